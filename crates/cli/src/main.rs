@@ -1,0 +1,2 @@
+//! The `mayfly` program.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Mayfly: the `functions` crate.

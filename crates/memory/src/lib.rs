@@ -1,0 +1,1 @@
+//! Mayfly: the `memory` crate.

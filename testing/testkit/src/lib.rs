@@ -1,0 +1,1 @@
+//! Drivers, generators and fault injection for Mayfly's tests.

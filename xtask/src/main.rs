@@ -1,0 +1,2 @@
+//! Chores of the repository, written as a program.
+fn main() {}
