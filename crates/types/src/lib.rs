@@ -1,1 +1,21 @@
-//! x
+//! What MySQL's values are: types, values, batches of values, character sets and collations,
+//! exact numbers, temporal values, conversions, and the table of errors.
+//!
+//! This crate knows no query. Everything that travels between operators is a [`Batch`] of Arrow
+//! arrays in one of the few [`PhysicalType`]s; the [`SqlType`] beside it says how to read them.
+
+pub mod batch;
+pub mod collation;
+pub mod diagnostics;
+pub mod error;
+pub mod sql_mode;
+pub mod sql_type;
+pub mod value;
+
+pub use batch::Batch;
+pub use collation::CollationId;
+pub use diagnostics::{Condition, Diagnostics, Level};
+pub use error::{Error, ErrorCode, Result};
+pub use sql_mode::SqlMode;
+pub use sql_type::{PhysicalType, SqlType, TypeKind};
+pub use value::Value;

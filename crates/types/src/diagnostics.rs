@@ -1,0 +1,72 @@
+//! The diagnostics area of a statement: what SHOW WARNINGS lists.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::Error;
+
+/// The severity of a [`Condition`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Something worth knowing.
+    Note,
+    /// Something that was adjusted.
+    Warning,
+    /// What ended the statement.
+    Error,
+}
+
+/// One line of SHOW WARNINGS.
+#[derive(Debug, Clone)]
+pub struct Condition {
+    /// How severe.
+    pub level: Level,
+    /// Errno, SQLSTATE and text.
+    pub error: Error,
+}
+
+/// Collects the conditions of one statement, from any number of threads.
+#[derive(Debug)]
+pub struct Diagnostics {
+    conditions: Mutex<Vec<Condition>>,
+    count: AtomicU64,
+    kept_max: usize,
+}
+
+impl Diagnostics {
+    /// An empty area that keeps the first `kept_max` conditions (`max_error_count`) and counts all.
+    pub fn new(kept_max: usize) -> Self {
+        Self {
+            conditions: Mutex::new(Vec::new()),
+            count: AtomicU64::new(0),
+            kept_max,
+        }
+    }
+
+    /// Adds a condition.
+    pub fn push(&self, level: Level, error: Error) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        let mut conditions = self.conditions.lock().unwrap_or_else(|e| e.into_inner());
+        if conditions.len() < self.kept_max {
+            conditions.push(Condition { level, error });
+        }
+    }
+
+    /// Adds a warning.
+    pub fn warn(&self, error: Error) {
+        self.push(Level::Warning, error);
+    }
+
+    /// How many conditions there were (`@@warning_count`), kept or not.
+    pub fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// The kept conditions, in order.
+    pub fn conditions(&self) -> Vec<Condition> {
+        self.conditions
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .clone()
+    }
+}
