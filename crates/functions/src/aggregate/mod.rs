@@ -1,0 +1,124 @@
+//! Aggregate functions: a value from the rows of a group.
+//!
+//! States live in columns indexed by group number, outside of the temporary table that finds the
+//! group of a row: updating a batch is one typed loop, and a table that overflows writes states
+//! out as ordinary columns. DISTINCT and ORDER BY inside an aggregate are the operator's work: it
+//! feeds rows without duplicates and in order.
+
+use std::fmt;
+
+use arrow_array::ArrayRef;
+use mayfly_types::{Result, SqlType};
+
+use crate::{Argument, EvaluationContext, SignatureContext};
+
+/// The types of an aggregate call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AggregateSignature {
+    /// The type that each argument is converted to before the call.
+    pub arguments: Vec<SqlType>,
+    /// The columns of a partial state, in the order of [`Accumulator::take_state`]; empty when
+    /// partial states of this function cannot be combined and it must see whole groups.
+    pub state: Vec<SqlType>,
+    /// The type of the result.
+    pub result: SqlType,
+    /// Whether the result may be NULL.
+    pub nullable: bool,
+}
+
+/// An aggregate function. Implementations are unit structs, listed in [`FUNCTIONS`].
+pub trait AggregateFunction: Send + Sync {
+    /// Its names in lower case, the canonical one first.
+    fn names(&self) -> &'static [&'static str];
+
+    /// The fewest and the most arguments that it takes.
+    fn arity(&self) -> std::ops::RangeInclusive<usize>;
+
+    /// Whether the result depends on the order of rows (GROUP_CONCAT, JSON_ARRAYAGG).
+    fn is_order_sensitive(&self) -> bool {
+        false
+    }
+
+    /// Whether a repeated value changes nothing (MIN, MAX, BIT_AND, BIT_OR): DISTINCT is dropped.
+    fn ignores_duplicates(&self) -> bool {
+        false
+    }
+
+    /// The types of a call. Arity has been checked.
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<AggregateSignature>;
+
+    /// A fresh set of states for a call of that signature. `options` are the constants that belong
+    /// to the call (GROUP_CONCAT's separator).
+    fn accumulator(
+        &self,
+        signature: &AggregateSignature,
+        options: &[mayfly_types::Value],
+        context: &SignatureContext,
+    ) -> Result<Box<dyn Accumulator>>;
+}
+
+impl fmt::Debug for dyn AggregateFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.names()[0])
+    }
+}
+
+/// The states of one aggregate call for groups `0 .. n`.
+pub trait Accumulator: Send {
+    /// Makes room for groups `0 .. group_count`; new ones start empty. Never shrinks.
+    fn resize(&mut self, group_count: usize);
+
+    /// Takes in a batch: row `r` belongs to group `groups[r]`.
+    fn update(
+        &mut self,
+        groups: &[u32],
+        arguments: &[ArrayRef],
+        context: &EvaluationContext,
+    ) -> Result<()>;
+
+    /// Takes in a batch of which every row belongs to `group`.
+    fn update_one_group(
+        &mut self,
+        group: u32,
+        arguments: &[ArrayRef],
+        row_count: usize,
+        context: &EvaluationContext,
+    ) -> Result<()> {
+        self.update(&vec![group; row_count], arguments, context)
+    }
+
+    /// Combines partial states: row `r` of `state` goes into group `groups[r]`.
+    fn merge(
+        &mut self,
+        groups: &[u32],
+        state: &[ArrayRef],
+        context: &EvaluationContext,
+    ) -> Result<()>;
+
+    /// Hands out the partial states of all groups, one row each, and starts over with none.
+    fn take_state(&mut self) -> Result<Vec<ArrayRef>>;
+
+    /// Hands out the results of all groups, one row each, and starts over with none.
+    fn take_result(&mut self, context: &EvaluationContext) -> Result<ArrayRef>;
+
+    /// Bytes held, for the budget of the temporary table that the states belong to.
+    fn memory_bytes(&self) -> usize;
+}
+
+/// Every aggregate function.
+pub const FUNCTIONS: &[&dyn AggregateFunction] = &[];
+
+/// The aggregate function of a name (in any case), or `None`.
+pub fn by_name(name: &str) -> Option<&'static dyn AggregateFunction> {
+    let same = |function: &&&'static dyn AggregateFunction| {
+        function
+            .names()
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(name))
+    };
+    FUNCTIONS.iter().find(same).copied()
+}
