@@ -1,0 +1,178 @@
+//! Bound expressions: names resolved, types derived, conversions explicit.
+//!
+//! The same tree serves logical and physical plans; only the meaning of
+//! [`ExpressionKind::Column`] differs. After binding every operand has exactly the type that its
+//! operator or function works on: a conversion that MySQL does silently is a
+//! [`ExpressionKind::Cast`] here.
+
+use std::sync::Arc;
+
+use mayfly_functions::ScalarFunction;
+use mayfly_types::{SqlType, Value};
+
+use crate::physical::Plan;
+
+/// A typed expression.
+#[derive(Debug, Clone)]
+pub struct Expression {
+    /// What it computes.
+    pub kind: ExpressionKind,
+    /// The type of its values.
+    pub ty: SqlType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+}
+
+/// Binary comparisons. Both sides have the same physical type and collation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// `=`
+    Equal,
+    /// `<=>`: NULL equals NULL, and the result is never NULL.
+    NullSafeEqual,
+    /// `<>`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+/// What an [`Expression`] computes.
+#[derive(Debug, Clone)]
+pub enum ExpressionKind {
+    /// A constant.
+    Literal(Value),
+    /// Logical plans: the column with that number, unique in the statement. Physical plans: the
+    /// position in the input rows.
+    Column(usize),
+    /// A value set before a plan runs: a `?` of a prepared statement, or a column of an outer
+    /// query's current row.
+    Parameter(usize),
+    /// A function or operator of crate `functions`. All arguments are evaluated.
+    Call {
+        /// The function.
+        function: &'static dyn ScalarFunction,
+        /// Its arguments, converted to the types of its signature.
+        arguments: Vec<Expression>,
+    },
+    /// A conversion, as CAST does it.
+    Cast(Box<Expression>),
+    /// A comparison; the collation is that of the left side's type.
+    Compare {
+        /// Which.
+        comparison: Comparison,
+        /// Left side.
+        left: Box<Expression>,
+        /// Right side, converted to the left side's type.
+        right: Box<Expression>,
+    },
+    /// Conjunction of predicates with three-valued logic; a later one is evaluated only for rows
+    /// that the earlier ones leave undecided.
+    And(Vec<Expression>),
+    /// Disjunction, likewise.
+    Or(Vec<Expression>),
+    /// Negation of a predicate.
+    Not(Box<Expression>),
+    /// IS NULL
+    IsNull(Box<Expression>),
+    /// IS TRUE (`Some(true)`), IS FALSE (`Some(false)`) or IS UNKNOWN (`None`) of a predicate.
+    IsTruth(Box<Expression>, Option<bool>),
+    /// CASE WHEN … THEN … ELSE … END, IF, IFNULL, COALESCE and NULLIF: branches are evaluated only
+    /// for the rows that take them, so that an error or warning in the others never shows.
+    Case {
+        /// Predicates with their results; all results have the type of the expression.
+        branches: Vec<(Expression, Expression)>,
+        /// ELSE; NULL when absent.
+        otherwise: Option<Box<Expression>>,
+    },
+    /// `operand IN (list of constants)`: a hash or sorted lookup. NULL rules as SQL has them.
+    InList {
+        /// The value looked for.
+        operand: Box<Expression>,
+        /// Constants of the operand's type.
+        list: Arc<[Value]>,
+        /// NOT IN
+        negated: bool,
+    },
+    /// A subquery used as a value or predicate.
+    Subquery(Arc<Subquery>),
+}
+
+/// A subquery inside an expression.
+#[derive(Debug, Clone)]
+pub struct Subquery {
+    /// What is made of its rows.
+    pub kind: SubqueryKind,
+    /// Its plan. Inside it, columns of outer queries are [`ExpressionKind::Parameter`]s.
+    pub plan: Plan,
+    /// The parameters that the plan reads and the expressions over the outer row that set them.
+    /// None: the subquery is evaluated once. Results are cached by the values of the parameters.
+    pub parameters: Vec<(usize, Expression)>,
+    /// Whether results may be cached (no volatile function inside).
+    pub cacheable: bool,
+    /// `select#` of EXPLAIN.
+    pub select_id: usize,
+}
+
+/// What is made of a subquery's rows.
+#[derive(Debug, Clone)]
+pub enum SubqueryKind {
+    /// The one value of the one row; NULL without rows; 1242 with more than one.
+    Scalar,
+    /// Whether there is a row.
+    Exists {
+        /// NOT EXISTS
+        negated: bool,
+    },
+    /// `(left) comparison ANY|ALL (subquery)`; IN is `= ANY`, NOT IN is `<> ALL`. Several left
+    /// expressions (row values) come with `Equal` and ANY, or `NotEqual` and ALL, only.
+    Quantified {
+        /// The left side, of the types of the subquery's columns.
+        left: Vec<Expression>,
+        /// The comparison.
+        comparison: Comparison,
+        /// ALL instead of ANY.
+        all: bool,
+    },
+    /// `(left) comparison (subquery)` of row values: `(a, b) = (SELECT c, d …)`.
+    Row {
+        /// The left side.
+        left: Vec<Expression>,
+        /// The comparison.
+        comparison: Comparison,
+    },
+}
+
+impl Expression {
+    /// A constant.
+    pub fn literal(value: Value, ty: SqlType) -> Self {
+        let nullable = value.is_null();
+        Self {
+            kind: ExpressionKind::Literal(value),
+            ty,
+            nullable,
+        }
+    }
+
+    /// A column.
+    pub fn column(column: usize, ty: SqlType, nullable: bool) -> Self {
+        Self {
+            kind: ExpressionKind::Column(column),
+            ty,
+            nullable,
+        }
+    }
+
+    /// The constant's value, if this is one.
+    pub fn as_literal(&self) -> Option<&Value> {
+        match &self.kind {
+            ExpressionKind::Literal(value) => Some(value),
+            _ => None,
+        }
+    }
+}
