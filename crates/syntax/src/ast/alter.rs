@@ -1,0 +1,93 @@
+//! `ALTER TABLE`.
+
+use sqlparser::ast::{Expr, OrderByExpr};
+
+use super::{ColumnDefinition, TableElement, TableName, TableOption};
+
+/// `ALTER TABLE name action, ...`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AlterTable {
+    /// The table.
+    pub table: TableName,
+    /// The actions, in order.
+    pub actions: Vec<AlterAction>,
+}
+
+/// One action of `ALTER TABLE`.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "fields are named as in the manual's grammar")]
+pub enum AlterAction {
+    AddColumn {
+        column: ColumnDefinition,
+        position: ColumnPosition,
+    },
+    /// A key, foreign key or check.
+    Add(TableElement),
+    /// `CHANGE old new ...`.
+    ChangeColumn {
+        old_name: String,
+        column: ColumnDefinition,
+        position: ColumnPosition,
+    },
+    ModifyColumn {
+        column: ColumnDefinition,
+        position: ColumnPosition,
+    },
+    /// `ALTER column SET DEFAULT value`; `None` is `DROP DEFAULT`.
+    SetDefault {
+        column: String,
+        default: Option<Expr>,
+    },
+    SetColumnVisible {
+        column: String,
+        visible: bool,
+    },
+    DropColumn(String),
+    DropPrimaryKey,
+    DropKey(String),
+    DropForeignKey(String),
+    /// `DROP CHECK name` or `DROP CONSTRAINT name`.
+    DropConstraint(String),
+    SetCheckEnforced {
+        name: String,
+        enforced: bool,
+    },
+    SetIndexVisible {
+        name: String,
+        visible: bool,
+    },
+    RenameTo(TableName),
+    RenameColumn {
+        old_name: String,
+        new_name: String,
+    },
+    RenameKey {
+        old_name: String,
+        new_name: String,
+    },
+    /// `CONVERT TO CHARACTER SET name [COLLATE name]`; `None` is `DEFAULT`.
+    ConvertToCharset {
+        charset: Option<String>,
+        collation: Option<String>,
+    },
+    OrderBy(Vec<OrderByExpr>),
+    DisableKeys,
+    EnableKeys,
+    /// A table option, also `ALGORITHM` and `LOCK`.
+    Option(TableOption),
+    /// `FORCE`.
+    Force,
+    /// Partition and tablespace actions, as written.
+    Other(String),
+}
+
+/// Where an added or changed column goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ColumnPosition {
+    /// Where it is, or last when new.
+    Unspecified,
+    /// `FIRST`.
+    First,
+    /// `AFTER column`.
+    After(String),
+}

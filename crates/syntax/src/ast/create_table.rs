@@ -1,0 +1,222 @@
+//! `CREATE TABLE` in all its forms. Elements and options stay in the order written, so that
+//! `SHOW CREATE TABLE` and error messages can follow it.
+
+use sqlparser::ast::{Expr, Query};
+
+use super::{ColumnType, TableName};
+
+/// `CREATE [OR REPLACE] [TEMPORARY] TABLE [IF NOT EXISTS] name ...`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateTable {
+    /// `OR REPLACE`, MariaDB's extension.
+    pub or_replace: bool,
+    /// `TEMPORARY`.
+    pub temporary: bool,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// The new table.
+    pub name: TableName,
+    /// `LIKE other`; nothing else is then set.
+    pub like: Option<TableName>,
+    /// Columns, keys and constraints.
+    pub elements: Vec<TableElement>,
+    /// Table options.
+    pub options: Vec<TableOption>,
+    /// `PARTITION BY ...` as written.
+    pub partitioning: Option<String>,
+    /// `[AS] SELECT ...`.
+    pub select: Option<CreateSelect>,
+}
+
+/// The query of `CREATE TABLE ... SELECT`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateSelect {
+    /// `IGNORE` or `REPLACE` before the query.
+    pub on_duplicate: OnDuplicateRow,
+    /// The query.
+    pub query: Box<Query>,
+}
+
+/// What to do with a row that duplicates a unique key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDuplicateRow {
+    /// The statement fails.
+    Error,
+    /// The new row is dropped.
+    Ignore,
+    /// The old row is replaced.
+    Replace,
+}
+
+/// One element between the parentheses of `CREATE TABLE`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TableElement {
+    /// A column.
+    Column(ColumnDefinition),
+    /// A primary, unique, plain, full-text or spatial key.
+    Key(KeyDefinition),
+    /// A foreign key.
+    ForeignKey(ForeignKey),
+    /// A `CHECK` constraint.
+    Check(CheckDefinition),
+}
+
+/// A column: name, type and attributes in the order written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnDefinition {
+    /// The column's name.
+    pub name: String,
+    /// Its type.
+    pub data_type: ColumnType,
+    /// Its attributes.
+    pub attributes: Vec<ColumnAttribute>,
+}
+
+/// An attribute of a column. `COLLATE` is part of the type wherever it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ColumnAttribute {
+    /// `NULL`.
+    Null,
+    /// `NOT NULL`.
+    NotNull,
+    /// `DEFAULT literal | (expression) | NOW()`; parenthesised expressions are `Expr::Nested`.
+    Default(Expr),
+    /// `ON UPDATE NOW()`.
+    OnUpdate(Expr),
+    /// `AUTO_INCREMENT`.
+    AutoIncrement,
+    /// `[PRIMARY] KEY`.
+    PrimaryKey,
+    /// `UNIQUE [KEY]`.
+    UniqueKey,
+    /// `COMMENT 'text'`.
+    Comment(String),
+    /// `[GENERATED ALWAYS] AS (expression) [VIRTUAL | STORED]`.
+    Generated {
+        /// The expression.
+        expr: Expr,
+        /// The expression's source text, without the parentheses.
+        text: String,
+        /// Where the value lives.
+        storage: GeneratedStorage,
+    },
+    /// `[CONSTRAINT name] CHECK (expression) [[NOT] ENFORCED]`.
+    Check(CheckDefinition),
+    /// `REFERENCES ...`: parsed and ignored by MySQL when written at a column.
+    References(References),
+    /// `VISIBLE` or `INVISIBLE`.
+    Visible(bool),
+    /// `COLUMN_FORMAT`, `STORAGE`, `ENGINE_ATTRIBUTE`, `SRID` and the like: name and value.
+    Other(String, String),
+}
+
+/// Where a generated column's value lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GeneratedStorage {
+    /// Computed when read; the default.
+    Virtual,
+    /// Computed when written.
+    Stored,
+}
+
+/// A key and its parts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyDefinition {
+    /// Which kind.
+    pub kind: KeyKind,
+    /// The key's name, or else the constraint's.
+    pub name: Option<String>,
+    /// `USING BTREE | HASH`, upper-case.
+    pub using: Option<String>,
+    /// The columns or expressions.
+    pub parts: Vec<KeyPart>,
+    /// `COMMENT`, `KEY_BLOCK_SIZE`, `VISIBLE`, `INVISIBLE`, `WITH PARSER`, ...: name and value.
+    pub options: Vec<TableOption>,
+}
+
+/// Kinds of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are MySQL's own names")]
+pub enum KeyKind {
+    Primary,
+    Unique,
+    Plain,
+    FullText,
+    Spatial,
+}
+
+/// One part of a key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyPart {
+    /// The column or the expression.
+    pub target: KeyPartTarget,
+    /// `DESC`.
+    pub descending: bool,
+}
+
+/// What a key part indexes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum KeyPartTarget {
+    /// A column, or its first `prefix` characters.
+    Column {
+        /// The column.
+        name: String,
+        /// The prefix length.
+        prefix: Option<u64>,
+    },
+    /// A functional key part.
+    Expression(Expr),
+}
+
+/// `[CONSTRAINT name] FOREIGN KEY [index] (columns) REFERENCES ...`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForeignKey {
+    /// The constraint's name.
+    pub name: Option<String>,
+    /// The index's name.
+    pub index_name: Option<String>,
+    /// The referencing columns.
+    pub columns: Vec<String>,
+    /// What they refer to.
+    pub references: References,
+}
+
+/// `REFERENCES table (columns) [MATCH ..] [ON DELETE ..] [ON UPDATE ..]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct References {
+    /// The parent table.
+    pub table: TableName,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// `MATCH FULL | PARTIAL | SIMPLE`.
+    pub match_kind: Option<String>,
+    /// `ON DELETE` action, upper-case.
+    pub on_delete: Option<String>,
+    /// `ON UPDATE` action, upper-case.
+    pub on_update: Option<String>,
+}
+
+/// A `CHECK` constraint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckDefinition {
+    /// The constraint's name.
+    pub name: Option<String>,
+    /// The condition.
+    pub expr: Expr,
+    /// The condition's source text, without the parentheses.
+    pub text: String,
+    /// `false` after `NOT ENFORCED`.
+    pub enforced: bool,
+}
+
+/// A table, key or database option: upper-case name with single blanks (`CHARACTER SET`,
+/// `ROW_FORMAT`, `ENGINE`) and the value as text, strings unquoted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableOption {
+    /// The option.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Whether the value was written as a string.
+    pub quoted: bool,
+}

@@ -1,0 +1,90 @@
+//! Column types as written: the kind, its numbers and its attributes. What they mean (defaults for
+//! missing lengths, silent changes such as `VARCHAR(70000)` to `MEDIUMTEXT`) is the binder's matter.
+
+/// A column type as written in `CREATE TABLE`, `ALTER TABLE` and `JSON_TABLE`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ColumnType {
+    /// Which type.
+    pub kind: TypeKind,
+    /// The first number in parentheses: length, display width, precision or fractional digits.
+    pub length: Option<u64>,
+    /// The second number in parentheses: the scale of a number.
+    pub scale: Option<u64>,
+    /// `UNSIGNED`, also implied by `ZEROFILL` and `SERIAL`.
+    pub unsigned: bool,
+    /// `ZEROFILL`.
+    pub zerofill: bool,
+    /// `CHARACTER SET name`, or what `ASCII`, `UNICODE`, `BYTE` and `NATIONAL` stand for.
+    pub charset: Option<String>,
+    /// `BINARY` after a character type: the `_bin` collation of its character set.
+    pub binary: bool,
+    /// `COLLATE name`.
+    pub collation: Option<String>,
+    /// The members of `ENUM` and `SET`.
+    pub members: Vec<String>,
+}
+
+impl ColumnType {
+    /// A type without numbers or attributes.
+    pub fn new(kind: TypeKind) -> Self {
+        ColumnType {
+            kind,
+            length: None,
+            scale: None,
+            unsigned: false,
+            zerofill: false,
+            charset: None,
+            binary: false,
+            collation: None,
+            members: Vec::new(),
+        }
+    }
+}
+
+/// The types a column can be declared with; synonyms are already resolved
+/// (`INTEGER` is `Int`, `NUMERIC` is `Decimal`, `BOOL` is `TinyInt` of length 1, `LONG` is
+/// `MediumText`, `REAL` is `Double`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the variants are MySQL's own type names")]
+pub enum TypeKind {
+    TinyInt,
+    SmallInt,
+    MediumInt,
+    Int,
+    BigInt,
+    Decimal,
+    Float,
+    Double,
+    Bit,
+    Char,
+    Varchar,
+    Binary,
+    Varbinary,
+    TinyText,
+    Text,
+    MediumText,
+    LongText,
+    TinyBlob,
+    Blob,
+    MediumBlob,
+    LongBlob,
+    Date,
+    Time,
+    DateTime,
+    Timestamp,
+    Year,
+    Enum,
+    Set,
+    Json,
+    /// `BIGINT UNSIGNED NOT NULL AUTO_INCREMENT UNIQUE`; the parser adds those attributes.
+    Serial,
+    Geometry,
+    Point,
+    LineString,
+    Polygon,
+    MultiPoint,
+    MultiLineString,
+    MultiPolygon,
+    GeometryCollection,
+    Vector,
+}

@@ -1,0 +1,74 @@
+//! `FLUSH`, `LOCK TABLES` and the maintenance statements of tables.
+
+use super::TableName;
+
+/// `FLUSH [NO_WRITE_TO_BINLOG | LOCAL] target, ...`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flush {
+    /// `NO_WRITE_TO_BINLOG` or `LOCAL`.
+    pub local: bool,
+    /// What to flush.
+    pub targets: Vec<FlushTarget>,
+}
+
+/// What `FLUSH` flushes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FlushTarget {
+    /// `STATUS`.
+    Status,
+    /// `TABLES [names] [WITH READ LOCK | FOR EXPORT]`.
+    Tables {
+        /// The tables; empty means all.
+        tables: Vec<TableName>,
+        /// `WITH READ LOCK`.
+        read_lock: bool,
+        /// `FOR EXPORT`.
+        for_export: bool,
+    },
+    /// `PRIVILEGES`, `LOGS`, `BINARY LOGS`, `USER_RESOURCES`, ...: upper-case, single blanks.
+    Other(String),
+}
+
+/// One table of `LOCK TABLES`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableLock {
+    /// The table.
+    pub table: TableName,
+    /// Its alias.
+    pub alias: Option<String>,
+    /// The lock.
+    pub mode: LockMode,
+}
+
+/// Kinds of table locks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are MySQL's own keywords")]
+pub enum LockMode {
+    Read,
+    ReadLocal,
+    Write,
+}
+
+/// `ANALYZE | CHECK | CHECKSUM | OPTIMIZE | REPAIR TABLE a, b [options]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableMaintenance {
+    /// Which statement.
+    pub verb: TableVerb,
+    /// `NO_WRITE_TO_BINLOG` or `LOCAL`.
+    pub local: bool,
+    /// The tables.
+    pub tables: Vec<TableName>,
+    /// What follows (`QUICK`, `FOR UPGRADE`, `UPDATE HISTOGRAM ON c`), as written.
+    pub options: String,
+}
+
+/// The maintenance statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are MySQL's own keywords")]
+pub enum TableVerb {
+    Analyze,
+    Check,
+    Checksum,
+    Optimize,
+    Repair,
+}

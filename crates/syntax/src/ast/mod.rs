@@ -1,0 +1,217 @@
+//! The statements of MySQL 8.4 as typed data, one module a statement family.
+//!
+//! Expressions and query blocks are `sqlparser`'s ([`Expr`], [`Query`]), re-exported here; what
+//! that tree lacks is encoded as [`crate::encodings`] describes. All other statements have structs
+//! of their own, because `sqlparser` models them for every dialect at once and loses MySQL's parts.
+//!
+//! Architecture invariant: nothing here knows a catalog, a value or a session.
+
+pub mod account;
+pub mod alter;
+pub mod create_table;
+pub mod data_type;
+pub mod database;
+pub mod dml;
+pub mod handler;
+pub mod load;
+pub mod maintenance;
+pub mod prepared;
+pub mod set;
+pub mod show;
+pub mod transaction;
+pub mod view;
+
+pub use sqlparser::ast::*;
+
+pub use self::account::{AccountStatement, AccountVerb};
+pub use self::alter::{AlterAction, AlterTable, ColumnPosition};
+pub use self::create_table::{
+    CheckDefinition, ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable, ForeignKey,
+    GeneratedStorage, KeyDefinition, KeyKind, KeyPart, KeyPartTarget, OnDuplicateRow, References,
+    TableElement, TableOption,
+};
+pub use self::data_type::{ColumnType, TypeKind};
+pub use self::database::{
+    AlterDatabase, CreateDatabase, CreateIndex, DatabaseOption, DropDatabase, DropIndex, DropTable,
+    RenameTable,
+};
+pub use self::dml::{
+    Delete, DmlPriority, InsertSource, InsertStatement, RowAlias, SetAssignment, UpdateStatement,
+};
+pub use self::handler::{HandlerAction, HandlerRead, HandlerStatement};
+pub use self::load::{
+    FieldsOptions, IntoTarget, LinesOptions, LoadConcurrency, LoadData, LoadDuplicate, LoadTarget,
+};
+pub use self::maintenance::{Flush, FlushTarget, LockMode, TableLock, TableMaintenance, TableVerb};
+pub use self::prepared::{Execute, Prepare, PrepareSource};
+pub use self::set::{SetItem, SetTarget, SetValue, VariableScope};
+pub use self::show::{
+    Describe, Explain, ExplainFormat, ExplainTarget, Show, ShowCreate, ShowFilter, ShowKind,
+};
+pub use self::transaction::{
+    AccessMode, Completion, IsolationLevel, SetTransaction, StartTransaction,
+};
+pub use self::view::{CreateView, DropView, ViewAlgorithm};
+
+use std::fmt;
+
+/// One statement of the MySQL dialect.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Statement {
+    /// `SELECT`, `TABLE t`, `VALUES ROW(...)`, `WITH ...`, and unions of them.
+    Query(Box<Query>),
+    /// A query whose rows go to a file or to variables: `SELECT ... INTO ...`.
+    SelectInto(Box<SelectIntoStatement>),
+    /// `INSERT` and `REPLACE`.
+    Insert(Box<InsertStatement>),
+    /// `UPDATE`, of one table or several.
+    Update(Box<UpdateStatement>),
+    /// `DELETE`, from one table or several.
+    Delete(Box<Delete>),
+    /// `LOAD DATA`.
+    LoadData(Box<LoadData>),
+    /// `CREATE TABLE`.
+    CreateTable(Box<CreateTable>),
+    /// `ALTER TABLE`.
+    AlterTable(Box<AlterTable>),
+    /// `DROP TABLE`.
+    DropTable(DropTable),
+    /// `TRUNCATE [TABLE]`.
+    TruncateTable(TableName),
+    /// `RENAME TABLE`.
+    RenameTable(RenameTable),
+    /// `CREATE INDEX`.
+    CreateIndex(Box<CreateIndex>),
+    /// `DROP INDEX`.
+    DropIndex(DropIndex),
+    /// `CREATE VIEW` and `ALTER VIEW`.
+    CreateView(Box<CreateView>),
+    /// `DROP VIEW`.
+    DropView(DropView),
+    /// `CREATE DATABASE`.
+    CreateDatabase(CreateDatabase),
+    /// `ALTER DATABASE`.
+    AlterDatabase(AlterDatabase),
+    /// `DROP DATABASE`.
+    DropDatabase(DropDatabase),
+    /// `USE db`.
+    Use(String),
+    /// `SHOW ...`.
+    Show(Box<Show>),
+    /// `DESCRIBE t [column | 'pattern']`, also spelled `DESC`, `EXPLAIN t` and `SHOW COLUMNS`-like.
+    Describe(Describe),
+    /// `EXPLAIN statement`.
+    Explain(Box<Explain>),
+    /// `HELP 'topic'`.
+    Help(String),
+    /// `SET` of variables, names and character sets, in the order written.
+    Set(Vec<SetItem>),
+    /// `SET [GLOBAL | SESSION] TRANSACTION ...`.
+    SetTransaction(SetTransaction),
+    /// `FLUSH ...`.
+    Flush(Flush),
+    /// `BEGIN`, `START TRANSACTION`.
+    StartTransaction(StartTransaction),
+    /// `COMMIT`.
+    Commit(Completion),
+    /// `ROLLBACK` of the whole transaction.
+    Rollback(Completion),
+    /// `SAVEPOINT name`.
+    Savepoint(String),
+    /// `ROLLBACK TO [SAVEPOINT] name`.
+    RollbackToSavepoint(String),
+    /// `RELEASE SAVEPOINT name`.
+    ReleaseSavepoint(String),
+    /// `DO expression, ...`.
+    Do(Vec<Expr>),
+    /// `KILL [CONNECTION | QUERY] id`.
+    Kill {
+        /// Only the running statement, not the connection.
+        query_only: bool,
+        /// The connection's id.
+        id: Expr,
+    },
+    /// `PREPARE name FROM ...`.
+    Prepare(Prepare),
+    /// `EXECUTE name [USING @a, ...]`.
+    Execute(Execute),
+    /// `DEALLOCATE PREPARE name`, `DROP PREPARE name`.
+    Deallocate(String),
+    /// `LOCK TABLES`.
+    LockTables(Vec<TableLock>),
+    /// `UNLOCK TABLES`.
+    UnlockTables,
+    /// `ANALYZE`, `CHECK`, `CHECKSUM`, `OPTIMIZE` and `REPAIR TABLE`.
+    TableMaintenance(TableMaintenance),
+    /// `HANDLER t OPEN | READ | CLOSE`.
+    Handler(Box<HandlerStatement>),
+    /// `CREATE | ALTER | DROP USER`, `GRANT`, `REVOKE`, roles: kept as text.
+    Account(AccountStatement),
+}
+
+/// `SELECT ... INTO target`: the query without the clause, and the clause.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SelectIntoStatement {
+    /// The query as it would be without `INTO`.
+    pub query: Box<Query>,
+    /// Where its rows go.
+    pub target: IntoTarget,
+}
+
+/// A table's name with its database, when one is written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TableName {
+    /// The database, when written.
+    pub database: Option<String>,
+    /// The table.
+    pub name: String,
+}
+
+impl TableName {
+    /// A name without a database.
+    pub fn bare(name: impl Into<String>) -> Self {
+        TableName {
+            database: None,
+            name: name.into(),
+        }
+    }
+
+    /// The same name as query blocks carry it; `None` when it has no part or more than two.
+    pub fn from_object_name(name: &ObjectName) -> Option<Self> {
+        let mut parts = name
+            .0
+            .iter()
+            .map(|part| part.as_ident().map(|ident| ident.value.clone()));
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(Some(name)), None, None) => Some(TableName {
+                database: None,
+                name,
+            }),
+            (Some(database @ Some(_)), Some(Some(name)), None) => {
+                Some(TableName { database, name })
+            }
+            _ => None,
+        }
+    }
+
+    /// The form in which query blocks carry a name.
+    pub fn to_object_name(&self) -> ObjectName {
+        let quoted = |part: &String| Ident::with_quote('`', part.clone());
+        ObjectName::from(
+            self.database
+                .iter()
+                .chain(std::iter::once(&self.name))
+                .map(quoted)
+                .collect::<Vec<_>>(),
+        )
+    }
+}
+
+impl fmt::Display for TableName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(database) = &self.database {
+            write!(f, "{}.", crate::printer::quoted_identifier(database))?;
+        }
+        f.write_str(&crate::printer::quoted_identifier(&self.name))
+    }
+}

@@ -1,0 +1,179 @@
+//! `SHOW`, `DESCRIBE` and `EXPLAIN`.
+
+use sqlparser::ast::{Expr, LimitClause};
+
+use super::{Statement, TableName, VariableScope};
+
+/// `SHOW kind [FROM ..] [LIKE .. | WHERE ..] [LIMIT ..]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Show {
+    /// What to show.
+    pub kind: ShowKind,
+    /// Which rows of it.
+    pub filter: Option<ShowFilter>,
+    /// `LIMIT`, where MySQL allows it.
+    pub limit: Option<LimitClause>,
+}
+
+/// Which rows a `SHOW` gives.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ShowFilter {
+    /// `LIKE 'pattern'`.
+    Like(String),
+    /// `WHERE condition`.
+    Where(Expr),
+}
+
+/// What a `SHOW` shows. A `database` is that of `FROM | IN`; `None` is the current one.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the variants are MySQL's own statement names")]
+pub enum ShowKind {
+    Databases,
+    Tables {
+        full: bool,
+        extended: bool,
+        database: Option<String>,
+    },
+    /// Mayfly's own: the live internal and user temporary tables; `all` for every session.
+    TemporaryTables {
+        all: bool,
+    },
+    TableStatus {
+        database: Option<String>,
+    },
+    OpenTables {
+        database: Option<String>,
+    },
+    Columns {
+        full: bool,
+        extended: bool,
+        table: TableName,
+    },
+    Index {
+        extended: bool,
+        table: TableName,
+    },
+    Create(ShowCreate),
+    Variables {
+        scope: VariableScope,
+    },
+    Status {
+        scope: VariableScope,
+    },
+    Warnings,
+    Errors,
+    CountWarnings,
+    CountErrors,
+    Engines,
+    /// `SHOW ENGINE name STATUS | MUTEX | LOGS`.
+    Engine {
+        engine: String,
+        what: String,
+    },
+    Collation,
+    CharacterSet,
+    ProcessList {
+        full: bool,
+    },
+    /// `SHOW GRANTS [FOR account [USING roles]]` with the rest as text.
+    Grants {
+        account: Option<String>,
+    },
+    Plugins,
+    Privileges,
+    Profiles,
+    /// `SHOW PROFILE [types] [FOR QUERY n]`; types upper-case.
+    Profile {
+        types: Vec<String>,
+        query: Option<u64>,
+    },
+    Triggers {
+        full: bool,
+        database: Option<String>,
+    },
+    Events {
+        database: Option<String>,
+    },
+    FunctionStatus,
+    ProcedureStatus,
+    FunctionCode(TableName),
+    ProcedureCode(TableName),
+    BinaryLogs,
+    BinaryLogStatus,
+    /// `SHOW BINLOG EVENTS` or `SHOW RELAYLOG EVENTS` with the rest as text.
+    LogEvents {
+        relay: bool,
+        rest: String,
+    },
+    Replicas,
+    ReplicaStatus {
+        channel: Option<String>,
+    },
+}
+
+/// The objects of `SHOW CREATE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are MySQL's own statement names")]
+pub enum ShowCreate {
+    Table(TableName),
+    View(TableName),
+    Database {
+        name: String,
+        if_not_exists: bool,
+    },
+    Trigger(TableName),
+    Function(TableName),
+    Procedure(TableName),
+    Event(TableName),
+    /// The account as text.
+    User(String),
+}
+
+/// `DESCRIBE table [column | 'pattern']`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Describe {
+    /// The table.
+    pub table: TableName,
+    /// The column name or pattern.
+    pub column: Option<String>,
+}
+
+/// `EXPLAIN [ANALYZE] [FORMAT = ..] [INTO @v] statement`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explain {
+    /// `ANALYZE`: run the statement too.
+    pub analyze: bool,
+    /// `FORMAT`, when written.
+    pub format: Option<ExplainFormat>,
+    /// `INTO @variable`, without its `@`.
+    pub into: Option<String>,
+    /// `FOR DATABASE name`.
+    pub database: Option<String>,
+    /// What to explain.
+    pub target: ExplainTarget,
+}
+
+/// Formats of `EXPLAIN`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are MySQL's own keywords")]
+pub enum ExplainFormat {
+    Traditional,
+    Tree,
+    Json,
+    /// Any other name: error 1791.
+    Unknown(String),
+}
+
+/// What `EXPLAIN` explains.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExplainTarget {
+    /// A statement and its source text.
+    Statement {
+        /// The statement.
+        statement: Box<Statement>,
+        /// Its source text.
+        text: String,
+    },
+    /// The statement that a connection runs.
+    Connection(u64),
+}

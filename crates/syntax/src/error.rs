@@ -1,0 +1,79 @@
+//! Why a text is no statement, with what MySQL's error 1064 prints: the rest of the text from the
+//! offending token on, and its line.
+
+use std::fmt;
+
+/// How many characters of the rest of the text error 1064 shows.
+const NEAR_LENGTH_MAX: usize = 80;
+
+/// A text that is no statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// What is wrong.
+    pub kind: SyntaxErrorKind,
+    /// The text from the offending token on, at most 80 characters; empty at the end of the text.
+    pub near: String,
+    /// The line of the offending token, counted from 1.
+    pub line: u32,
+    /// The byte offset of the offending token.
+    pub offset: usize,
+}
+
+/// The kinds of errors; the engine maps each to an error number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyntaxErrorKind {
+    /// The token cannot stand here: 1064 (42000).
+    Unexpected,
+    /// No statement at all, only blanks and comments: 1065 (42000).
+    Empty,
+    /// Nested or chained more deeply than [`crate::DEPTH_MAX`]: 1436 (HY000), as when MySQL's
+    /// parser runs out of stack.
+    TooDeep {
+        /// The limit.
+        limit: u32,
+    },
+    /// Longer than [`crate::LENGTH_MAX`]: 1153 (08S01), as for a too large packet.
+    TooLong {
+        /// The limit in bytes.
+        limit: usize,
+    },
+}
+
+impl SyntaxError {
+    /// The error at a byte offset of a text.
+    pub(crate) fn at(kind: SyntaxErrorKind, sql: &str, offset: usize, line: u32) -> Self {
+        let rest = sql.get(offset..).unwrap_or("");
+        let near = rest.chars().take(NEAR_LENGTH_MAX).collect();
+        SyntaxError {
+            kind,
+            near,
+            line,
+            offset,
+        }
+    }
+}
+
+impl fmt::Display for SyntaxError {
+    /// The message text of the MySQL error that the kind stands for.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            SyntaxErrorKind::Unexpected => write!(
+                f,
+                "You have an error in your SQL syntax; check the manual that corresponds to your \
+                 MySQL server version for the right syntax to use near '{}' at line {}",
+                self.near, self.line
+            ),
+            SyntaxErrorKind::Empty => f.write_str("Query was empty"),
+            SyntaxErrorKind::TooDeep { limit } => write!(
+                f,
+                "Statement is nested more than {limit} levels deep near '{}' at line {}",
+                self.near, self.line
+            ),
+            SyntaxErrorKind::TooLong { limit } => {
+                write!(f, "Statement is longer than {limit} bytes")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SyntaxError {}
