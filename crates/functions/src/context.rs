@@ -1,6 +1,11 @@
 //! What functions may know of the statement that calls them.
 
-use mayfly_types::{Diagnostics, SqlMode};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use mayfly_types::{CollationId, Diagnostics, SqlMode, SqlType, Value};
 
 /// The surroundings of a call: settings, clock and diagnostics, all injected, so that a statement
 /// can be run again with the same result. Read once a statement; shared by its threads.
@@ -9,7 +14,208 @@ pub struct EvaluationContext {
     /// `sql_mode` of the session.
     pub sql_mode: SqlMode,
     /// Where warnings go.
-    pub diagnostics: std::sync::Arc<Diagnostics>,
+    pub diagnostics: Arc<Diagnostics>,
     /// The moment the statement began (or `@@timestamp`): microseconds since 1970 UTC.
     pub now_utc_microseconds: i64,
+    /// `time_zone` of the session: `SYSTEM`, an offset or a name.
+    pub time_zone: String,
+    /// What the information functions answer.
+    pub facts: SessionFacts,
+    /// `group_concat_max_len`, in bytes.
+    pub group_concat_max_len: u64,
+    /// `max_allowed_packet`, in bytes: the longest string that a function makes.
+    pub max_allowed_packet: u64,
+    /// `default_week_format`: the mode of WEEK() without a second argument.
+    pub default_week_format: u8,
+    /// `lc_time_names`
+    pub lc_time_names: String,
+    /// `collation_connection`
+    pub collation_connection: CollationId,
+    /// `@name` variables of the session.
+    pub user_variables: Arc<UserVariables>,
+    /// States of RAND(): the session's, and one for each call with a seed.
+    pub random: Arc<Mutex<RandomStates>>,
+    /// Where bytes nobody can foresee come from (UUID(), RANDOM_BYTES()).
+    pub entropy: fn(&mut [u8]),
+    /// The wall clock of SYSDATE() and UUID(): microseconds since 1970 UTC.
+    pub clock: fn() -> i64,
+    /// Set when the statement is to end; SLEEP() and BENCHMARK() look at it.
+    pub killed: Arc<AtomicBool>,
+}
+
+/// What VERSION(), USER() and their kind answer.
+#[derive(Debug, Clone)]
+pub struct SessionFacts {
+    /// VERSION()
+    pub version: String,
+    /// USER(): `name@host` as the client gave it.
+    pub user: String,
+    /// CURRENT_USER(): the account that matched.
+    pub current_user: String,
+    /// DATABASE(), or none selected.
+    pub database: Option<String>,
+    /// CONNECTION_ID()
+    pub connection_id: u64,
+    /// LAST_INSERT_ID()
+    pub last_insert_id: Arc<std::sync::atomic::AtomicU64>,
+    /// ROW_COUNT() of the statement before.
+    pub row_count: i64,
+    /// FOUND_ROWS() of the statement before.
+    pub found_rows: u64,
+}
+
+impl EvaluationContext {
+    /// A context of a fresh session with default settings: constant folding and tests. The engine
+    /// then sets the fields that the session knows better.
+    pub fn new(
+        sql_mode: SqlMode,
+        diagnostics: Arc<Diagnostics>,
+        now_utc_microseconds: i64,
+    ) -> Self {
+        Self {
+            sql_mode,
+            diagnostics,
+            now_utc_microseconds,
+            time_zone: "SYSTEM".to_owned(),
+            facts: SessionFacts {
+                version: "8.4.0-Mayfly".to_owned(),
+                user: "root@localhost".to_owned(),
+                current_user: "root@localhost".to_owned(),
+                database: None,
+                connection_id: 1,
+                last_insert_id: Arc::default(),
+                row_count: -1,
+                found_rows: 0,
+            },
+            group_concat_max_len: 1024,
+            max_allowed_packet: 64 << 20,
+            default_week_format: 0,
+            lc_time_names: "en_US".to_owned(),
+            collation_connection: CollationId::default(),
+            user_variables: Arc::default(),
+            random: Arc::new(Mutex::new(RandomStates::new(1))),
+            entropy: system_entropy,
+            clock: system_clock,
+            killed: Arc::default(),
+        }
+    }
+
+    /// Whether the statement is to end.
+    pub fn is_killed(&self) -> bool {
+        self.killed.load(Ordering::Relaxed)
+    }
+}
+
+fn system_entropy(bytes: &mut [u8]) {
+    // An operating system without entropy leaves nothing sensible to do but the clock.
+    if getrandom::fill(bytes).is_err() {
+        let mut state = MysqlRandom::from_seed(system_clock().cast_unsigned());
+        for byte in bytes {
+            *byte = (state.next() * 256.0) as u8;
+        }
+    }
+}
+
+fn system_clock() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |time| {
+        i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
+    })
+}
+
+/// User variables: names are compared without regard to case.
+#[derive(Default)]
+pub struct UserVariables(Mutex<HashMap<String, (SqlType, Value)>>);
+
+impl UserVariables {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, (SqlType, Value)>> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The variable's type and value, or `None` when it was never set.
+    pub fn get(&self, name: &str) -> Option<(SqlType, Value)> {
+        let variables = self.lock();
+        match variables.get(name) {
+            Some(found) => Some(found.clone()),
+            None => variables.get(&name.to_lowercase()).cloned(),
+        }
+    }
+
+    /// Sets a variable.
+    pub fn set(&self, name: &str, ty: SqlType, value: Value) {
+        self.lock().insert(name.to_lowercase(), (ty, value));
+    }
+
+    /// Every variable, by name.
+    pub fn all(&self) -> Vec<(String, SqlType, Value)> {
+        let mut all: Vec<_> = self
+            .lock()
+            .iter()
+            .map(|(name, (ty, value))| (name.clone(), ty.clone(), value.clone()))
+            .collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all
+    }
+
+    /// Forgets all variables.
+    pub fn clear(&self) {
+        self.lock().clear();
+    }
+}
+
+impl fmt::Debug for UserVariables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.lock().iter()).finish()
+    }
+}
+
+/// MySQL's generator of RAND(): two linear congruential sequences modulo 2^30 - 1, kept so that
+/// `RAND(3)` gives the numbers that the manual shows.
+#[derive(Debug, Clone, Copy)]
+pub struct MysqlRandom {
+    seed1: u64,
+    seed2: u64,
+}
+
+const RANDOM_MODULUS: u64 = 0x3FFF_FFFF;
+
+impl MysqlRandom {
+    /// The generator of `RAND(seed)`.
+    pub fn from_seed(seed: u64) -> Self {
+        // MySQL computes both seeds in 32 bits.
+        let seed = seed as u32;
+        let first = seed.wrapping_mul(0x10001).wrapping_add(55_555_555);
+        let second = seed.wrapping_mul(0x1000_0001);
+        Self {
+            seed1: u64::from(first) % RANDOM_MODULUS,
+            seed2: u64::from(second) % RANDOM_MODULUS,
+        }
+    }
+
+    /// The next number, at least 0 and less than 1.
+    pub fn next(&mut self) -> f64 {
+        self.seed1 = (self.seed1 * 3 + self.seed2) % RANDOM_MODULUS;
+        self.seed2 = (self.seed1 + self.seed2 + 33) % RANDOM_MODULUS;
+        self.seed1 as f64 / RANDOM_MODULUS as f64
+    }
+}
+
+/// The generators of a session.
+#[derive(Debug)]
+pub struct RandomStates {
+    /// RAND() without an argument.
+    pub session: MysqlRandom,
+    /// `RAND(constant)`: one sequence for each place in the statement, found by the address of the
+    /// call's signature. Cleared when a statement begins.
+    pub calls: HashMap<usize, MysqlRandom>,
+}
+
+impl RandomStates {
+    /// The states of a session that starts from `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            session: MysqlRandom::from_seed(seed),
+            calls: HashMap::new(),
+        }
+    }
 }

@@ -12,6 +12,18 @@ pub mod signature;
 
 pub use aggregate::{Accumulator, AggregateFunction, AggregateSignature};
 pub use column::Column;
-pub use context::EvaluationContext;
+pub use context::{EvaluationContext, SessionFacts, UserVariables};
 pub use scalar::ScalarFunction;
-pub use signature::{Argument, Signature, SignatureContext};
+pub use signature::{Argument, Coercibility, Signature, SignatureContext};
+
+/// Finds a name, given in any case, in a table of lower-case names, without allocating.
+fn lower_case_lookup<T: Copy>(
+    table: &std::collections::HashMap<&'static str, T>,
+    name: &str,
+) -> Option<T> {
+    let mut lower = [0_u8; 64];
+    let lower = lower.get_mut(..name.len())?;
+    lower.copy_from_slice(name.as_bytes());
+    lower.make_ascii_lowercase();
+    table.get(std::str::from_utf8(lower).ok()?).copied()
+}

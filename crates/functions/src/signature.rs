@@ -1,6 +1,29 @@
 //! How a function's result type follows from its arguments.
 
+use std::sync::Arc;
+
 use mayfly_types::{SqlMode, SqlType, Value};
+
+/// Who decides the collation of a comparison (the manual, "Collation Coercibility in
+/// Expressions"): the lower the number, the stronger the claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Coercibility {
+    /// An explicit COLLATE clause.
+    Explicit = 0,
+    /// Strings of different collations were put together.
+    NoCollation = 1,
+    /// A column.
+    Implicit = 2,
+    /// USER(), VERSION() and the like; a user variable.
+    SystemConstant = 3,
+    /// A literal.
+    Coercible = 4,
+    /// A number or a temporal value.
+    Numeric = 5,
+    /// NULL, and what is made of NULLs only.
+    Ignorable = 6,
+}
 
 /// What is known of an argument when a statement is bound.
 #[derive(Debug, Clone, Copy)]
@@ -11,6 +34,8 @@ pub struct Argument<'a> {
     pub nullable: bool,
     /// Its value, when it is a literal.
     pub constant: Option<&'a Value>,
+    /// The claim of its collation.
+    pub coercibility: Coercibility,
 }
 
 /// The settings that types depend on.
@@ -26,13 +51,49 @@ pub struct SignatureContext {
     pub collation_connection: mayfly_types::CollationId,
 }
 
-/// What a call needs and gives.
+/// What a call needs and gives. It stays with the call and is handed to every evaluation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signature {
-    /// The type that each argument is converted to before the call; as many as arguments.
+    /// The type that each argument is converted to before the call; as many as arguments. An
+    /// argument whose type stays as it was is not converted at all.
     pub arguments: Vec<SqlType>,
     /// The type of the result.
     pub result: SqlType,
     /// Whether the result may be NULL.
     pub nullable: bool,
+    /// The claim of the result's collation.
+    pub coercibility: Coercibility,
+    /// The result itself, when the types alone decide it (CHARSET(), COERCIBILITY()).
+    pub known: Option<Value>,
+    /// The call as the user would write it, for errors like 1690. The planner may fill it in;
+    /// without it errors name the function only.
+    pub text: Option<Arc<str>>,
+}
+
+impl Signature {
+    /// A signature whose result has no claim to a collation if it is no string, and that of a
+    /// literal if it is one.
+    pub fn new(arguments: Vec<SqlType>, result: SqlType, nullable: bool) -> Self {
+        let coercibility = if result.is_string() {
+            Coercibility::Coercible
+        } else {
+            Coercibility::Numeric
+        };
+        Self {
+            arguments,
+            result,
+            nullable,
+            coercibility,
+            known: None,
+            text: None,
+        }
+    }
+
+    /// The same with another claim of the result's collation.
+    pub fn with_coercibility(self, coercibility: Coercibility) -> Self {
+        Self {
+            coercibility,
+            ..self
+        }
+    }
 }

@@ -5,7 +5,9 @@
 //! out as ordinary columns. DISTINCT and ORDER BY inside an aggregate are the operator's work: it
 //! feeds rows without duplicates and in order.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
@@ -112,13 +114,16 @@ pub trait Accumulator: Send {
 /// Every aggregate function.
 pub const FUNCTIONS: &[&dyn AggregateFunction] = &[];
 
+static BY_NAME: LazyLock<HashMap<&'static str, &'static dyn AggregateFunction>> =
+    LazyLock::new(|| {
+        let named = |function: &&'static dyn AggregateFunction| {
+            let function = *function;
+            function.names().iter().map(move |name| (*name, function))
+        };
+        FUNCTIONS.iter().flat_map(named).collect()
+    });
+
 /// The aggregate function of a name (in any case), or `None`.
 pub fn by_name(name: &str) -> Option<&'static dyn AggregateFunction> {
-    let same = |function: &&&'static dyn AggregateFunction| {
-        function
-            .names()
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(name))
-    };
-    FUNCTIONS.iter().find(same).copied()
+    crate::lower_case_lookup(&BY_NAME, name)
 }

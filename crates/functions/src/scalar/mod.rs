@@ -1,9 +1,11 @@
 //! Scalar functions: a value from the values of one row.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::Result;
 
 use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext};
 
@@ -39,12 +41,13 @@ pub trait ScalarFunction: Send + Sync {
     ) -> Result<Signature>;
 
     /// Computes `row_count` rows. `arguments` have the types that the signature asked for, and the
-    /// result is an array of `result`'s physical type.
+    /// result is an array of the physical type of `signature.result`. `signature` is the one that
+    /// [`ScalarFunction::signature`] gave for this call.
     fn evaluate(
         &self,
         arguments: &[Column],
         row_count: usize,
-        result: &SqlType,
+        signature: &Signature,
         context: &EvaluationContext,
     ) -> Result<ArrayRef>;
 }
@@ -58,17 +61,19 @@ impl fmt::Debug for dyn ScalarFunction {
 /// Every family's table.
 const FAMILIES: &[&[&dyn ScalarFunction]] = &[];
 
+static BY_NAME: LazyLock<HashMap<&'static str, &'static dyn ScalarFunction>> =
+    LazyLock::new(|| {
+        all()
+            .flat_map(|function| function.names().iter().map(move |name| (*name, function)))
+            .collect()
+    });
+
+/// Every function, family by family.
+pub fn all() -> impl Iterator<Item = &'static dyn ScalarFunction> {
+    FAMILIES.iter().flat_map(|family| family.iter().copied())
+}
+
 /// The function of a name (in any case), or `None`.
 pub fn by_name(name: &str) -> Option<&'static dyn ScalarFunction> {
-    let same = |function: &&&'static dyn ScalarFunction| {
-        function
-            .names()
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(name))
-    };
-    FAMILIES
-        .iter()
-        .flat_map(|family| family.iter())
-        .find(same)
-        .copied()
+    crate::lower_case_lookup(&BY_NAME, name)
 }
