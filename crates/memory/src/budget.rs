@@ -1,0 +1,364 @@
+//! Budgets: how many bytes may be used, and by whom.
+//!
+//! A [`Budget`] is a node in a tree. A byte charged to a node is charged to every ancestor, so a
+//! node's `used` is at least the sum of its children's. There are two trees, one for memory and one
+//! for temporary space; nothing converts between them.
+//!
+//! Charging is lock-free and meant to be coarse: a caller charges blocks (4 KiB and more), never
+//! rows. A limit may be changed while bytes are in use (`SET GLOBAL temptable_max_ram`); one that is
+//! lowered below `used` refuses new charges until enough was given back.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::LimitError;
+
+/// What a budget counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BudgetKind {
+    /// Bytes of memory.
+    Memory,
+    /// Bytes of temporary files.
+    TempSpace,
+}
+
+struct Node {
+    kind: BudgetKind,
+    setting: &'static str,
+    limit: AtomicU64,
+    used: AtomicU64,
+    peak: AtomicU64,
+    parent: Option<Budget>,
+}
+
+/// A node of the tree. Cloning gives another handle to the same node.
+#[derive(Clone)]
+pub struct Budget(Arc<Node>);
+
+/// The limit of a budget that has none.
+pub const UNLIMITED: u64 = u64::MAX;
+
+impl Budget {
+    /// The root of a tree. `setting` is the variable that sets `limit`.
+    pub fn root(kind: BudgetKind, setting: &'static str, limit: u64) -> Self {
+        Self::node(kind, setting, limit, None)
+    }
+
+    /// A root without a limit, for tests and tools.
+    pub fn unlimited(kind: BudgetKind) -> Self {
+        Self::root(kind, "none", UNLIMITED)
+    }
+
+    /// A node below this one.
+    pub fn child(&self, setting: &'static str, limit: u64) -> Self {
+        Self::node(self.0.kind, setting, limit, Some(self.clone()))
+    }
+
+    fn node(kind: BudgetKind, setting: &'static str, limit: u64, parent: Option<Self>) -> Self {
+        Self(Arc::new(Node {
+            kind,
+            setting,
+            limit: AtomicU64::new(limit),
+            used: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+            parent,
+        }))
+    }
+
+    /// What this budget counts.
+    pub fn kind(&self) -> BudgetKind {
+        self.0.kind
+    }
+
+    /// The variable that sets the limit.
+    pub fn setting(&self) -> &'static str {
+        self.0.setting
+    }
+
+    /// The limit; [`UNLIMITED`] for none.
+    pub fn limit(&self) -> u64 {
+        self.0.limit.load(Ordering::Relaxed)
+    }
+
+    /// Changes the limit. What is in use stays in use.
+    pub fn set_limit(&self, limit: u64) {
+        self.0.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// Bytes in use by this node and all below it.
+    pub fn used(&self) -> u64 {
+        self.0.used.load(Ordering::Relaxed)
+    }
+
+    /// The most that was ever in use at once.
+    pub fn peak(&self) -> u64 {
+        self.0.peak.load(Ordering::Relaxed)
+    }
+
+    /// Forgets the peak (FLUSH STATUS).
+    pub fn reset_peak(&self) {
+        self.0.peak.store(self.used(), Ordering::Relaxed);
+    }
+
+    /// How many bytes could be charged now without passing a limit of this node or an ancestor.
+    /// Another thread may take them first: use it to plan, not to decide.
+    pub fn available(&self) -> u64 {
+        let mut least = UNLIMITED;
+        let mut next = Some(self);
+        while let Some(budget) = next {
+            least = least.min(budget.limit().saturating_sub(budget.used()));
+            next = budget.0.parent.as_ref();
+        }
+        least
+    }
+
+    /// The lowest limit of this node and its ancestors.
+    pub fn effective_limit(&self) -> u64 {
+        let mut least = UNLIMITED;
+        let mut next = Some(self);
+        while let Some(budget) = next {
+            least = least.min(budget.limit());
+            next = budget.0.parent.as_ref();
+        }
+        least
+    }
+
+    /// A reservation of nothing yet.
+    pub fn reservation(&self) -> Reservation {
+        Reservation {
+            budget: self.clone(),
+            bytes: 0,
+        }
+    }
+
+    /// Reserves `bytes`, or says which limit forbids it.
+    pub fn reserve(&self, bytes: u64) -> Result<Reservation, LimitError> {
+        self.charge(bytes)?;
+        Ok(Reservation {
+            budget: self.clone(),
+            bytes,
+        })
+    }
+
+    /// Reserves `bytes` even past the limits: only for the small working set without which no
+    /// statement can make progress (see the callers in `storage`), and it is still counted.
+    pub fn reserve_forced(&self, bytes: u64) -> Reservation {
+        self.charge_forced(bytes);
+        Reservation {
+            budget: self.clone(),
+            bytes,
+        }
+    }
+
+    fn charge(&self, bytes: u64) -> Result<(), LimitError> {
+        let mut next = Some(self);
+        while let Some(budget) = next {
+            if let Err(error) = budget.charge_node(bytes) {
+                let mut undo = Some(self);
+                while let Some(charged) = undo {
+                    if Arc::ptr_eq(&charged.0, &budget.0) {
+                        break;
+                    }
+                    charged.0.used.fetch_sub(bytes, Ordering::Relaxed);
+                    undo = charged.0.parent.as_ref();
+                }
+                return Err(error);
+            }
+            next = budget.0.parent.as_ref();
+        }
+        Ok(())
+    }
+
+    fn charge_node(&self, bytes: u64) -> Result<(), LimitError> {
+        let node = &*self.0;
+        let mut used = node.used.load(Ordering::Relaxed);
+        loop {
+            let limit = node.limit.load(Ordering::Relaxed);
+            let after = used.checked_add(bytes).filter(|after| *after <= limit);
+            let Some(after) = after else {
+                return Err(LimitError {
+                    setting: node.setting,
+                    kind: node.kind,
+                    limit,
+                    used,
+                    requested: bytes,
+                });
+            };
+            match node
+                .used
+                .compare_exchange_weak(used, after, Ordering::Relaxed, Ordering::Relaxed)
+            {
+                Ok(_) => {
+                    node.peak.fetch_max(after, Ordering::Relaxed);
+                    return Ok(());
+                }
+                Err(current) => used = current,
+            }
+        }
+    }
+
+    fn charge_forced(&self, bytes: u64) {
+        let mut next = Some(self);
+        while let Some(budget) = next {
+            let before = budget.0.used.fetch_add(bytes, Ordering::Relaxed);
+            budget
+                .0
+                .peak
+                .fetch_max(before.saturating_add(bytes), Ordering::Relaxed);
+            next = budget.0.parent.as_ref();
+        }
+    }
+
+    fn give_back(&self, bytes: u64) {
+        let mut next = Some(self);
+        while let Some(budget) = next {
+            let before = budget.0.used.fetch_sub(bytes, Ordering::Relaxed);
+            debug_assert!(
+                before >= bytes,
+                "a budget gave back more than it was charged"
+            );
+            next = budget.0.parent.as_ref();
+        }
+    }
+}
+
+impl fmt::Debug for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Budget")
+            .field("setting", &self.setting())
+            .field("limit", &self.limit())
+            .field("used", &self.used())
+            .field("peak", &self.peak())
+            .finish()
+    }
+}
+
+/// Bytes that are charged to a budget until this is dropped.
+#[derive(Debug)]
+pub struct Reservation {
+    budget: Budget,
+    bytes: u64,
+}
+
+impl Reservation {
+    /// How many bytes are held.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The budget that is charged.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Holds `bytes` more, or changes nothing.
+    pub fn try_grow(&mut self, bytes: u64) -> Result<(), LimitError> {
+        self.budget.charge(bytes)?;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    /// Holds `bytes` more even past the limits; see [`Budget::reserve_forced`].
+    pub fn grow_forced(&mut self, bytes: u64) {
+        self.budget.charge_forced(bytes);
+        self.bytes += bytes;
+    }
+
+    /// Holds exactly `bytes`: grows (and may be refused) or shrinks.
+    pub fn try_resize(&mut self, bytes: u64) -> Result<(), LimitError> {
+        if bytes > self.bytes {
+            self.try_grow(bytes - self.bytes)
+        } else {
+            self.shrink(self.bytes - bytes);
+            Ok(())
+        }
+    }
+
+    /// Gives back `bytes`, at most what is held.
+    pub fn shrink(&mut self, bytes: u64) {
+        let bytes = bytes.min(self.bytes);
+        self.budget.give_back(bytes);
+        self.bytes -= bytes;
+    }
+
+    /// Gives back everything.
+    pub fn free(&mut self) {
+        self.shrink(self.bytes);
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.free();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_ancestor_is_charged_and_given_back() {
+        let global = Budget::root(BudgetKind::Memory, "temptable_max_ram", 100);
+        let session = global.child("session", UNLIMITED);
+        let table = session.child("tmp_table_size", 60);
+        let mut held = table.reserve(50).unwrap();
+        assert_eq!((global.used(), session.used(), table.used()), (50, 50, 50));
+        assert_eq!(table.available(), 10);
+        held.shrink(20);
+        drop(held);
+        assert_eq!((global.used(), session.used(), table.used()), (0, 0, 0));
+        assert_eq!((global.peak(), table.peak()), (50, 50));
+    }
+
+    #[test]
+    fn the_refusing_node_is_named_and_nothing_stays_charged() {
+        let global = Budget::root(BudgetKind::Memory, "temptable_max_ram", 100);
+        let table = global.child("tmp_table_size", 200);
+        let error = table.reserve(150).unwrap_err();
+        assert_eq!(error.setting, "temptable_max_ram");
+        assert_eq!((error.limit, error.used, error.requested), (100, 0, 150));
+        assert_eq!((global.used(), table.used()), (0, 0));
+        assert!(
+            error.to_string().contains("raise temptable_max_ram"),
+            "{error}"
+        );
+        assert_eq!(table.reserve(250).unwrap_err().setting, "tmp_table_size");
+    }
+
+    #[test]
+    fn a_lowered_limit_refuses_until_enough_was_given_back() {
+        let budget = Budget::root(
+            BudgetKind::TempSpace,
+            "max_tmp_total_space_usage",
+            UNLIMITED,
+        );
+        let held = budget.reserve(80).unwrap();
+        budget.set_limit(50);
+        assert!(budget.reserve(1).is_err());
+        let forced = budget.reserve_forced(5);
+        assert_eq!(budget.used(), 85);
+        drop((held, forced));
+        assert!(budget.reserve(50).is_ok());
+        assert!(budget.reserve(u64::MAX).is_err());
+    }
+
+    #[test]
+    fn threads_never_pass_the_limit_together() {
+        let budget = Budget::root(BudgetKind::Memory, "limit", 1000);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for n in 0..2000_u64 {
+                        let held = budget.reserve(n % 400);
+                        assert!(budget.used() <= 1000);
+                        drop(held);
+                    }
+                });
+            }
+        });
+        assert_eq!(budget.used(), 0);
+        assert!(budget.peak() <= 1000);
+    }
+}

@@ -1,0 +1,165 @@
+//! What can go wrong when memory or temporary space is asked for. Each variant calls for another
+//! reaction: a limit makes a table overflow, an I/O failure ends the statement.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::budget::BudgetKind;
+
+/// The result of asking for memory or temporary space.
+pub type Result<T, E = MemoryError> = std::result::Result<T, E>;
+
+/// A limit that would be passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitError {
+    /// The setting that sets the limit, as the user writes it.
+    pub setting: &'static str,
+    /// What is limited.
+    pub kind: BudgetKind,
+    /// The setting's value in bytes.
+    pub limit: u64,
+    /// What was in use under this limit.
+    pub used: u64,
+    /// How many bytes more were asked for.
+    pub requested: u64,
+}
+
+impl fmt::Display for LimitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            setting,
+            kind,
+            limit,
+            used,
+            requested,
+        } = self;
+        let (what, advice) = match kind {
+            BudgetKind::Memory => ("memory", "or make the statement read less"),
+            BudgetKind::TempSpace => ("temporary space", "or give the statement more memory"),
+        };
+        write!(
+            f,
+            "{setting} = {limit} bytes of {what}, {used} in use, {requested} more needed; \
+             raise {setting} {advice}"
+        )
+    }
+}
+
+impl std::error::Error for LimitError {}
+
+/// A call to the operating system that failed on a temporary file.
+#[derive(Debug)]
+pub struct IoFailure {
+    /// What was being done: "write", "read", "create" …
+    pub operation: &'static str,
+    /// The file or directory.
+    pub path: PathBuf,
+    /// Where in the file.
+    pub offset: u64,
+    /// How many bytes were to be moved.
+    pub bytes: u64,
+    /// What the system said.
+    pub source: std::io::Error,
+}
+
+impl IoFailure {
+    /// The system's error number, or 0 when the failure did not come from the system.
+    pub fn errno(&self) -> i32 {
+        self.source.raw_os_error().unwrap_or(0)
+    }
+
+    /// Whether the device or a quota is full.
+    pub fn is_disk_full(&self) -> bool {
+        matches!(
+            self.source.kind(),
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded
+        )
+    }
+}
+
+impl fmt::Display for IoFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} of {} bytes at offset {} of '{}' failed: {} (errno {})",
+            self.operation,
+            self.bytes,
+            self.offset,
+            self.path.display(),
+            self.source,
+            self.errno()
+        )
+    }
+}
+
+impl std::error::Error for IoFailure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+/// Any failure of this crate.
+#[derive(Debug)]
+pub enum MemoryError {
+    /// A budget's limit: overflow to temporary files, or tell the user which setting it was.
+    Limit(LimitError),
+    /// The operating system has no memory left for a block of this many bytes.
+    OutOfMemory {
+        /// The size of the block.
+        bytes: usize,
+    },
+    /// A temporary file could not be created, written, read or removed.
+    Io(Box<IoFailure>),
+    /// Bytes read back are not the bytes that were written.
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// Where in the file.
+        offset: u64,
+        /// How many bytes were read.
+        bytes: u64,
+    },
+}
+
+impl MemoryError {
+    /// Whether a budget refused: the one error that a table answers by writing to temporary files.
+    pub fn is_memory_limit(&self) -> bool {
+        matches!(self, Self::Limit(limit) if limit.kind == BudgetKind::Memory)
+    }
+}
+
+impl fmt::Display for MemoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Limit(limit) => limit.fmt(f),
+            Self::OutOfMemory { bytes } => {
+                write!(f, "the operating system refused a block of {bytes} bytes")
+            }
+            Self::Io(failure) => failure.fmt(f),
+            Self::Corrupt {
+                path,
+                offset,
+                bytes,
+            } => write!(
+                f,
+                "checksum mismatch in {bytes} bytes at offset {offset} of '{}': the temporary \
+                 file was changed or the device is faulty",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for MemoryError {}
+
+impl From<LimitError> for MemoryError {
+    fn from(error: LimitError) -> Self {
+        Self::Limit(error)
+    }
+}
+
+impl From<IoFailure> for MemoryError {
+    fn from(error: IoFailure) -> Self {
+        Self::Io(Box::new(error))
+    }
+}

@@ -1,0 +1,43 @@
+//! The file operations of temporary files, behind a trait so that a test can make any one fail.
+
+mod fault;
+mod system;
+
+use std::fmt::Debug;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use fault::{Fault, FaultIo};
+pub use system::SystemIo;
+
+/// What temporary files need of a file system.
+pub trait IoBackend: Send + Sync + Debug {
+    /// Makes a directory; it must not exist.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// Makes a file, to be read and written; it must not exist.
+    fn create_file(&self, path: &Path) -> io::Result<Box<dyn IoFile>>;
+    /// Opens a file that exists, to be read and written.
+    fn open_file(&self, path: &Path) -> io::Result<Box<dyn IoFile>>;
+    /// Whether something of this name exists.
+    fn exists(&self, path: &Path) -> bool;
+    /// Removes a file.
+    fn remove_file(&self, path: &Path) -> io::Result<()>;
+    /// Removes an empty directory.
+    fn remove_dir(&self, path: &Path) -> io::Result<()>;
+    /// The entries of a directory.
+    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
+}
+
+/// An open temporary file. Reads and writes name their place, so several threads may share it.
+pub trait IoFile: Send + Sync + Debug {
+    /// Writes at `offset`, possibly fewer bytes than given; says how many.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
+    /// Reads from `offset`, possibly fewer bytes than asked for; 0 at the end of the file.
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize>;
+    /// Cuts or extends the file.
+    fn set_len(&self, length: u64) -> io::Result<()>;
+    /// Gives the space of a range back to the file system; the file keeps its length.
+    fn punch(&self, offset: u64, length: u64) -> io::Result<()>;
+    /// Locks the file against other processes until it is closed; false when another holds it.
+    fn try_lock(&self) -> io::Result<bool>;
+}

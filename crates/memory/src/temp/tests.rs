@@ -1,0 +1,227 @@
+//! Tests of temporary space: round trips, recycling, faults, and other processes' files.
+
+use super::*;
+use crate::budget::BudgetKind;
+use crate::io::{Fault, FaultIo, SystemIo};
+
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("mayfly-test-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn entries(&self) -> usize {
+        std::fs::read_dir(&self.0).unwrap().count()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn space(io: Arc<dyn IoBackend>, scratch: &Scratch, idle_limit: u64) -> TempSpace {
+    TempSpace::new(
+        io,
+        TempSpaceOptions {
+            tmpdir: scratch.0.clone(),
+            lanes: 2,
+            idle_limit,
+        },
+    )
+}
+
+fn pattern(length: usize, seed: u8) -> Vec<u8> {
+    (0..length)
+        .map(|n| (n as u8).wrapping_mul(31).wrapping_add(seed))
+        .collect()
+}
+
+#[test]
+fn extents_come_back_as_written_and_no_file_is_touched_before() {
+    let scratch = Scratch::new("roundtrip");
+    let space = space(Arc::new(SystemIo), &scratch, 1 << 20);
+    let budget = Budget::unlimited(BudgetKind::TempSpace);
+    let file = space.file(&budget);
+    assert_eq!(
+        (scratch.entries(), space.counters().created_files()),
+        (0, 0)
+    );
+    let extents: Vec<_> = (0..20)
+        .map(|n| file.write(&pattern(1000 * (n + 1), n as u8)).unwrap())
+        .collect();
+    assert_eq!(space.counters().created_files(), 1);
+    for (n, extent) in extents.iter().enumerate().rev() {
+        let mut bytes = vec![0; extent.len()];
+        extent.read(&mut bytes).unwrap();
+        assert_eq!(bytes, pattern(1000 * (n + 1), n as u8));
+    }
+    assert_eq!(budget.used(), space.used_bytes());
+    drop(extents);
+    assert_eq!((budget.used(), space.used_bytes()), (0, 0));
+    assert!(space.idle_bytes() > 0);
+    space.trim();
+    assert_eq!((space.idle_bytes(), scratch.entries()), (0, 0));
+    drop(file.write(b"again").unwrap());
+    drop((file, space));
+    assert_eq!(scratch.entries(), 0);
+}
+
+#[test]
+fn space_is_recycled_and_bounded() {
+    let scratch = Scratch::new("recycle");
+    let space = space(Arc::new(SystemIo), &scratch, 2 * 64 * 4096);
+    let budget = Budget::unlimited(BudgetKind::TempSpace);
+    let file = space.file(&budget);
+    let keep = file.write(&pattern(4096, 0)).unwrap();
+    for round in 0..50 {
+        let extents: Vec<_> = (0..40)
+            .map(|n| file.write(&pattern(4096, round + n)).unwrap())
+            .collect();
+        drop(extents);
+    }
+    assert_eq!(space.idle_bytes(), 40 * 4096);
+    let many: Vec<_> = (0..200)
+        .map(|n| file.write(&pattern(4096, n as u8)).unwrap())
+        .collect();
+    drop(many);
+    assert!(space.idle_bytes() <= 64 * 4096, "{}", space.idle_bytes());
+    let mut bytes = vec![0; 4096];
+    keep.read(&mut bytes).unwrap();
+    assert_eq!(bytes, pattern(4096, 0));
+    let again: Vec<_> = (0..200)
+        .map(|n| file.write(&pattern(4096, n as u8)).unwrap())
+        .collect();
+    for (n, extent) in again.iter().enumerate() {
+        extent.read(&mut bytes).unwrap();
+        assert_eq!(bytes, pattern(4096, n as u8));
+    }
+    drop((again, keep));
+    assert!(space.idle_bytes() <= 64 * 4096);
+}
+
+#[test]
+fn the_limit_of_temporary_space_is_named() {
+    let scratch = Scratch::new("limit");
+    let space = space(Arc::new(SystemIo), &scratch, 0);
+    let budget = Budget::root(BudgetKind::TempSpace, "max_tmp_session_space_usage", 10_000);
+    let file = space.file(&budget);
+    let held = file.write(&pattern(8000, 1)).unwrap();
+    let error = file.write(&pattern(8000, 2)).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("max_tmp_session_space_usage = 10000"),
+        "{error}"
+    );
+    assert!(!error.is_memory_limit());
+    drop(held);
+    assert_eq!((budget.used(), space.used_bytes()), (0, 0));
+}
+
+#[test]
+fn every_failing_call_gives_an_error_and_leaves_nothing() {
+    for fault in [
+        Fault::DiskFull,
+        Fault::DeviceError,
+        Fault::ShortWrite,
+        Fault::CorruptRead,
+    ] {
+        let scratch = Scratch::new(&format!("fault-{fault:?}"));
+        let mut failures = 0;
+        for fail_at in 1.. {
+            let io = Arc::new(FaultIo::new(Arc::new(SystemIo), fault, fail_at));
+            let space = space(Arc::clone(&io) as Arc<dyn IoBackend>, &scratch, 1 << 20);
+            let budget = Budget::unlimited(BudgetKind::TempSpace);
+            let file = space.file(&budget);
+            let run = || -> Result<()> {
+                let extents: Result<Vec<_>> =
+                    (0..5).map(|n| file.write(&pattern(5000, n))).collect();
+                for (n, extent) in extents?.iter().enumerate() {
+                    let mut bytes = vec![0; extent.len()];
+                    extent.read(&mut bytes)?;
+                    assert_eq!(
+                        bytes,
+                        pattern(5000, n as u8),
+                        "a wrong result, not an error"
+                    );
+                }
+                Ok(())
+            };
+            let result = run();
+            assert_eq!((budget.used(), space.used_bytes()), (0, 0));
+            let calls = io.calls();
+            drop((file, space));
+            assert_eq!(scratch.entries(), 0, "{fault:?} at call {fail_at}");
+            if let Err(error) = result {
+                failures += 1;
+                let text = error.to_string();
+                assert!(text.contains("mayfly-"), "the path is named: {text}");
+            }
+            if fail_at > calls {
+                break;
+            }
+        }
+        assert!(failures >= 5, "{fault:?}: {failures}");
+    }
+}
+
+#[test]
+fn orphans_are_removed_and_neighbours_left_alone() {
+    let scratch = Scratch::new("orphans");
+    let dead = scratch.0.join("mayfly-1-0");
+    std::fs::create_dir(&dead).unwrap();
+    std::fs::write(dead.join("lane-0.tmp"), b"left").unwrap();
+    std::fs::write(scratch.0.join("mayfly-1-0.lock"), b"").unwrap();
+    std::fs::write(scratch.0.join("mayfly-notes.lock"), b"not ours").unwrap();
+    let neighbour = space(Arc::new(SystemIo), &scratch, 0);
+    let budget = Budget::unlimited(BudgetKind::TempSpace);
+    let held = neighbour.file(&budget).write(b"alive").unwrap();
+    let newcomer = space(Arc::new(SystemIo), &scratch, 0);
+    assert_eq!(newcomer.remove_orphans().unwrap(), 1);
+    assert!(!dead.exists() && scratch.0.join("mayfly-notes.lock").exists());
+    let mut bytes = [0; 5];
+    held.read(&mut bytes).unwrap();
+    assert_eq!(&bytes, b"alive");
+    assert!(neighbour.directory().unwrap().exists());
+    let other = newcomer.file(&budget).write(b"mine").unwrap();
+    assert_ne!(neighbour.directory(), newcomer.directory());
+    drop((held, other));
+}
+
+#[test]
+fn threads_write_side_by_side() {
+    let scratch = Scratch::new("threads");
+    let space = space(Arc::new(SystemIo), &scratch, 1 << 20);
+    let budget = Budget::unlimited(BudgetKind::TempSpace);
+    std::thread::scope(|scope| {
+        for thread in 0..4_u8 {
+            let (space, budget) = (&space, &budget);
+            scope.spawn(move || {
+                for round in 0..10 {
+                    let file = space.file(budget);
+                    let extents: Vec<_> = (0..10)
+                        .map(|n| {
+                            file.write(&pattern(4096 * (1 + n as usize % 3), thread + n))
+                                .unwrap()
+                        })
+                        .collect();
+                    for (n, extent) in extents.iter().enumerate() {
+                        let mut bytes = vec![0; extent.len()];
+                        extent.read(&mut bytes).unwrap();
+                        assert_eq!(
+                            bytes,
+                            pattern(4096 * (1 + n % 3), thread + n as u8),
+                            "{round}"
+                        );
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(budget.used(), 0);
+}
