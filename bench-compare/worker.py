@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""A rival as a worker: reads {"sql": …} a line, answers {"ms": …, "row_count": …, "rows": …}.
+
+usage: worker.py duckdb|sqlite THREADS [MEMORY_LIMIT_BYTES]
+"""
+import csv, json, sys, tempfile, time
+
+REPORTED_ROWS_MAX = 20
+
+
+def open_duckdb(threads, limit):
+    import duckdb
+
+    connection = duckdb.connect(":memory:")
+    connection.execute(f"SET threads={threads}")
+    if limit:
+        connection.execute(f"SET memory_limit='{limit}B'")
+        connection.execute(f"SET temp_directory='{tempfile.mkdtemp()}'")
+        connection.execute("SET preserve_insertion_order=false")
+    return connection
+
+
+def open_sqlite(threads, limit):
+    import sqlite3
+
+    connection = sqlite3.connect(":memory:")
+    connection.execute(f"PRAGMA threads={threads}")
+    connection.execute("PRAGMA temp_store=MEMORY")
+    return connection
+
+
+def load_csv(connection, table, path):
+    """SQLite has no COPY: what its shell's .import does."""
+    with open(path) as file:
+        rows = csv.reader(file)
+        first = next(rows)
+        marks = ",".join("?" * len(first))
+        connection.execute(f"INSERT INTO {table} VALUES ({marks})", first)
+        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+    connection.commit()
+    return []
+
+
+def main():
+    name, threads = sys.argv[1], int(sys.argv[2])
+    limit = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+    connection = {"duckdb": open_duckdb, "sqlite": open_sqlite}[name](threads, limit)
+    for line in sys.stdin:
+        sql = json.loads(line)["sql"]
+        start = time.perf_counter()
+        try:
+            if sql.startswith(".load "):
+                rows = load_csv(connection, *sql.split()[1:])
+            else:
+                rows = connection.execute(sql).fetchall()
+            elapsed = (time.perf_counter() - start) * 1e3
+            shown = [[None if value is None else str(value) for value in row] for row in rows[:REPORTED_ROWS_MAX]]
+            answer = {"ms": elapsed, "row_count": len(rows), "rows": shown}
+        except Exception as error:
+            answer = {"ms": (time.perf_counter() - start) * 1e3, "error": str(error)}
+        print(json.dumps(answer), flush=True)
+
+
+main()
