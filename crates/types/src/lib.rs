@@ -6,6 +6,7 @@
 
 pub mod batch;
 pub mod collation;
+pub mod decimal;
 pub mod diagnostics;
 pub mod error;
 pub mod sql_mode;
@@ -14,6 +15,7 @@ pub mod value;
 
 pub use batch::Batch;
 pub use collation::CollationId;
+pub use decimal::Decimal;
 pub use diagnostics::{Condition, Diagnostics, Level};
 pub use error::{Error, ErrorCode, Result};
 pub use sql_mode::SqlMode;

@@ -1,0 +1,254 @@
+//! DECIMAL from and to text.
+
+use std::fmt;
+
+use arrow_buffer::i256;
+
+use super::Decimal;
+use super::native::{digits_i256, pow10_i256, rescale_i256};
+use crate::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
+
+/// The outcome of [`parse_decimal`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParsedDecimal {
+    /// The number; the extreme one of its sign when there was an overflow.
+    pub value: Decimal,
+    /// How many bytes of the text were read; 0 when it starts with no number. Trailing spaces
+    /// count as read.
+    pub consumed: usize,
+    /// Whether the number has more digits before the point than a DECIMAL.
+    pub overflow: bool,
+    /// Whether digits after the point were rounded away.
+    pub rounded: bool,
+}
+
+/// Digits gathered so far: in 128 bits as long as they fit, since nearly all numbers do.
+struct Digits {
+    small: u128,
+    large: Option<i256>,
+    count: u16,
+}
+
+impl Digits {
+    fn push(&mut self, digit: u8) {
+        if self.count == 0 && digit == 0 {
+            return;
+        }
+        self.count = self.count.saturating_add(1);
+        match &mut self.large {
+            None if self.count <= 38 => self.small = self.small * 10 + u128::from(digit),
+            large => {
+                let value = large.unwrap_or_else(|| i256::from_parts(self.small, 0));
+                *large = Some(
+                    value
+                        .wrapping_mul(i256::from_i128(10))
+                        .wrapping_add(i256::from_i128(i128::from(digit))),
+                );
+            }
+        }
+    }
+
+    fn value(&self) -> i256 {
+        self.large
+            .unwrap_or_else(|| i256::from_parts(self.small, 0))
+    }
+}
+
+/// Reads the number that a text starts with, as MySQL does where it needs a DECIMAL: leading
+/// spaces, sign, digits, point, digits, exponent. What follows is the caller's to complain about.
+pub fn parse_decimal(text: &[u8]) -> ParsedDecimal {
+    let mut at = text
+        .iter()
+        .take_while(|byte| byte.is_ascii_whitespace() || **byte == 0x0B)
+        .count();
+    let negative = matches!(text.get(at), Some(b'-'));
+    if matches!(text.get(at), Some(b'-' | b'+')) {
+        at += 1;
+    }
+    let mut digits = Digits {
+        small: 0,
+        large: None,
+        count: 0,
+    };
+    let mut scale = 0_i64;
+    let mut seen = false;
+    let mut after_point = false;
+    let mut rounded = false;
+    // The digit after the last kept one decides about rounding; later ones cannot.
+    let mut round_up = None;
+    loop {
+        match text.get(at) {
+            Some(byte @ b'0'..=b'9') => {
+                seen = true;
+                if digits.count < u16::from(DECIMAL_PRECISION_MAX) + 7 || !after_point {
+                    if digits.count < 76 {
+                        digits.push(byte - b'0');
+                    } else {
+                        digits.count = digits.count.saturating_add(1);
+                    }
+                    scale += i64::from(after_point);
+                } else {
+                    rounded |= *byte != b'0';
+                    round_up.get_or_insert(*byte >= b'5');
+                }
+            }
+            Some(b'.') if !after_point => after_point = true,
+            _ => break,
+        }
+        at += 1;
+    }
+    if !seen {
+        return ParsedDecimal {
+            value: Decimal::ZERO,
+            consumed: 0,
+            overflow: false,
+            rounded: false,
+        };
+    }
+    if let Some((exponent, length)) = parse_exponent(&text[at..]) {
+        scale -= exponent;
+        at += length;
+    }
+    at += text[at..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_whitespace() || **byte == 0x0B)
+        .count();
+
+    let mut unscaled = digits.value();
+    let overflow = digits.count > 76
+        || i64::from(digits.count) - scale > i64::from(DECIMAL_PRECISION_MAX)
+            && unscaled != i256::ZERO;
+    if overflow {
+        let largest = Decimal::largest(DECIMAL_PRECISION_MAX, 0);
+        return ParsedDecimal {
+            value: if negative { largest.negate() } else { largest },
+            consumed: at,
+            overflow: true,
+            rounded: false,
+        };
+    }
+    if scale < 0 {
+        let power = u8::try_from(-scale).ok().and_then(pow10_i256);
+        unscaled = power
+            .and_then(|power| unscaled.checked_mul(power))
+            .unwrap_or(i256::ZERO);
+        scale = 0;
+    } else if round_up == Some(true) && scale <= i64::from(DECIMAL_SCALE_MAX) {
+        unscaled = unscaled.wrapping_add(i256::ONE);
+    }
+    // The integer part always fits; the fraction gets what is left of 65 digits, at most 30.
+    let integer_digits = (i64::from(digits_i256(unscaled)) - scale).max(0);
+    let room =
+        (i64::from(DECIMAL_PRECISION_MAX) - integer_digits).clamp(0, i64::from(DECIMAL_SCALE_MAX));
+    let mut kept_scale = scale as u8;
+    if scale > room {
+        let from = u8::try_from(scale).unwrap_or(u8::MAX);
+        let shorter = rescale_i256(unscaled, from, room as u8).unwrap_or(i256::ZERO);
+        rounded |= rescale_i256(shorter, room as u8, from) != Some(unscaled);
+        unscaled = shorter;
+        kept_scale = room as u8;
+    }
+    ParsedDecimal {
+        value: Decimal::new(
+            if negative {
+                unscaled.wrapping_neg()
+            } else {
+                unscaled
+            },
+            kept_scale,
+        ),
+        consumed: at,
+        overflow: false,
+        rounded,
+    }
+}
+
+/// `e`, an optional sign and at least one digit; the exponent saturates.
+fn parse_exponent(text: &[u8]) -> Option<(i64, usize)> {
+    if !matches!(text.first(), Some(b'e' | b'E')) {
+        return None;
+    }
+    let mut at = 1;
+    let negative = matches!(text.get(at), Some(b'-'));
+    if matches!(text.get(at), Some(b'-' | b'+')) {
+        at += 1;
+    }
+    let start = at;
+    let mut exponent = 0_i64;
+    while let Some(byte @ b'0'..=b'9') = text.get(at) {
+        exponent = (exponent * 10 + i64::from(byte - b'0')).min(100_000);
+        at += 1;
+    }
+    (at > start).then_some((if negative { -exponent } else { exponent }, at))
+}
+
+/// Appends the digits of an unscaled integer with the point in its place.
+pub fn append_i128(out: &mut Vec<u8>, value: i128, scale: u8) {
+    let mut buffer = [b'0'; 80];
+    let mut at = buffer.len();
+    let mut rest = value.unsigned_abs();
+    // 128-bit division is slow: nineteen digits at a time in 64 bits.
+    while rest > u128::from(u64::MAX) {
+        let mut part = (rest % 10_000_000_000_000_000_000) as u64;
+        rest /= 10_000_000_000_000_000_000;
+        for _ in 0..19 {
+            at -= 1;
+            buffer[at] = b'0' + (part % 10) as u8;
+            part /= 10;
+        }
+    }
+    let mut part = rest as u64;
+    while part > 0 {
+        at -= 1;
+        buffer[at] = b'0' + (part % 10) as u8;
+        part /= 10;
+    }
+    append_digits(out, value < 0, &buffer, at, scale);
+}
+
+/// Appends the digits of an unscaled integer with the point in its place.
+pub fn append_i256(out: &mut Vec<u8>, value: i256, scale: u8) {
+    if let Some(small) = value.to_i128() {
+        return append_i128(out, small, scale);
+    }
+    let mut buffer = [b'0'; 80];
+    let mut at = buffer.len();
+    let mut rest = value.wrapping_abs();
+    let chunk = i256::from_i128(10_000_000_000_000_000_000);
+    while rest > i256::ZERO {
+        let (quotient, remainder) = rest.wrapping_div_rem(chunk);
+        let mut part = remainder.as_i128() as u64;
+        for _ in 0..19 {
+            at -= 1;
+            buffer[at] = b'0' + (part % 10) as u8;
+            part /= 10;
+        }
+        rest = quotient;
+    }
+    while at < buffer.len() && buffer[at] == b'0' {
+        at += 1;
+    }
+    append_digits(out, value.is_negative(), &buffer, at, scale);
+}
+
+/// `buffer` holds '0' before `first`, the first digit that is not one.
+fn append_digits(out: &mut Vec<u8>, negative: bool, buffer: &[u8; 80], first: usize, scale: u8) {
+    if negative {
+        out.push(b'-');
+    }
+    let point = buffer.len() - usize::from(scale).min(buffer.len() - 1);
+    let first = first.min(point - 1);
+    out.extend_from_slice(&buffer[first..point]);
+    if scale > 0 {
+        out.push(b'.');
+        out.extend_from_slice(&buffer[point..]);
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = Vec::with_capacity(40);
+        append_i256(&mut text, self.unscaled, self.scale);
+        f.pad(&String::from_utf8_lossy(&text))
+    }
+}
