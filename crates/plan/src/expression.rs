@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use mayfly_functions::ScalarFunction;
+use mayfly_functions::{ScalarFunction, Signature};
 use mayfly_types::{SqlType, Value};
 
 use crate::physical::Plan;
@@ -59,6 +59,8 @@ pub enum ExpressionKind {
         function: &'static dyn ScalarFunction,
         /// Its arguments, converted to the types of its signature.
         arguments: Vec<Expression>,
+        /// What the function made of the types of its arguments; handed to every evaluation.
+        signature: Arc<Signature>,
     },
     /// A conversion, as CAST does it.
     Cast(Box<Expression>),
