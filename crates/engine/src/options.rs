@@ -1,0 +1,100 @@
+//! What a database is opened with. Everything that a test may want to fix (clock, threads, batch
+//! size, hash) is here, so that a failing run can be repeated.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Tells the time. Injected so that a run can be repeated.
+pub trait Clock: Send + Sync + std::fmt::Debug {
+    /// Microseconds since 1970-01-01 00:00:00 UTC.
+    fn now_utc_microseconds(&self) -> i64;
+}
+
+/// The clock of the system.
+#[derive(Debug, Clone, Copy)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now_utc_microseconds(&self) -> i64 {
+        std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .ok()
+            .and_then(|elapsed| i64::try_from(elapsed.as_micros()).ok())
+            .unwrap_or(0)
+    }
+}
+
+/// How rows are hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HashMode {
+    /// By a good hash function.
+    Normal,
+    /// Every row hashes to the same number: a test of everything that relies on hashing.
+    Collide,
+}
+
+/// Which files LOAD DATA INFILE and SELECT … INTO OUTFILE may touch: `secure_file_priv`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileAccess {
+    /// Any file that the process may touch (an empty `secure_file_priv`).
+    Anywhere,
+    /// Only files in this directory or below.
+    Directory(PathBuf),
+    /// None (`secure_file_priv` is NULL).
+    Disabled,
+}
+
+/// What a [`crate::Database`] is opened with.
+#[derive(Debug, Clone)]
+pub struct DatabaseOptions {
+    /// The most bytes of memory that everything together may use: tables and temporary tables.
+    /// `None`: no limit but `temptable_max_ram` for temporary tables.
+    pub memory_limit: Option<u64>,
+    /// How many threads a large statement may use.
+    pub threads: usize,
+    /// Where temporary tables overflow to: `tmpdir`.
+    pub tmpdir: PathBuf,
+    /// How many rows travel together between operators.
+    pub batch_size: usize,
+    /// Every temporary table overflows to disk as early as it can, whatever its size: a test mode.
+    pub force_overflow: bool,
+    /// How rows are hashed.
+    pub hash_mode: HashMode,
+    /// Whether optional rules of the optimizer run.
+    pub optimizer: bool,
+    /// Which files statements may read and write.
+    pub file_access: FileAccess,
+    /// Whether LOAD DATA LOCAL may read files of the process itself (an embedded engine's client
+    /// is the process).
+    pub local_infile: bool,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// System variables set before the first session, as by `SET GLOBAL`: name and text of the
+    /// value.
+    pub variables: Vec<(String, String)>,
+}
+
+impl DatabaseOptions {
+    /// The usual options: no memory limit, all cores, the system's directory for temporary files.
+    pub fn new() -> Self {
+        Self {
+            memory_limit: None,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            tmpdir: std::env::temp_dir(),
+            batch_size: 8192,
+            force_overflow: false,
+            hash_mode: HashMode::Normal,
+            optimizer: true,
+            file_access: FileAccess::Anywhere,
+            local_infile: true,
+            clock: Arc::new(SystemClock),
+            variables: Vec::new(),
+        }
+    }
+}
+
+impl Default for DatabaseOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
