@@ -103,6 +103,9 @@ pub enum ExpressionKind {
     },
     /// A subquery used as a value or predicate.
     Subquery(Arc<Subquery>),
+    /// Logical plans only: a subquery before it is planned. Physical plans have
+    /// [`ExpressionKind::Subquery`] in its place.
+    LogicalSubquery(Box<crate::logical::Subquery>),
 }
 
 /// A subquery inside an expression.

@@ -5,7 +5,10 @@
 
 pub mod catalog;
 pub mod expression;
+pub mod logical;
+pub mod options;
 pub mod physical;
 
 pub use catalog::{Catalog, ColumnSource, TableId, TableSource};
 pub use expression::{Comparison, Expression, ExpressionKind};
+pub use options::{OptimizerSwitches, PlanOptions};

@@ -345,3 +345,10 @@ pub enum JoinKind {
     /// has a NULL key, comes out only if the right side is empty.
     NullAwareAnti,
 }
+
+impl JoinKind {
+    /// Whether only the left columns come out.
+    pub fn is_left_only(self) -> bool {
+        matches!(self, Self::Semi | Self::Anti | Self::NullAwareAnti)
+    }
+}

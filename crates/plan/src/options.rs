@@ -1,0 +1,51 @@
+//! What the session decides about planning, read from its variables once a statement.
+
+use mayfly_functions::SignatureContext;
+use mayfly_types::{CollationId, SqlMode, SqlType};
+
+/// The settings that a plan depends on. A cached plan is good for equal options only.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanOptions {
+    /// `sql_mode`
+    pub sql_mode: SqlMode,
+    /// `collation_connection`: the collation of string literals.
+    pub collation_connection: CollationId,
+    /// `div_precision_increment`
+    pub div_precision_increment: u8,
+    /// `group_concat_max_len`, in bytes.
+    pub group_concat_max_len: u64,
+    /// `sql_select_limit`: at most how many rows a SELECT without LIMIT gives.
+    pub sql_select_limit: u64,
+    /// The types of the values that `?` stand for, in order.
+    pub parameters: Vec<SqlType>,
+    /// `optimizer_switch`
+    pub switches: OptimizerSwitches,
+    /// Off in tests: every rule that a right answer does not need is left out.
+    pub optimizer: bool,
+}
+
+/// The flags of `optimizer_switch` that this planner knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OptimizerSwitches {
+    /// `derived_merge`: derived tables and common table expressions become part of the outer query.
+    pub derived_merge: bool,
+    /// `derived_condition_pushdown`: conditions move into derived tables that are not merged.
+    pub derived_condition_pushdown: bool,
+    /// `semijoin`: IN and EXISTS subqueries become joins.
+    pub semijoin: bool,
+    /// `group_by_limit_pushdown` (Mayfly's own): GROUP BY … LIMIT n without ORDER BY stops making
+    /// groups after the first n.
+    pub group_by_limit_pushdown: bool,
+}
+
+impl PlanOptions {
+    /// What functions need to know to derive their types.
+    pub(crate) fn signature_context(&self) -> SignatureContext {
+        SignatureContext {
+            sql_mode: self.sql_mode,
+            div_precision_increment: self.div_precision_increment,
+            group_concat_max_len: self.group_concat_max_len,
+            collation_connection: self.collation_connection,
+        }
+    }
+}
