@@ -1,1 +1,18 @@
-//! Mayfly: the `storage` crate.
+//! Tables: temporary ones, which are what Mayfly exists for, and base tables.
+//!
+//! - [`temptable`]: the one object behind GROUP BY, DISTINCT, set operations, sorts, hash joins,
+//!   derived tables, common table expressions and subquery caches.
+//! - [`table`]: the trait through which the layers above scan and change any table.
+//!
+//! This crate sees column numbers, positions and [`mayfly_types::Batch`]es. It knows no SQL text and
+//! no session variable: limits come in as [`mayfly_memory::Budget`]s and plain options.
+
+pub mod error;
+pub mod temptable;
+
+pub use temptable::{
+    Access, BuildRow, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches, JoinProbe,
+    KeyColumn, KeyMode, Partition, PartitionQueue, Purpose, Registry, RegistryEntry, Resources,
+    Scan, SortKey, SortedScan, StatementCounters, StatementOwner, TempTable, TempTableContext,
+    TempTableOptions, TempTableSpec, TempTableWriter,
+};

@@ -19,6 +19,7 @@ codes! {
     ER_DB_CREATE_EXISTS = (1007, "HY000", "Can't create database '{}'; database exists");
     ER_DB_DROP_EXISTS = (1008, "HY000", "Can't drop database '{}'; database doesn't exist");
     ER_DISK_FULL = (1021, "HY000", "Disk full ({}); {}");
+    ER_ERROR_ON_READ = (1024, "HY000", "Error reading file '{}' (errno: {})");
     ER_ERROR_ON_WRITE = (1026, "HY000", "Error writing file '{}' (errno: {})");
     ER_OUT_OF_MEMORY = (1037, "HY001", "Out of memory: {}");
     ER_CON_COUNT_ERROR = (1040, "08004", "Too many connections");
@@ -44,6 +45,7 @@ codes! {
     ER_UNKNOWN_TABLE = (1109, "42S02", "Unknown table '{}' in {}");
     ER_INVALID_GROUP_FUNC_USE = (1111, "HY000", "Invalid use of group function");
     ER_RECORD_FILE_FULL = (1114, "HY000", "The table '{}' is full");
+    ER_RECORD_FILE_FULL_LIMIT = (1114, "HY000", "The table '{}' is full: {}");
     ER_UNKNOWN_CHARACTER_SET = (1115, "42000", "Unknown character set: '{}'");
     ER_UNKNOWN_ERROR = (1105, "HY000", "{}");
     ER_WRONG_VALUE_COUNT_ON_ROW = (1136, "21S01", "Column count doesn't match value count at row {}");

@@ -1,0 +1,31 @@
+//! From the failures of [`mayfly_memory`] to the errors that a user sees.
+
+use mayfly_memory::MemoryError;
+use mayfly_types::Error;
+use mayfly_types::error::codes;
+
+/// What the user calls a table without a name.
+pub const ANONYMOUS_TABLE: &str = "(temporary)";
+
+/// The MySQL error of a failure in table `table`.
+///
+/// A limit becomes 1114 with its setting, value and what to do; a full disk 1021 with path and
+/// bytes; the rest names the file and the system's errno.
+pub fn user_error(error: &MemoryError, table: &str) -> Error {
+    match error {
+        MemoryError::Limit(limit) => codes::ER_RECORD_FILE_FULL_LIMIT.with(&[&table, limit]),
+        MemoryError::OutOfMemory { .. } => codes::ER_OUT_OF_MEMORY.with(&[error]),
+        MemoryError::Io(failure) if failure.is_disk_full() => {
+            codes::ER_DISK_FULL.with(&[&failure.path.display(), &failure])
+        }
+        MemoryError::Io(failure) if failure.operation == "read" => {
+            codes::ER_ERROR_ON_READ.with(&[&failure.path.display(), &failure])
+        }
+        MemoryError::Io(failure) => {
+            codes::ER_ERROR_ON_WRITE.with(&[&failure.path.display(), &failure])
+        }
+        MemoryError::Corrupt { path, .. } => {
+            codes::ER_ERROR_ON_READ.with(&[&path.display(), error])
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What a statement's temporary tables share: where memory and temporary space come from, whose
+//! they are, and how they shall behave.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use mayfly_memory::io::SystemIo;
+use mayfly_memory::{
+    BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
+};
+
+use super::registry::{Registry, StatementCounters, StatementOwner};
+
+/// What all statements of a database share. Cloning gives another handle.
+#[derive(Debug, Clone)]
+pub struct Resources {
+    /// Blocks of memory.
+    pub pool: BlockPool,
+    /// Memory that a table may point into instead of copying.
+    pub stable: StableRanges,
+    /// Temporary files.
+    pub temp_space: TempSpace,
+    /// The living tables.
+    pub registry: Registry,
+}
+
+impl Resources {
+    /// Resources with generous limits and files under `tmpdir`; the database makes its own.
+    pub fn with_defaults(tmpdir: std::path::PathBuf, threads: usize) -> Self {
+        let options = TempSpaceOptions {
+            tmpdir,
+            lanes: threads,
+            idle_limit: 512 << 20,
+        };
+        Self {
+            pool: BlockPool::new(PoolOptions {
+                idle_limit: 512 << 20,
+            }),
+            stable: StableRanges::new(),
+            temp_space: TempSpace::new(Arc::new(SystemIo), options),
+            registry: Registry::new(),
+        }
+    }
+}
+
+/// The hash function of the key columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HashFunction {
+    /// A good one.
+    #[default]
+    Standard,
+    /// One that gives every row the same hash: a test that results do not depend on luck.
+    Colliding,
+}
+
+/// How temporary tables behave. Read once a statement from the system variables.
+#[derive(Debug, Clone)]
+pub struct TempTableOptions {
+    /// Bytes of memory one table may hold before it overflows; `u64::MAX` for no limit.
+    pub tmp_table_size: u64,
+    /// How many threads may write to a table at once.
+    pub threads: usize,
+    /// Rows in the batches that tables give out.
+    pub batch_rows: usize,
+    /// The hash function.
+    pub hash: HashFunction,
+    /// Overflow every table as soon as it can: a test that results do not depend on memory.
+    pub force_overflow: bool,
+}
+
+impl Default for TempTableOptions {
+    fn default() -> Self {
+        Self {
+            tmp_table_size: u64::MAX,
+            threads: 1,
+            batch_rows: 8192,
+            hash: HashFunction::Standard,
+            force_overflow: false,
+        }
+    }
+}
+
+/// What a statement hands to each table it creates. Cloning gives another handle.
+#[derive(Debug, Clone)]
+pub struct TempTableContext(Arc<Shared>);
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) resources: Resources,
+    pub(crate) memory: Budget,
+    pub(crate) temp_space: Budget,
+    pub(crate) owner: StatementOwner,
+    pub(crate) options: TempTableOptions,
+    pub(crate) counters: Arc<StatementCounters>,
+}
+
+impl TempTableContext {
+    /// A statement's context. `memory` and `temp_space` are the statement's nodes in the two trees
+    /// of budgets; each table hangs a node of its own, limited by
+    /// [`TempTableOptions::tmp_table_size`], below `memory`.
+    pub fn new(
+        resources: Resources,
+        memory: Budget,
+        temp_space: Budget,
+        owner: StatementOwner,
+        options: TempTableOptions,
+    ) -> Self {
+        let counters = Arc::new(StatementCounters::default());
+        Self(Arc::new(Shared {
+            resources,
+            memory,
+            temp_space,
+            owner,
+            options,
+            counters,
+        }))
+    }
+
+    /// A context without limits, for tests.
+    pub fn for_tests() -> Self {
+        Self::new(
+            Resources::with_defaults(std::env::temp_dir(), 2),
+            Budget::unlimited(BudgetKind::Memory),
+            Budget::unlimited(BudgetKind::TempSpace),
+            StatementOwner::default(),
+            TempTableOptions::default(),
+        )
+    }
+
+    /// What this statement's tables have done so far.
+    pub fn counters(&self) -> &StatementCounters {
+        &self.0.counters
+    }
+
+    /// The statement's memory budget.
+    pub fn memory(&self) -> &Budget {
+        &self.0.memory
+    }
+
+    /// The statement's budget of temporary space.
+    pub fn temp_space(&self) -> &Budget {
+        &self.0.temp_space
+    }
+
+    /// How tables behave.
+    pub fn options(&self) -> &TempTableOptions {
+        &self.0.options
+    }
+
+    /// What the database shares.
+    pub fn resources(&self) -> &Resources {
+        &self.0.resources
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0
+    }
+
+    pub(crate) fn count(&self, counter: impl Fn(&StatementCounters) -> &AtomicU64, amount: u64) {
+        StatementCounters::add(counter(&self.0.counters), amount);
+    }
+}

@@ -1,0 +1,39 @@
+//! The temporary table: one object for GROUP BY, DISTINCT, set operations, sorts, hash joins,
+//! derived tables, common table expressions and subquery caches.
+//!
+//! A table is created from a [`TempTableSpec`] in a statement's [`TempTableContext`]. Worker
+//! threads fill it, each through its own [`TempTableWriter`]; once all writers have finished, it is
+//! read in the way its [`Access`] allows:
+//!
+//! | access | read by |
+//! |---|---|
+//! | any | [`TempTable::scan`]: every row, in batches, by several workers, as often as wanted |
+//! | hash | [`TempTable::partitions`]: one [`Partition`] at a time, rows of one key together: [`Partition::groups`], [`Partition::join_index`] |
+//! | hash | [`TempTable::join_index`]: the whole table as one index, while it fits in memory |
+//! | hash | [`PartitionQueue::pairs`]: two tables partitioned alike, for joins that overflow |
+//! | ordered | [`TempTable::sorted`]: all rows in order, or the range that LIMIT and OFFSET name |
+//!
+//! [`GroupIndex`] stands beside the table: it groups batches as they come, in memory, and is what a
+//! worker uses until it has seen that there are too many groups; then it appends to a table.
+//!
+//! Writing grows the table's memory up to its budget and then overflows, without the caller
+//! noticing: what may fail is temporary space, and then the error names the limit.
+
+mod context;
+mod group_index;
+mod join_index;
+mod keys;
+mod partition;
+mod registry;
+mod sorted;
+mod spec;
+mod table;
+
+pub use context::{HashFunction, Resources, TempTableContext, TempTableOptions};
+pub use group_index::{GroupIndex, Groups};
+pub use join_index::{BuildRow, JoinIndex, JoinMatches, JoinProbe};
+pub use partition::{Partition, PartitionQueue};
+pub use registry::{Registry, RegistryEntry, StatementCounters, StatementOwner};
+pub use sorted::SortedScan;
+pub use spec::{Access, KeyColumn, KeyMode, Purpose, SortKey, TempTableSpec};
+pub use table::{Scan, TempTable, TempTableWriter};

@@ -1,0 +1,203 @@
+//! The temporary tables that are alive, and what a statement's tables have done.
+//!
+//! One record a table, updated with relaxed atomics as the table lives, read by SHOW TEMPORARY
+//! TABLES, EXPLAIN ANALYZE, the slow log and error messages. A record leaves the registry when its
+//! table is dropped.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::spec::Purpose;
+
+/// Whose statement a table belongs to.
+#[derive(Debug, Clone, Default)]
+pub struct StatementOwner {
+    /// The connection.
+    pub session_id: u64,
+    /// `user@host`
+    pub user: Arc<str>,
+    /// Hash of the statement's digest.
+    pub statement_digest: Arc<str>,
+}
+
+/// Counters of one statement, added to the session's and global status when it ends.
+#[derive(Debug, Default)]
+pub struct StatementCounters {
+    /// `Created_tmp_tables`
+    pub created_tmp_tables: AtomicU64,
+    /// `Created_tmp_disk_tables`: once for each table that overflowed.
+    pub created_tmp_disk_tables: AtomicU64,
+    /// `Sort_merge_passes`
+    pub sort_merge_passes: AtomicU64,
+    /// Rows appended to temporary tables (`Handler_tmp_write`).
+    pub rows_written: AtomicU64,
+    /// Rows read from temporary tables.
+    pub rows_read: AtomicU64,
+    /// Bytes written to temporary files.
+    pub bytes_overflowed: AtomicU64,
+}
+
+impl StatementCounters {
+    pub(crate) fn add(counter: &AtomicU64, amount: u64) {
+        counter.fetch_add(amount, Ordering::Relaxed);
+    }
+}
+
+/// The record of one table.
+#[derive(Debug)]
+pub struct TempTableRecord {
+    id: u64,
+    owner: StatementOwner,
+    purpose: Purpose,
+    cause: String,
+    access: &'static str,
+    created: Instant,
+    pub(crate) rows: AtomicU64,
+    pub(crate) memory_bytes: AtomicU64,
+    pub(crate) memory_peak: AtomicU64,
+    pub(crate) disk_bytes: AtomicU64,
+    pub(crate) disk_peak: AtomicU64,
+    pub(crate) partitions: AtomicU64,
+}
+
+/// A table as it was at one moment.
+#[derive(Debug, Clone)]
+pub struct RegistryEntry {
+    /// Distinct for the life of the process.
+    pub id: u64,
+    /// Whose it is.
+    pub owner: StatementOwner,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Why the statement needs it.
+    pub cause: String,
+    /// NONE, HASH or ORDERED.
+    pub access: &'static str,
+    /// Rows in it.
+    pub rows: u64,
+    /// Bytes in memory.
+    pub memory_bytes: u64,
+    /// The most bytes in memory.
+    pub memory_peak: u64,
+    /// Bytes in temporary files.
+    pub disk_bytes: u64,
+    /// The most bytes in temporary files.
+    pub disk_peak: u64,
+    /// Partitions or sorted runs.
+    pub partitions: u64,
+    /// How long it lives.
+    pub age: Duration,
+}
+
+impl TempTableRecord {
+    /// What the record says now.
+    pub fn snapshot(&self) -> RegistryEntry {
+        let get = |value: &AtomicU64| value.load(Ordering::Relaxed);
+        RegistryEntry {
+            id: self.id,
+            owner: self.owner.clone(),
+            purpose: self.purpose,
+            cause: self.cause.clone(),
+            access: self.access,
+            rows: get(&self.rows),
+            memory_bytes: get(&self.memory_bytes),
+            memory_peak: get(&self.memory_peak),
+            disk_bytes: get(&self.disk_bytes),
+            disk_peak: get(&self.disk_peak),
+            partitions: get(&self.partitions),
+            age: self.created.elapsed(),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    next_id: u64,
+    alive: BTreeMap<u64, Arc<TempTableRecord>>,
+}
+
+/// All temporary tables of a database that are alive. Cloning gives another handle.
+#[derive(Debug, Clone, Default)]
+pub struct Registry(Arc<Mutex<Tables>>);
+
+impl Registry {
+    /// An empty registry.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Every living table, oldest first.
+    pub fn entries(&self) -> Vec<RegistryEntry> {
+        let tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tables
+            .alive
+            .values()
+            .map(|record| record.snapshot())
+            .collect()
+    }
+
+    /// How many tables are alive.
+    pub fn len(&self) -> usize {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .alive
+            .len()
+    }
+
+    /// Whether no table is alive.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(crate) fn register(
+        &self,
+        owner: StatementOwner,
+        purpose: Purpose,
+        cause: String,
+        access: &'static str,
+    ) -> Registration {
+        let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = tables.next_id;
+        tables.next_id += 1;
+        let record = Arc::new(TempTableRecord {
+            id,
+            owner,
+            purpose,
+            cause,
+            access,
+            created: Instant::now(),
+            rows: AtomicU64::new(0),
+            memory_bytes: AtomicU64::new(0),
+            memory_peak: AtomicU64::new(0),
+            disk_bytes: AtomicU64::new(0),
+            disk_peak: AtomicU64::new(0),
+            partitions: AtomicU64::new(1),
+        });
+        tables.alive.insert(id, Arc::clone(&record));
+        Registration {
+            registry: self.clone(),
+            record,
+        }
+    }
+}
+
+/// A table's place in the registry, left when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Registration {
+    registry: Registry,
+    pub(crate) record: Arc<TempTableRecord>,
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        let mut tables = self
+            .registry
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        tables.alive.remove(&self.record.id);
+    }
+}
