@@ -2,13 +2,19 @@
 //!
 //! - [`temptable`]: the one object behind GROUP BY, DISTINCT, set operations, sorts, hash joins,
 //!   derived tables, common table expressions and subquery caches.
+//! - [`base`]: base tables that live as long as the process.
 //! - [`table`]: the trait through which the layers above scan and change any table.
 //!
 //! This crate sees column numbers, positions and [`mayfly_types::Batch`]es. It knows no SQL text and
 //! no session variable: limits come in as [`mayfly_memory::Budget`]s and plain options.
 
+pub mod base;
 pub mod error;
+pub mod table;
 pub mod temptable;
+
+pub use base::{BaseTableContext, ColumnarTable};
+pub use table::{ColumnId, Table, TableScan, TableStatistics, TableWriter};
 
 pub use temptable::{
     Access, BuildRow, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches, JoinProbe,
