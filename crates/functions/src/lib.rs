@@ -6,7 +6,12 @@
 
 pub mod aggregate;
 pub mod column;
+pub mod comparison;
 pub mod context;
+pub mod derive;
+pub mod input;
+pub mod logic;
+pub mod output;
 pub mod scalar;
 pub mod signature;
 

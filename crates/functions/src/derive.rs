@@ -1,0 +1,257 @@
+//! Rules that many functions derive their types with: how wide a value is as text, which collation
+//! a string result has, and which number type an argument is read as.
+
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Result, SqlType, TypeKind};
+
+use crate::{Argument, Coercibility, Signature, SignatureContext};
+
+/// The longest VARCHAR in bytes; longer string results are TEXT.
+const VARCHAR_BYTES_MAX: u64 = 65_535;
+const MEDIUMTEXT_BYTES_MAX: u64 = 16_777_215;
+
+/// How many characters a value of a type needs as text.
+pub fn character_length(ty: &SqlType) -> u64 {
+    let length = u64::from(ty.length);
+    match ty.kind {
+        TypeKind::Null => 0,
+        TypeKind::Boolean => 1,
+        TypeKind::Decimal => {
+            // Digits, the point, the sign, and a zero before the point when all digits follow it.
+            length + u64::from(ty.decimals > 0) + u64::from(!ty.unsigned)
+        }
+        TypeKind::Float => 12.max(length),
+        TypeKind::Double => 22.max(length),
+        TypeKind::Bit => length.div_ceil(8),
+        TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
+            length / bytes_per_character(ty.collation)
+        }
+        TypeKind::Json => u64::from(u32::MAX) / 4,
+        _ => length,
+    }
+}
+
+/// The most bytes that a character of the collation's character set takes.
+pub fn bytes_per_character(collation: CollationId) -> u64 {
+    match collation {
+        CollationId::BINARY
+        | CollationId::LATIN1_BIN
+        | CollationId::LATIN1_SWEDISH_CI
+        | CollationId::ASCII_BIN
+        | CollationId::ASCII_GENERAL_CI => 1,
+        CollationId::UTF8MB3_BIN | CollationId::UTF8MB3_GENERAL_CI => 3,
+        _ => 4,
+    }
+}
+
+/// The type of a string result of at most `characters`: VARCHAR while it can be one.
+pub fn string_type(characters: u64, collation: CollationId) -> SqlType {
+    let bytes = characters.saturating_mul(bytes_per_character(collation));
+    if bytes <= VARCHAR_BYTES_MAX {
+        return SqlType::varchar(u32::try_from(characters).unwrap_or(u32::MAX), collation);
+    }
+    let kind = if bytes <= MEDIUMTEXT_BYTES_MAX {
+        TypeKind::MediumText
+    } else {
+        TypeKind::LongText
+    };
+    SqlType::text(kind, collation)
+}
+
+/// The type that an argument has where text is wanted: strings stay as they are, JSON becomes text
+/// of its own collation, everything else a VARCHAR in the connection's collation.
+pub fn text_of(argument: &Argument<'_>, context: &SignatureContext) -> SqlType {
+    let ty = argument.ty;
+    if ty.is_string() {
+        return ty.clone();
+    }
+    let collation = match ty.kind {
+        TypeKind::Enum | TypeKind::Set => ty.collation,
+        TypeKind::Json => CollationId::UTF8MB4_BIN,
+        TypeKind::Bit => CollationId::BINARY,
+        // NULL takes on what it meets.
+        _ => context.collation_connection,
+    };
+    string_type(character_length(ty), collation)
+}
+
+/// The claim of an argument's collation once it is text.
+fn text_coercibility(argument: &Argument<'_>) -> Coercibility {
+    match argument.ty.kind {
+        TypeKind::Null => Coercibility::Ignorable,
+        _ => argument.coercibility,
+    }
+}
+
+/// The collation of a string made of the texts of several arguments, and its claim. Error 1267 when
+/// they cannot be mixed.
+pub fn aggregate_collation(
+    arguments: &[Argument<'_>],
+    context: &SignatureContext,
+    operation: &str,
+) -> Result<(CollationId, Coercibility)> {
+    let mut result: Option<(CollationId, Coercibility)> = None;
+    for argument in arguments {
+        let next = (
+            text_of(argument, context).collation,
+            text_coercibility(argument),
+        );
+        result = Some(match result {
+            None => next,
+            Some(current) => aggregate_two(current, next).ok_or_else(|| {
+                codes::ER_CANT_AGGREGATE_2COLLATIONS.with(&[
+                    &collation_name(current.0),
+                    &coercibility_name(current.1),
+                    &collation_name(next.0),
+                    &coercibility_name(next.1),
+                    &operation,
+                ])
+            })?,
+        });
+    }
+    Ok(result.unwrap_or((context.collation_connection, Coercibility::Ignorable)))
+}
+
+type Claim = (CollationId, Coercibility);
+
+/// The manual, "Collation Coercibility in Expressions".
+fn aggregate_two(a: Claim, b: Claim) -> Option<Claim> {
+    if a.0 == b.0 {
+        return Some((a.0, a.1.min(b.1)));
+    }
+    let (strong, weak) = if b.1 < a.1 { (b, a) } else { (a, b) };
+    // Bytes win over characters unless characters were asked for.
+    if strong.0 == CollationId::BINARY || weak.0 == CollationId::BINARY {
+        let (binary, other) = if strong.0 == CollationId::BINARY {
+            (strong, weak)
+        } else {
+            (weak, strong)
+        };
+        return Some(if binary.1 <= other.1 { binary } else { other });
+    }
+    if strong.1 < weak.1 {
+        return Some(strong);
+    }
+    if strong.1 == Coercibility::Explicit {
+        return None;
+    }
+    let charset = |id: CollationId| bytes_per_character(id);
+    // Unicode beats a character set that it contains.
+    if charset(strong.0) != charset(weak.0) {
+        let wider = if charset(strong.0) > charset(weak.0) {
+            strong
+        } else {
+            weak
+        };
+        return Some(wider);
+    }
+    let is_binary = |id: CollationId| {
+        matches!(
+            id,
+            CollationId::UTF8MB4_BIN
+                | CollationId::UTF8MB3_BIN
+                | CollationId::LATIN1_BIN
+                | CollationId::ASCII_BIN
+        )
+    };
+    match (is_binary(strong.0), is_binary(weak.0)) {
+        (true, false) => Some(strong),
+        (false, true) => Some(weak),
+        _ if strong.1 >= Coercibility::Coercible => Some(strong),
+        _ => None,
+    }
+}
+
+fn collation_name(id: CollationId) -> String {
+    format!("collation {}", id.0)
+}
+
+fn coercibility_name(coercibility: Coercibility) -> &'static str {
+    match coercibility {
+        Coercibility::Explicit => "EXPLICIT",
+        Coercibility::NoCollation => "NONE",
+        Coercibility::Implicit => "IMPLICIT",
+        Coercibility::SystemConstant => "SYSCONST",
+        Coercibility::Coercible => "COERCIBLE",
+        Coercibility::Numeric => "NUMERIC",
+        Coercibility::Ignorable => "IGNORABLE",
+    }
+}
+
+/// The same string type under another collation.
+pub fn with_collation(ty: &SqlType, collation: CollationId) -> SqlType {
+    if ty.collation == collation {
+        return ty.clone();
+    }
+    if collation == CollationId::BINARY || ty.collation == CollationId::BINARY {
+        // Characters become bytes: the length changes its meaning.
+        return string_type(
+            character_length(ty) * bytes_per_character(ty.collation),
+            collation,
+        );
+    }
+    SqlType {
+        collation,
+        ..ty.clone()
+    }
+}
+
+/// Whether any argument may be NULL.
+pub fn any_nullable(arguments: &[Argument<'_>]) -> bool {
+    arguments.iter().any(|argument| argument.nullable)
+}
+
+/// An integer literal's value.
+pub fn constant_integer(argument: &Argument<'_>) -> Option<i64> {
+    match argument.constant? {
+        mayfly_types::Value::Int(value) => Some(*value),
+        mayfly_types::Value::UInt(value) => Some(i64::try_from(*value).unwrap_or(i64::MAX)),
+        _ => None,
+    }
+}
+
+/// The integer type that an argument is read as: unsigned stays unsigned, all else is BIGINT.
+pub fn integer_of(argument: &Argument<'_>) -> SqlType {
+    if argument.ty.is_integer() || argument.ty.kind == TypeKind::Null {
+        return argument.ty.clone();
+    }
+    SqlType {
+        unsigned: argument.ty.unsigned,
+        ..SqlType::bigint()
+    }
+}
+
+/// INT of a display width, as MySQL gives for lengths, positions and parts of dates.
+pub fn int_of_width(width: u32) -> SqlType {
+    SqlType {
+        length: width,
+        ..SqlType::integer(TypeKind::Int)
+    }
+}
+
+/// BIGINT of a display width.
+pub fn bigint_of_width(width: u32) -> SqlType {
+    SqlType {
+        length: width,
+        ..SqlType::bigint()
+    }
+}
+
+/// The signature of a function that makes one string of the texts of its arguments.
+pub fn text_signature(
+    arguments: &[Argument<'_>],
+    context: &SignatureContext,
+    name: &str,
+    characters: u64,
+    nullable: bool,
+) -> Result<Signature> {
+    let (collation, coercibility) = aggregate_collation(arguments, context, name)?;
+    let types = arguments
+        .iter()
+        .map(|argument| with_collation(&text_of(argument, context), collation))
+        .collect();
+    Ok(
+        Signature::new(types, string_type(characters, collation), nullable)
+            .with_coercibility(coercibility),
+    )
+}

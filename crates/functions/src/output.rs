@@ -1,0 +1,237 @@
+//! Builders of results.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryViewBuilder, PrimitiveBuilder};
+use arrow_array::types::{
+    ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type,
+};
+use arrow_array::{
+    Array, ArrayRef, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array,
+    Int64Array, PrimitiveArray, UInt64Array, new_null_array,
+};
+use arrow_buffer::{BooleanBuffer, NullBuffer, i256};
+use mayfly_types::error::codes;
+use mayfly_types::{PhysicalType, Result, SqlType, Value};
+
+use crate::input::Numbers;
+
+/// An array of a primitive physical type, computed row by row.
+pub fn numbers<T: ArrowPrimitiveType>(
+    row_count: usize,
+    mut compute: impl FnMut(usize) -> Result<Option<T::Native>>,
+) -> Result<ArrayRef> {
+    let mut builder = PrimitiveBuilder::<T>::with_capacity(row_count);
+    for row in 0..row_count {
+        builder.append_option(compute(row)?);
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+/// Int64 results, computed row by row.
+pub fn ints(
+    row_count: usize,
+    compute: impl FnMut(usize) -> Result<Option<i64>>,
+) -> Result<ArrayRef> {
+    numbers::<Int64Type>(row_count, compute)
+}
+
+/// UInt64 results, computed row by row.
+pub fn uints(
+    row_count: usize,
+    compute: impl FnMut(usize) -> Result<Option<u64>>,
+) -> Result<ArrayRef> {
+    numbers::<UInt64Type>(row_count, compute)
+}
+
+/// Float64 results, computed row by row.
+pub fn floats(
+    row_count: usize,
+    compute: impl FnMut(usize) -> Result<Option<f64>>,
+) -> Result<ArrayRef> {
+    numbers::<Float64Type>(row_count, compute)
+}
+
+/// Bool results, computed row by row.
+pub fn bools(
+    row_count: usize,
+    mut compute: impl FnMut(usize) -> Result<Option<bool>>,
+) -> Result<ArrayRef> {
+    let mut builder = arrow_array::builder::BooleanBuilder::with_capacity(row_count);
+    for row in 0..row_count {
+        builder.append_option(compute(row)?);
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+/// Bytes results: `compute` appends the value of a row to the (empty) buffer and returns whether it
+/// is not NULL.
+pub fn texts(
+    row_count: usize,
+    mut compute: impl FnMut(usize, &mut Vec<u8>) -> Result<bool>,
+) -> Result<ArrayRef> {
+    let mut builder = BinaryViewBuilder::with_capacity(row_count);
+    let mut buffer = Vec::new();
+    for row in 0..row_count {
+        buffer.clear();
+        if compute(row, &mut buffer)? {
+            builder
+                .try_append_value(&buffer)
+                .map_err(|error| codes::ER_UNKNOWN_ERROR.with(&[&error]))?;
+        } else {
+            builder.append_null();
+        }
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+/// Bytes results that are parts of values which live elsewhere: nothing is computed, only copied.
+pub fn borrowed_texts<'a>(
+    row_count: usize,
+    mut compute: impl FnMut(usize) -> Result<Option<&'a [u8]>>,
+) -> Result<ArrayRef> {
+    let mut builder = BinaryViewBuilder::with_capacity(row_count);
+    for row in 0..row_count {
+        match compute(row)? {
+            Some(value) => builder
+                .try_append_value(value)
+                .map_err(|error| codes::ER_UNKNOWN_ERROR.with(&[&error]))?,
+            None => builder.append_null(),
+        }
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+/// Decimal results of type `ty`: unscaled values at its scale, computed row by row.
+pub fn decimals(
+    row_count: usize,
+    ty: &SqlType,
+    mut compute: impl FnMut(usize) -> Result<Option<i256>>,
+) -> Result<ArrayRef> {
+    if let PhysicalType::Decimal128(_) = ty.physical() {
+        let mut builder = PrimitiveBuilder::<Decimal128Type>::with_capacity(row_count)
+            .with_data_type(ty.physical().arrow());
+        for row in 0..row_count {
+            let value = match compute(row)? {
+                Some(value) => Some(
+                    value
+                        .to_i128()
+                        .ok_or_else(|| out_of_range("DECIMAL", None))?,
+                ),
+                None => None,
+            };
+            builder.append_option(value);
+        }
+        return Ok(Arc::new(builder.finish()));
+    }
+    let mut builder = PrimitiveBuilder::<Decimal256Type>::with_capacity(row_count)
+        .with_data_type(ty.physical().arrow());
+    for row in 0..row_count {
+        builder.append_option(compute(row)?);
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+/// Error 1690 for a result of `kind`; `text` is the expression, when it is known.
+pub fn out_of_range(kind: &str, text: Option<&str>) -> mayfly_types::Error {
+    codes::ER_DATA_OUT_OF_RANGE.with(&[&kind, &text.unwrap_or("expression")])
+}
+
+/// All rows NULL.
+pub fn nulls(ty: &SqlType, row_count: usize) -> ArrayRef {
+    new_null_array(&ty.physical().arrow(), row_count)
+}
+
+/// The same value in every row.
+pub fn repeat(value: &Value, ty: &SqlType, row_count: usize) -> ArrayRef {
+    let physical = ty.physical();
+    let decimal = |value: i256| -> ArrayRef {
+        match physical {
+            PhysicalType::Decimal128(_) => Arc::new(
+                Decimal128Array::from_value(value.as_i128(), row_count)
+                    .with_data_type(physical.arrow()),
+            ),
+            _ => Arc::new(
+                Decimal256Array::from_value(value, row_count).with_data_type(physical.arrow()),
+            ),
+        }
+    };
+    match (value, physical) {
+        (Value::Null, _) => nulls(ty, row_count),
+        (Value::Int(value), PhysicalType::Bool) => Arc::new(BooleanArray::new(
+            if *value == 0 {
+                BooleanBuffer::new_unset(row_count)
+            } else {
+                BooleanBuffer::new_set(row_count)
+            },
+            None,
+        )),
+        (Value::Int(value), PhysicalType::UInt64) => {
+            Arc::new(UInt64Array::from_value(value.cast_unsigned(), row_count))
+        }
+        (Value::Int(value), PhysicalType::Float64) => {
+            Arc::new(Float64Array::from_value(*value as f64, row_count))
+        }
+        (Value::Int(value), _) => Arc::new(Int64Array::from_value(*value, row_count)),
+        (Value::UInt(value), PhysicalType::Int64) => {
+            Arc::new(Int64Array::from_value(value.cast_signed(), row_count))
+        }
+        (Value::UInt(value), _) => Arc::new(UInt64Array::from_value(*value, row_count)),
+        (Value::Float(value), _) => Arc::new(Float64Array::from_value(*value, row_count)),
+        (Value::Decimal { unscaled, .. }, _) => decimal(*unscaled),
+        (Value::Bytes(bytes), _) => Arc::new(BinaryViewArray::from_iter_values(
+            std::iter::repeat_n(bytes, row_count),
+        )),
+    }
+}
+
+/// A function of two primitive columns, NULL when either is. `compute` also sees the (arbitrary)
+/// values under NULLs, so that the loop has no branch.
+pub fn binary<A, B, O>(
+    left: Numbers<'_, A>,
+    right: Numbers<'_, B>,
+    row_count: usize,
+    mut compute: impl FnMut(A::Native, B::Native) -> O::Native,
+) -> PrimitiveArray<O>
+where
+    A: ArrowPrimitiveType,
+    B: ArrowPrimitiveType,
+    O: ArrowPrimitiveType,
+{
+    match (left, right) {
+        (Numbers::Array(left), Numbers::Array(right)) => {
+            let nulls = NullBuffer::union(left.nulls(), right.nulls());
+            let values = left.values().iter().zip(right.values().iter());
+            let values: Vec<O::Native> = values.map(|(a, b)| compute(*a, *b)).collect();
+            PrimitiveArray::new(values.into(), nulls)
+        }
+        (Numbers::Array(left), Numbers::Constant(Some(right))) => {
+            let values: Vec<O::Native> = left.values().iter().map(|a| compute(*a, right)).collect();
+            PrimitiveArray::new(values.into(), left.nulls().cloned())
+        }
+        (Numbers::Constant(Some(left)), Numbers::Array(right)) => {
+            let values: Vec<O::Native> = right.values().iter().map(|b| compute(left, *b)).collect();
+            PrimitiveArray::new(values.into(), right.nulls().cloned())
+        }
+        (Numbers::Constant(Some(left)), Numbers::Constant(Some(right))) => {
+            PrimitiveArray::from_value(compute(left, right), row_count)
+        }
+        _ => PrimitiveArray::new_null(row_count),
+    }
+}
+
+/// A function of one primitive column; as [`binary`].
+pub fn unary<A: ArrowPrimitiveType, O: ArrowPrimitiveType>(
+    argument: Numbers<'_, A>,
+    row_count: usize,
+    mut compute: impl FnMut(A::Native) -> O::Native,
+) -> PrimitiveArray<O> {
+    match argument {
+        Numbers::Array(array) => {
+            let values: Vec<O::Native> = array.values().iter().map(|a| compute(*a)).collect();
+            PrimitiveArray::new(values.into(), array.nulls().cloned())
+        }
+        Numbers::Constant(Some(value)) => PrimitiveArray::from_value(compute(value), row_count),
+        Numbers::Constant(None) => PrimitiveArray::new_null(row_count),
+    }
+}
