@@ -11,6 +11,7 @@ pub mod diagnostics;
 pub mod error;
 pub mod sql_mode;
 pub mod sql_type;
+pub mod temporal;
 pub mod value;
 
 pub use batch::Batch;

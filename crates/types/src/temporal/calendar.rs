@@ -1,0 +1,142 @@
+//! The proleptic Gregorian calendar as MySQL counts it: day 1 is '0000-01-01', and day numbers
+//! below 366 are not turned back into dates (the manual, TO_DAYS).
+
+use super::DateTime;
+
+/// The last day number, of '9999-12-31'.
+pub const DAY_NUMBER_MAX: i64 = 3_652_424;
+/// The day number of '1970-01-01'.
+pub const DAY_NUMBER_1970: i64 = 719_528;
+
+const DAYS_IN_MONTH: [u8; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/// Whether a year has 366 days; the year 0 counts as common.
+pub const fn is_leap_year(year: u16) -> bool {
+    year.is_multiple_of(4) && (!year.is_multiple_of(100) || (year.is_multiple_of(400) && year != 0))
+}
+
+/// 365 or 366
+pub const fn days_in_year(year: u16) -> i64 {
+    if is_leap_year(year) { 366 } else { 365 }
+}
+
+/// How many days a month has; 31 for the month 0.
+pub fn days_in_month(year: u16, month: u8) -> u8 {
+    match month {
+        2 if is_leap_year(year) => 29,
+        1..=12 => DAYS_IN_MONTH[usize::from(month) - 1],
+        _ => 31,
+    }
+}
+
+/// The day number of a date (TO_DAYS). Zero parts count as the day or month before the first.
+pub fn day_number(date: DateTime) -> i64 {
+    let (mut year, month, day) = (
+        i64::from(date.year),
+        i64::from(date.month),
+        i64::from(date.day),
+    );
+    if year == 0 && month == 0 {
+        return 0;
+    }
+    let mut days = 365 * year + 31 * (month - 1) + day;
+    if month <= 2 {
+        year -= 1;
+    } else {
+        days -= (month * 4 + 23) / 10;
+    }
+    days + year / 4 - ((year / 100 + 1) * 3) / 4
+}
+
+/// The date of a day number (FROM_DAYS); `None` outside of 366 to [`DAY_NUMBER_MAX`].
+pub fn date_of_day_number(number: i64) -> Option<DateTime> {
+    if !(366..=DAY_NUMBER_MAX).contains(&number) {
+        return None;
+    }
+    // Days since 0000-03-01 in 400-year cycles: leap days fall on the end of such a year.
+    let days = number - 60;
+    let cycle = days.div_euclid(146_097);
+    let day_of_cycle = days.rem_euclid(146_097);
+    let year_of_cycle = (day_of_cycle - day_of_cycle / 1_460 + day_of_cycle / 36_524
+        - day_of_cycle / 146_096)
+        / 365;
+    let day_of_year =
+        day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
+    let year = year_of_cycle + cycle * 400 + i64::from(month <= 2);
+    Some(DateTime::date(year as u16, month as u8, day as u8))
+}
+
+/// 0 = Monday … 6 = Sunday (WEEKDAY).
+pub const fn weekday(day_number: i64) -> u8 {
+    ((day_number + 5).rem_euclid(7)) as u8
+}
+
+/// 1 to 366; counts zero parts as [`day_number`] does.
+pub fn day_of_year(date: DateTime) -> i64 {
+    day_number(date) - day_number(DateTime::date(date.year, 1, 1)) + 1
+}
+
+/// The three independent choices behind the modes of WEEK().
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WeekMode {
+    /// Weeks begin on Monday, not Sunday.
+    pub monday_first: bool,
+    /// Days before the first week belong to the last week of the year before, not to week 0.
+    pub counts_by_week_year: bool,
+    /// The first week is the first with its first weekday in the year, not the first with at
+    /// least four days in it.
+    pub first_weekday: bool,
+}
+
+impl WeekMode {
+    /// A mode 0 to 7 as the manual's table of WEEK() lists them.
+    pub const fn new(mode: u8) -> Self {
+        let monday_first = mode & 1 != 0;
+        Self {
+            monday_first,
+            counts_by_week_year: mode & 2 != 0,
+            first_weekday: (mode & 4 != 0) != !monday_first,
+        }
+    }
+}
+
+/// The week of a date and the year that the week belongs to.
+pub fn week(date: DateTime, mode: WeekMode) -> (u16, u8) {
+    let number = day_number(date);
+    let mut first = day_number(DateTime::date(date.year, 1, 1));
+    let mut year = date.year;
+    let mut by_week_year = mode.counts_by_week_year;
+    let mut weekday = (first + 5 + i64::from(!mode.monday_first)).rem_euclid(7);
+    let starts_late = |weekday: i64| {
+        (mode.first_weekday && weekday != 0) || (!mode.first_weekday && weekday >= 4)
+    };
+    if date.month == 1 && i64::from(date.day) <= 7 - weekday {
+        if !by_week_year && starts_late(weekday) {
+            return (year, 0);
+        }
+        by_week_year = true;
+        year = year.wrapping_sub(1);
+        let days = days_in_year(year);
+        first -= days;
+        weekday = (weekday + 53 * 7 - days) % 7;
+    }
+    let days = if starts_late(weekday) {
+        number - (first + (7 - weekday))
+    } else {
+        number - (first - weekday)
+    };
+    if by_week_year && days >= 52 * 7 {
+        weekday = (weekday + days_in_year(year)) % 7;
+        if !starts_late(weekday) {
+            return (year.wrapping_add(1), 1);
+        }
+    }
+    (year, (days / 7 + 1) as u8)
+}

@@ -1,0 +1,328 @@
+//! `INTERVAL` values and units (the manual, "Temporal Intervals"): reading them, adding them,
+//! counting them between two values.
+
+use super::calendar::{self, DAY_NUMBER_MAX};
+use super::{DateTime, MICROS_PER_DAY, MICROS_PER_SECOND, TIME_MAX_MICROS};
+
+/// A unit of INTERVAL expressions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum IntervalUnit {
+    Microsecond,
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Month,
+    Quarter,
+    Year,
+    SecondMicrosecond,
+    MinuteMicrosecond,
+    MinuteSecond,
+    HourMicrosecond,
+    HourSecond,
+    HourMinute,
+    DayMicrosecond,
+    DaySecond,
+    DayMinute,
+    DayHour,
+    YearMonth,
+}
+
+/// Every unit with its keyword.
+pub const UNITS: &[(&str, IntervalUnit)] = &[
+    ("MICROSECOND", IntervalUnit::Microsecond),
+    ("SECOND", IntervalUnit::Second),
+    ("MINUTE", IntervalUnit::Minute),
+    ("HOUR", IntervalUnit::Hour),
+    ("DAY", IntervalUnit::Day),
+    ("WEEK", IntervalUnit::Week),
+    ("MONTH", IntervalUnit::Month),
+    ("QUARTER", IntervalUnit::Quarter),
+    ("YEAR", IntervalUnit::Year),
+    ("SECOND_MICROSECOND", IntervalUnit::SecondMicrosecond),
+    ("MINUTE_MICROSECOND", IntervalUnit::MinuteMicrosecond),
+    ("MINUTE_SECOND", IntervalUnit::MinuteSecond),
+    ("HOUR_MICROSECOND", IntervalUnit::HourMicrosecond),
+    ("HOUR_SECOND", IntervalUnit::HourSecond),
+    ("HOUR_MINUTE", IntervalUnit::HourMinute),
+    ("DAY_MICROSECOND", IntervalUnit::DayMicrosecond),
+    ("DAY_SECOND", IntervalUnit::DaySecond),
+    ("DAY_MINUTE", IntervalUnit::DayMinute),
+    ("DAY_HOUR", IntervalUnit::DayHour),
+    ("YEAR_MONTH", IntervalUnit::YearMonth),
+];
+
+/// Places of the parts of a compound interval.
+const YEAR: usize = 0;
+const MONTH: usize = 1;
+const DAY: usize = 2;
+const HOUR: usize = 3;
+const MINUTE: usize = 4;
+const SECOND: usize = 5;
+const MICROSECOND: usize = 6;
+
+impl IntervalUnit {
+    /// The unit of a keyword, in any letter case.
+    pub fn by_name(name: &str) -> Option<Self> {
+        UNITS
+            .iter()
+            .find(|(keyword, _)| keyword.eq_ignore_ascii_case(name))
+            .map(|(_, unit)| *unit)
+    }
+
+    /// The keyword.
+    pub fn name(self) -> &'static str {
+        UNITS
+            .iter()
+            .find(|(_, unit)| *unit == self)
+            .map_or("", |(keyword, _)| keyword)
+    }
+
+    /// The first and last part of a compound unit; a simple one has one part.
+    fn parts(self) -> (usize, usize) {
+        match self {
+            Self::Microsecond => (MICROSECOND, MICROSECOND),
+            Self::Second => (SECOND, SECOND),
+            Self::Minute => (MINUTE, MINUTE),
+            Self::Hour => (HOUR, HOUR),
+            Self::Day | Self::Week => (DAY, DAY),
+            Self::Month | Self::Quarter => (MONTH, MONTH),
+            Self::Year => (YEAR, YEAR),
+            Self::SecondMicrosecond => (SECOND, MICROSECOND),
+            Self::MinuteMicrosecond => (MINUTE, MICROSECOND),
+            Self::MinuteSecond => (MINUTE, SECOND),
+            Self::HourMicrosecond => (HOUR, MICROSECOND),
+            Self::HourSecond => (HOUR, SECOND),
+            Self::HourMinute => (HOUR, MINUTE),
+            Self::DayMicrosecond => (DAY, MICROSECOND),
+            Self::DaySecond => (DAY, SECOND),
+            Self::DayMinute => (DAY, MINUTE),
+            Self::DayHour => (DAY, HOUR),
+            Self::YearMonth => (YEAR, MONTH),
+        }
+    }
+
+    /// Whether the interval's value is read as text with several numbers.
+    pub fn is_compound(self) -> bool {
+        let (first, last) = self.parts();
+        first != last
+    }
+
+    /// Whether adding it can change the time of day, so that a DATE becomes a DATETIME.
+    pub fn has_time(self) -> bool {
+        self.parts().1 >= HOUR
+    }
+
+    /// Whether it can have microseconds.
+    pub fn has_microseconds(self) -> bool {
+        self.parts().1 == MICROSECOND
+    }
+}
+
+/// How long an interval is: months and microseconds do not convert into one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Interval {
+    /// Years, quarters and months.
+    pub months: i64,
+    /// Weeks and days.
+    pub days: i64,
+    /// All smaller units.
+    pub micros: i128,
+}
+
+impl Interval {
+    /// `INTERVAL count unit` of a simple unit, with `micros` more for a SECOND with a fraction.
+    pub fn of(unit: IntervalUnit, count: i64, micros: i64) -> Self {
+        let scaled = |micros_per_unit: i64| i128::from(count) * i128::from(micros_per_unit);
+        match unit {
+            IntervalUnit::Microsecond => Self {
+                micros: i128::from(count),
+                ..Self::default()
+            },
+            IntervalUnit::Second => Self {
+                micros: scaled(MICROS_PER_SECOND) + i128::from(micros),
+                ..Self::default()
+            },
+            IntervalUnit::Minute => Self {
+                micros: scaled(60 * MICROS_PER_SECOND),
+                ..Self::default()
+            },
+            IntervalUnit::Hour => Self {
+                micros: scaled(3600 * MICROS_PER_SECOND),
+                ..Self::default()
+            },
+            IntervalUnit::Day => Self {
+                days: count,
+                ..Self::default()
+            },
+            IntervalUnit::Week => Self {
+                days: count.saturating_mul(7),
+                ..Self::default()
+            },
+            IntervalUnit::Month => Self {
+                months: count,
+                ..Self::default()
+            },
+            IntervalUnit::Quarter => Self {
+                months: count.saturating_mul(3),
+                ..Self::default()
+            },
+            IntervalUnit::Year => Self {
+                months: count.saturating_mul(12),
+                ..Self::default()
+            },
+            _ => Self::default(),
+        }
+    }
+
+    /// The value of a compound unit: numbers with anything between them. With fewer numbers than
+    /// parts the first parts are missing. Text of no number is an interval of 0; `None` when a
+    /// number is too large.
+    pub fn parse_compound(unit: IntervalUnit, text: &[u8]) -> Option<Self> {
+        let (first, last) = unit.parts();
+        let wanted = last - first + 1;
+        let mut rest = text;
+        while let [byte, tail @ ..] = rest
+            && (byte.is_ascii_whitespace() || *byte == 0x0B)
+        {
+            rest = tail;
+        }
+        let negative = rest.first() == Some(&b'-');
+        if negative {
+            rest = &rest[1..];
+        }
+        let mut numbers = [0_i64; 7];
+        let mut count = 0;
+        while count < wanted {
+            let skipped = rest
+                .iter()
+                .take_while(|byte| !byte.is_ascii_digit())
+                .count();
+            rest = &rest[skipped..];
+            if rest.is_empty() {
+                break;
+            }
+            let length = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let mut value = 0_i64;
+            for byte in &rest[..length] {
+                value = value.checked_mul(10)?.checked_add(i64::from(byte - b'0'))?;
+            }
+            // A last number of microseconds is a fraction: its missing digits are zeros.
+            if first + count == MICROSECOND || (last == MICROSECOND && count + 1 == wanted) {
+                for _ in length..6 {
+                    value = value.checked_mul(10)?;
+                }
+            }
+            numbers[count] = value;
+            count += 1;
+            rest = &rest[length..];
+        }
+        let mut parts = [0_i64; 7];
+        for (index, number) in numbers[..count].iter().enumerate() {
+            parts[last + 1 + index - count] = *number;
+        }
+        let sign = if negative { -1 } else { 1 };
+        let seconds = i128::from(parts[HOUR]) * 3600
+            + i128::from(parts[MINUTE]) * 60
+            + i128::from(parts[SECOND]);
+        let micros = seconds * i128::from(MICROS_PER_SECOND) + i128::from(parts[MICROSECOND]);
+        Some(Self {
+            months: sign * parts[YEAR].checked_mul(12)?.checked_add(parts[MONTH])?,
+            days: sign * parts[DAY],
+            micros: i128::from(sign) * micros,
+        })
+    }
+
+    /// The interval of the opposite direction.
+    pub fn negate(self) -> Self {
+        Self {
+            months: self.months.saturating_neg(),
+            days: self.days.saturating_neg(),
+            micros: -self.micros,
+        }
+    }
+}
+
+/// A date and time an interval later. Adding months keeps the day, or takes the last of a shorter
+/// month. `None` when the result is outside of the years 0 to 9999 (MySQL warns 1441 and gives
+/// NULL) or the value is no real day.
+pub fn add_interval(value: DateTime, interval: Interval) -> Option<DateTime> {
+    let mut value = value;
+    if interval.months != 0 {
+        let months = (i64::from(value.year) * 12 + i64::from(value.month) - 1)
+            .checked_add(interval.months)?;
+        if !(0..120_000).contains(&months) {
+            return None;
+        }
+        value.year = (months / 12) as u16;
+        value.month = (months % 12 + 1) as u8;
+        value.day = value
+            .day
+            .min(calendar::days_in_month(value.year, value.month));
+    }
+    if interval.days == 0 && interval.micros == 0 {
+        return Some(value);
+    }
+    let micros = i128::from(value.time_of_day()) + interval.micros;
+    let per_day = i128::from(MICROS_PER_DAY);
+    let days = i64::try_from(micros.div_euclid(per_day))
+        .ok()?
+        .checked_add(interval.days)?;
+    let number = calendar::day_number(value).checked_add(days)?;
+    if !(0..=DAY_NUMBER_MAX).contains(&number) {
+        return None;
+    }
+    let time = micros.rem_euclid(per_day) as i64;
+    if days == 0 {
+        return Some(value.with_time_of_day(time));
+    }
+    Some(
+        calendar::date_of_day_number(number)
+            .unwrap_or_default()
+            .with_time_of_day(time),
+    )
+}
+
+/// A TIME an interval later; `None` outside of its range, or for intervals with months.
+pub fn add_interval_to_time(micros: i64, interval: Interval) -> Option<i64> {
+    if interval.months != 0 {
+        return None;
+    }
+    let total = i128::from(micros)
+        + i128::from(interval.days) * i128::from(MICROS_PER_DAY)
+        + interval.micros;
+    let total = i64::try_from(total).ok()?;
+    (total.abs() <= TIME_MAX_MICROS).then_some(total)
+}
+
+/// `TIMESTAMPDIFF(unit, from, to)`: whole units, cut towards zero.
+pub fn timestamp_diff(unit: IntervalUnit, from: DateTime, to: DateTime) -> i64 {
+    let micros = || to.to_micros() - from.to_micros();
+    let months = || {
+        let (early, late, sign) = if from <= to {
+            (from, to, 1)
+        } else {
+            (to, from, -1)
+        };
+        let mut months = (i64::from(late.year) - i64::from(early.year)) * 12
+            + i64::from(late.month)
+            - i64::from(early.month);
+        if (late.day, late.time_of_day()) < (early.day, early.time_of_day()) {
+            months -= 1;
+        }
+        months * sign
+    };
+    match unit {
+        IntervalUnit::Year | IntervalUnit::YearMonth => months() / 12,
+        IntervalUnit::Quarter => months() / 3,
+        IntervalUnit::Month => months(),
+        IntervalUnit::Week => micros() / (7 * MICROS_PER_DAY),
+        IntervalUnit::Day => micros() / MICROS_PER_DAY,
+        IntervalUnit::Hour => micros() / (3600 * MICROS_PER_SECOND),
+        IntervalUnit::Minute => micros() / (60 * MICROS_PER_SECOND),
+        IntervalUnit::Second => micros() / MICROS_PER_SECOND,
+        _ => micros(),
+    }
+}
