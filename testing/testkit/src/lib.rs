@@ -1,1 +1,17 @@
-//! Drivers, generators and fault injection for Mayfly's tests.
+//! The test kit: golden SQL files run under many configurations and on other servers.
+//!
+//! A golden file (`tests/slt/<area>/<topic>.slt`, sqllogictest format) holds statements with the
+//! results that MySQL gives. [`runner`] runs one file through a driver: [`embedded`] (Mayfly in
+//! this process) or [`server`] (MariaDB or MySQL on a local socket). [`complete`] writes the
+//! expected results by asking MySQL, and notes where MariaDB differs. The engine under test never
+//! writes an expectation.
+
+pub mod cell;
+pub mod client;
+pub mod column;
+pub mod complete;
+pub mod config;
+pub mod corpus;
+pub mod embedded;
+pub mod runner;
+pub mod server;

@@ -1,0 +1,62 @@
+//! The configurations that every golden file runs under: `tests/configs/*.toml`.
+//!
+//! A configuration changes how the engine works and never what a statement returns, so all of
+//! them share the same expected results.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+/// One configuration.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Name, taken from the file's name.
+    #[serde(skip)]
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Options of the database, by name.
+    #[serde(default)]
+    pub options: BTreeMap<String, toml::Value>,
+    /// Statements run at the start of every session.
+    #[serde(default)]
+    pub statements: Vec<String>,
+    /// Files not run under this configuration.
+    #[serde(default, rename = "skip")]
+    pub skips: Vec<Skip>,
+}
+
+/// A golden file that a configuration leaves out.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Skip {
+    /// `area/topic`.
+    pub file: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Config {
+    /// Reads a configuration.
+    ///
+    /// # Errors
+    /// A text that names the file and what is wrong with it.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let show = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = std::fs::read_to_string(path).map_err(|error| show(&error))?;
+        let mut config: Self = toml::from_str(&text).map_err(|error| show(&error))?;
+        config.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if config.skips.iter().any(|skip| skip.reason.trim().is_empty()) {
+            return Err(show(&"a skip needs a reason"));
+        }
+        Ok(config)
+    }
+
+    /// Why `file` is not run under this configuration, if it is not.
+    #[must_use]
+    pub fn skip_reason(&self, file: &str) -> Option<&str> {
+        self.skips.iter().find(|skip| skip.file == file).map(|skip| skip.reason.as_str())
+    }
+}

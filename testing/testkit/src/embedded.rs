@@ -1,0 +1,200 @@
+//! The driver for Mayfly in this process, and the check that nothing leaks.
+//!
+//! A file gets its own database and its own directory for temporary files. After the file every
+//! session is dropped, and what the engine still holds is a failure: memory, temporary space, a
+//! temporary table in the registry, or a file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mayfly_engine::{
+    Database, DatabaseOptions, HashMode, Session, SqlType, StatementResult, TypeKind,
+};
+use sqllogictest::{DB, DBOutput};
+
+use crate::cell;
+use crate::column::ColumnKind;
+use crate::config::Config;
+use crate::runner::Paths;
+
+/// An error of a statement, in the form golden files use.
+#[derive(Debug, Clone)]
+pub struct StatementError {
+    sqlstate: &'static str,
+    text: String,
+}
+
+impl std::fmt::Display for StatementError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for StatementError {}
+
+/// A database opened for one golden file.
+#[derive(Debug)]
+pub struct Embedded {
+    database: Arc<Database>,
+    statements: Vec<String>,
+    paths: Paths,
+    tmpdir: PathBuf,
+}
+
+impl Embedded {
+    /// Opens a database as `config` says.
+    ///
+    /// # Errors
+    /// A text that says which option is wrong, or what the engine answered.
+    pub fn open(config: &Config, paths: Paths) -> Result<Self, String> {
+        let tmpdir = paths.tmp().join("mayfly-temp-space");
+        std::fs::create_dir_all(&tmpdir).map_err(|error| error.to_string())?;
+        let mut options = DatabaseOptions::new();
+        options.tmpdir.clone_from(&tmpdir);
+        options.threads = 2;
+        for (name, value) in &config.options {
+            set(&mut options, name, value)
+                .ok_or_else(|| format!("{}: option {name} = {value}", config.name))?;
+        }
+        let database = Database::open(options).map_err(|error| error.to_string())?;
+        Ok(Self { database, statements: config.statements.clone(), paths, tmpdir })
+    }
+
+    /// A new session of the database.
+    ///
+    /// # Errors
+    /// When a statement of the configuration fails.
+    pub fn session(&self) -> Result<EmbeddedSession, StatementError> {
+        let session = self.database.session();
+        let mut session = EmbeddedSession { session: Some(session), paths: self.paths.clone() };
+        for statement in &self.statements {
+            session.run(statement)?;
+        }
+        Ok(session)
+    }
+
+    /// What is still held, after every session is gone; empty when nothing leaks.
+    #[must_use]
+    pub fn leaks(&self) -> Vec<String> {
+        let mut leaks = Vec::new();
+        let mut check = |what: &str, amount: u64| {
+            if amount != 0 {
+                leaks.push(format!("{what}: {amount}"));
+            }
+        };
+        check("bytes of memory still reserved", self.database.memory_used());
+        check("bytes of temporary space still used", self.database.temp_space_used());
+        check("temporary tables still registered", self.database.temporary_table_count() as u64);
+        leaks
+    }
+
+    /// Closes the database; gives the temporary files that outlive it.
+    #[must_use]
+    pub fn close(self) -> Vec<String> {
+        let Self { database, tmpdir, .. } = self;
+        drop(database);
+        std::fs::read_dir(&tmpdir)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| format!("left in tmpdir: {}", entry.path().display()))
+            .collect()
+    }
+}
+
+/// Sets an option by name; `None` when there is no such option or the value has another type.
+fn set(options: &mut DatabaseOptions, name: &str, value: &toml::Value) -> Option<()> {
+    let number = || value.as_integer().and_then(|number| u64::try_from(number).ok());
+    match name {
+        "memory_limit" => options.memory_limit = Some(number()?),
+        "threads" => options.threads = usize::try_from(number()?).ok()?,
+        "batch_size" => options.batch_size = usize::try_from(number()?).ok()?,
+        "force_overflow" => options.force_overflow = value.as_bool()?,
+        "optimizer" => options.optimizer = value.as_bool()?,
+        "hash_mode" => {
+            options.hash_mode = match value.as_str()? {
+                "normal" => HashMode::Normal,
+                "collide" => HashMode::Collide,
+                _ => return None,
+            }
+        }
+        "variables" => {
+            for (name, value) in value.as_table()? {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                options.variables.push((name.clone(), text));
+            }
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// A session of an [`Embedded`] database.
+#[derive(Debug)]
+pub struct EmbeddedSession {
+    session: Option<Session>,
+    paths: Paths,
+}
+
+impl DB for EmbeddedSession {
+    type Error = StatementError;
+    type ColumnType = ColumnKind;
+
+    fn run(&mut self, sql: &str) -> Result<DBOutput<ColumnKind>, StatementError> {
+        let Some(session) = &mut self.session else {
+            return Err(StatementError { sqlstate: "HY000", text: "session is closed".into() });
+        };
+        let results = session.execute(&self.paths.insert(sql)).map_err(|error| StatementError {
+            sqlstate: error.sqlstate(),
+            text: self.paths.remove(&error.to_string()),
+        })?;
+        match results.last() {
+            Some(result) if result.has_rows() => Ok(rows(result, &self.paths)),
+            Some(result) => Ok(DBOutput::StatementComplete(result.affected_rows)),
+            None => Ok(DBOutput::StatementComplete(0)),
+        }
+    }
+
+    fn shutdown(&mut self) {
+        self.session = None;
+    }
+
+    fn engine_name(&self) -> &str {
+        "mayfly"
+    }
+
+    fn error_sql_state(error: &StatementError) -> Option<String> {
+        Some(error.sqlstate.to_owned())
+    }
+}
+
+fn rows(result: &StatementResult, paths: &Paths) -> DBOutput<ColumnKind> {
+    let types = result.columns.iter().map(|column| kind(&column.ty)).collect();
+    let rows = (0..result.row_count())
+        .map(|row| {
+            let values = result.row_bytes(row);
+            values.iter().map(|value| paths.remove(&cell::escape(value.as_deref()))).collect()
+        })
+        .collect();
+    DBOutput::Rows { types, rows }
+}
+
+/// The family of a type, as the protocol shows it to a client.
+fn kind(ty: &SqlType) -> ColumnKind {
+    match ty.kind {
+        TypeKind::Boolean
+        | TypeKind::TinyInt
+        | TypeKind::SmallInt
+        | TypeKind::MediumInt
+        | TypeKind::Int
+        | TypeKind::BigInt
+        | TypeKind::Bit
+        | TypeKind::Year => ColumnKind::Integer,
+        TypeKind::Decimal => ColumnKind::Decimal,
+        TypeKind::Float | TypeKind::Double => ColumnKind::Real,
+        TypeKind::Date | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => {
+            ColumnKind::Moment
+        }
+        _ => ColumnKind::Text,
+    }
+}

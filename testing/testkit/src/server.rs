@@ -1,0 +1,154 @@
+//! The driver for MariaDB and MySQL: one connection a session, the whole file on it.
+//!
+//! One connection matters: a pool that resets connections would drop temporary tables, user
+//! variables and session variables between two statements of a file.
+
+use std::path::{Path, PathBuf};
+
+use sqllogictest::{DB, DBOutput};
+
+use crate::cell;
+use crate::client::{Answer, Client, ServerError};
+use crate::column::ColumnKind;
+use crate::runner::Paths;
+
+/// The servers a golden file is run on beside Mayfly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flavour {
+    /// The oracle that expectations are written from.
+    MySql,
+    /// The peer that every file is compared with.
+    MariaDb,
+}
+
+impl Flavour {
+    /// The label of `skipif` and `onlyif` lines.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::MySql => "mysql",
+            Self::MariaDb => "mariadb",
+        }
+    }
+
+    /// What makes a session of this server start as a fresh MySQL 8.4 session does.
+    fn start(self) -> &'static [&'static str] {
+        match self {
+            Self::MySql => &["SET NAMES utf8mb4", "SET time_zone = '+00:00'"],
+            Self::MariaDb => &[
+                "SET sql_mode = 'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,\
+                 NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
+                "SET NAMES utf8mb4 COLLATE utf8mb4_uca1400_nopad_ai_ci",
+                "SET collation_server = utf8mb4_uca1400_nopad_ai_ci",
+                "SET time_zone = '+00:00'",
+                "SET default_storage_engine = InnoDB",
+            ],
+        }
+    }
+}
+
+/// The nearest collation of MariaDB 10.11 to MySQL's default: newer Unicode, no padding.
+const COLLATION_PAIR: [(&str, &str); 1] =
+    [("utf8mb4_0900_ai_ci", "utf8mb4_uca1400_nopad_ai_ci")];
+
+/// A session on a MariaDB or MySQL server.
+#[derive(Debug)]
+pub struct ServerSession {
+    client: Client,
+    flavour: Flavour,
+    paths: Paths,
+}
+
+impl ServerSession {
+    /// Connects and sets the session up.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or refuses a setting.
+    pub fn connect(
+        socket: &Path,
+        flavour: Flavour,
+        paths: Paths,
+    ) -> Result<Self, ServerError> {
+        let mut client = Client::connect(socket, "root")?;
+        for statement in flavour.start() {
+            client.query(statement)?;
+        }
+        Ok(Self { client, flavour, paths })
+    }
+
+    fn localise(&self, sql: &str) -> String {
+        let mut sql = self.paths.insert(sql);
+        if self.flavour == Flavour::MariaDb {
+            for (ours, theirs) in COLLATION_PAIR {
+                sql = sql.replace(ours, theirs);
+            }
+        }
+        sql
+    }
+
+    fn globalise(&self, text: &str) -> String {
+        let mut text = self.paths.remove(text);
+        if self.flavour == Flavour::MariaDb {
+            for (ours, theirs) in COLLATION_PAIR {
+                text = text.replace(theirs, ours);
+            }
+        }
+        text
+    }
+}
+
+impl DB for ServerSession {
+    type Error = ServerError;
+    type ColumnType = ColumnKind;
+
+    fn run(&mut self, sql: &str) -> Result<DBOutput<ColumnKind>, ServerError> {
+        match self.client.query(&self.localise(sql)) {
+            Ok(Answer::Done(count)) => Ok(DBOutput::StatementComplete(count)),
+            Ok(Answer::Rows { columns, rows }) => {
+                let types = columns.iter().map(|column| kind(column.type_code)).collect();
+                let rows = rows
+                    .iter()
+                    .map(|row| {
+                        let cells = row.iter().map(|value| cell::escape(value.as_deref()));
+                        cells.map(|text| self.globalise(&text)).collect()
+                    })
+                    .collect();
+                Ok(DBOutput::Rows { types, rows })
+            }
+            Err(mut error) => {
+                error.message = self.globalise(&error.message);
+                Err(error)
+            }
+        }
+    }
+
+    fn engine_name(&self) -> &str {
+        self.flavour.label()
+    }
+
+    fn error_sql_state(error: &ServerError) -> Option<String> {
+        Some(error.sqlstate.clone())
+    }
+}
+
+/// The family of a protocol type code (`enum_field_types`).
+fn kind(type_code: u8) -> ColumnKind {
+    match type_code {
+        0 | 246 => ColumnKind::Decimal,
+        1 | 2 | 3 | 8 | 9 | 13 | 16 => ColumnKind::Integer,
+        4 | 5 => ColumnKind::Real,
+        7 | 10 | 11 | 12 | 14 | 17 | 18 | 19 => ColumnKind::Moment,
+        _ => ColumnKind::Text,
+    }
+}
+
+/// Where a server of this flavour listens on this machine, when there is one: the environment
+/// variable `MAYFLY_MARIADB_SOCKET` or `MAYFLY_MYSQL_SOCKET`.
+#[must_use]
+pub fn socket(flavour: Flavour) -> Option<PathBuf> {
+    let name = match flavour {
+        Flavour::MySql => "MAYFLY_MYSQL_SOCKET",
+        Flavour::MariaDb => "MAYFLY_MARIADB_SOCKET",
+    };
+    std::env::var_os(name).map(PathBuf::from)
+}

@@ -1,0 +1,72 @@
+//! Every golden file on MariaDB, so that each way in which it differs from MySQL is known.
+//!
+//! Runs when `MAYFLY_MARIADB_SOCKET` names a server; the repository's test command starts one.
+//! A record that MariaDB answers differently carries `skipif mariadb` and the slug of its reason,
+//! which must have a row in `COMPAT.md`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use mayfly_testkit::complete::UNEXPLAINED;
+use mayfly_testkit::corpus;
+use mayfly_testkit::runner::{self, Paths, Strictness};
+use mayfly_testkit::server::{self, Flavour, ServerSession};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let socket = server::socket(Flavour::MariaDb);
+    let mut trials = vec![Trial::test("explained", explained)];
+    for file in corpus::files("slt", "slt") {
+        let socket = socket.clone();
+        let without_server = socket.is_none();
+        let trial = Trial::test(corpus::short_name(&file), move || match &socket {
+            Some(socket) => run(socket, &file),
+            None => Err("MAYFLY_MARIADB_SOCKET names no server".into()),
+        });
+        trials.push(trial.with_kind("mariadb").with_ignored_flag(without_server));
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn run(socket: &Path, file: &Path) -> Result<(), Failed> {
+    let paths = Paths::new().map_err(|error| error.to_string())?;
+    let report = runner::run_file(file, Strictness::Family, || {
+        ServerSession::connect(socket, Flavour::MariaDb, paths.clone())
+    })?;
+    paths.clean();
+    if report.failures.is_empty() {
+        return Ok(());
+    }
+    let problems: Vec<String> = report.failures.iter().map(ToString::to_string).collect();
+    Err(problems.join("\n").into())
+}
+
+/// Each divergence has a reason, and each reason a row in COMPAT.md.
+fn explained() -> Result<(), Failed> {
+    let compat = std::fs::read_to_string(corpus::root().join("COMPAT.md"))?;
+    let mut problems = BTreeSet::new();
+    for file in corpus::files("slt", "slt") {
+        let text = std::fs::read_to_string(&file)?;
+        let name = corpus::short_name(&file);
+        let mut previous = "";
+        for line in text.lines() {
+            if let Some(mark) = line.strip_prefix("# differs ") {
+                let slug = mark.split(':').next().unwrap_or_default();
+                if slug == UNEXPLAINED {
+                    problems.insert(format!("{name}: a difference without a reason: {mark}"));
+                } else if !compat.contains(&format!("`{slug}`")) {
+                    problems.insert(format!("{name}: `{slug}` has no row in COMPAT.md"));
+                }
+            } else if line == "skipif mariadb" && !previous.starts_with("# differs ") {
+                problems.insert(format!("{name}: `skipif mariadb` without `# differs`"));
+            }
+            previous = line;
+        }
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(problems.into_iter().collect::<Vec<_>>().join("\n").into())
+}
