@@ -21,7 +21,11 @@ pub struct ServerError {
 
 impl std::fmt::Display for ServerError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "ERROR {} ({}): {}", self.errno, self.sqlstate, self.message)
+        write!(
+            f,
+            "ERROR {} ({}): {}",
+            self.errno, self.sqlstate, self.message
+        )
     }
 }
 
@@ -29,7 +33,11 @@ impl std::error::Error for ServerError {}
 
 impl From<IoError> for ServerError {
     fn from(error: IoError) -> Self {
-        Self { errno: 2013, sqlstate: "HY000".into(), message: error.to_string() }
+        Self {
+            errno: 2013,
+            sqlstate: "HY000".into(),
+            message: error.to_string(),
+        }
     }
 }
 
@@ -89,12 +97,21 @@ impl Client {
     /// When the socket cannot be reached or the server refuses the user.
     pub fn connect(socket: &Path, user: &str) -> Result<Self, ServerError> {
         let stream = UnixStream::connect(socket)?;
-        let mut client = Self { stream, sequence: 0, version: String::new() };
+        let mut client = Self {
+            stream,
+            sequence: 0,
+            version: String::new(),
+        };
         let greeting = client.read_packet()?;
         if greeting.first() == Some(&0xff) {
             return Err(parse_error(&greeting));
         }
-        let version: Vec<u8> = greeting.iter().skip(1).copied().take_while(|b| *b != 0).collect();
+        let version: Vec<u8> = greeting
+            .iter()
+            .skip(1)
+            .copied()
+            .take_while(|b| *b != 0)
+            .collect();
         client.version = String::from_utf8_lossy(&version).into_owned();
 
         let flags = capability::LONG_PASSWORD
@@ -150,7 +167,11 @@ impl Client {
                     self.write_packet(&[])?;
                     self.read_packet()?;
                     let message = format!("File '{path}' not found ({error})");
-                    return Err(ServerError { errno: 2, sqlstate: "HY000".into(), message });
+                    return Err(ServerError {
+                        errno: 2,
+                        sqlstate: "HY000".into(),
+                        message,
+                    });
                 }
             }
         }
@@ -166,7 +187,9 @@ impl Client {
     }
 
     fn read_rows(&mut self, head: &[u8]) -> Result<Answer, ServerError> {
-        let n_columns = Reader(head).length().ok_or_else(|| protocol("column count"))?;
+        let n_columns = Reader(head)
+            .length()
+            .ok_or_else(|| protocol("column count"))?;
         let mut columns = Vec::new();
         for _ in 0..n_columns {
             let packet = self.read_packet()?;
@@ -174,11 +197,17 @@ impl Client {
             for _ in 0..4 {
                 reader.text();
             }
-            let name = reader.text().flatten().ok_or_else(|| protocol("column name"))?;
+            let name = reader
+                .text()
+                .flatten()
+                .ok_or_else(|| protocol("column name"))?;
             reader.text();
             // Length of what follows (1), character set (2), display length (4).
             let type_code = *reader.0.get(7).ok_or_else(|| protocol("column type"))?;
-            columns.push(Column { name: String::from_utf8_lossy(name).into_owned(), type_code });
+            columns.push(Column {
+                name: String::from_utf8_lossy(name).into_owned(),
+                type_code,
+            });
         }
         self.read_packet()?;
         let mut rows = Vec::new();

@@ -49,7 +49,8 @@ impl ColumnType for ColumnKind {
 #[must_use]
 pub fn same_kinds(actual: &Vec<ColumnKind>, expected: &Vec<ColumnKind>) -> bool {
     actual.len() == expected.len()
-        && actual.iter().zip(expected).all(|(a, e)| {
-            a == e || *a == ColumnKind::Any || *e == ColumnKind::Any
-        })
+        && actual
+            .iter()
+            .zip(expected)
+            .all(|(a, e)| a == e || *a == ColumnKind::Any || *e == ColumnKind::Any)
 }

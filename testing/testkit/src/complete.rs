@@ -48,7 +48,10 @@ enum Item {
 /// What a server answered.
 #[derive(Debug, Clone, PartialEq)]
 enum Outcome {
-    Rows { kinds: Vec<ColumnKind>, rows: Vec<Vec<String>> },
+    Rows {
+        kinds: Vec<ColumnKind>,
+        rows: Vec<Vec<String>>,
+    },
     Done(u64),
     Error(ServerErrorText),
 }
@@ -86,7 +89,10 @@ pub fn complete(
     let again = run(&cases, mysql, Flavour::MySql, &BTreeSet::new())?;
     for (case, (first, second)) in cases.iter().zip(expected.iter().zip(&again)) {
         if first != second {
-            return Err(format!("not repeatable: {}\n{first:?}\n{second:?}", case.sql));
+            return Err(format!(
+                "not repeatable: {}\n{first:?}\n{second:?}",
+                case.sql
+            ));
         }
     }
 
@@ -110,7 +116,12 @@ pub fn complete(
             }
         }
     }
-    Ok(write_golden(&items, &expected, &differences, mariadb.is_some()))
+    Ok(write_golden(
+        &items,
+        &expected,
+        &differences,
+        mariadb.is_some(),
+    ))
 }
 
 /// Runs every case but those in `left_out` on a fresh set of connections.
@@ -158,7 +169,10 @@ fn ask(session: &mut ServerSession, sql: &str, sort: Option<&SortMode>) -> Outco
 
 impl From<ServerError> for ServerErrorText {
     fn from(error: ServerError) -> Self {
-        Self { errno: error.errno, text: error.to_string() }
+        Self {
+            errno: error.errno,
+            text: error.to_string(),
+        }
     }
 }
 
@@ -176,8 +190,8 @@ fn same_family(a: &Outcome, b: &Outcome) -> bool {
 fn default_sort(sql: &str) -> Option<SortMode> {
     let lower = sql.to_ascii_lowercase();
     let first = lower.split_whitespace().next().unwrap_or_default();
-    let reads_rows = ["select", "with", "(select", "table", "values"].contains(&first)
-        || first.starts_with('(');
+    let reads_rows =
+        ["select", "with", "(select", "table", "values"].contains(&first) || first.starts_with('(');
     (reads_rows && lower.contains("from") && !lower.contains("order by"))
         .then_some(SortMode::RowSort)
 }
@@ -185,7 +199,12 @@ fn default_sort(sql: &str) -> Option<SortMode> {
 fn read_script(input: &Path, name: &str) -> Result<Vec<Item>, String> {
     let text = std::fs::read_to_string(input).map_err(|error| error.to_string())?;
     let database = format!("slt_{}", name.replace(['/', '-'], "_"));
-    let plain = |sql: String| Item::Case(Case { sql, ..Case::default() });
+    let plain = |sql: String| {
+        Item::Case(Case {
+            sql,
+            ..Case::default()
+        })
+    };
     let mut items = Vec::new();
     let mut comment = Vec::new();
     let mut next = Case::default();
@@ -225,7 +244,11 @@ fn read_script(input: &Path, name: &str) -> Result<Vec<Item>, String> {
         }
     }
     if !next.sql.is_empty() {
-        return Err(format!("{}: no ; at the end of: {}", input.display(), next.sql));
+        return Err(format!(
+            "{}: no ; at the end of: {}",
+            input.display(),
+            next.sql
+        ));
     }
     items.push(plain(format!("DROP DATABASE {database}")));
     Ok(items)
@@ -239,8 +262,9 @@ fn read_golden(input: &Path) -> Result<Vec<Item>, String> {
     for record in records {
         match record {
             Record::Comment(lines) => {
-                let (marks, lines): (Vec<_>, Vec<_>) =
-                    lines.into_iter().partition(|line| line.starts_with(" differs "));
+                let (marks, lines): (Vec<_>, Vec<_>) = lines
+                    .into_iter()
+                    .partition(|line| line.starts_with(" differs "));
                 differs = marks.first().and_then(|mark| {
                     let slug = mark.trim_start_matches(" differs ").split(':').next()?;
                     (slug != UNEXPLAINED).then(|| slug.to_owned())
@@ -249,7 +273,13 @@ fn read_golden(input: &Path) -> Result<Vec<Item>, String> {
                     items.push(Item::Comment(lines));
                 }
             }
-            Record::Statement { sql, connection, conditions, expected, .. } => {
+            Record::Statement {
+                sql,
+                connection,
+                conditions,
+                expected,
+                ..
+            } => {
                 let error = match expected {
                     StatementExpect::Error(error) => pinned(&error),
                     _ => None,
@@ -263,7 +293,13 @@ fn read_golden(input: &Path) -> Result<Vec<Item>, String> {
                     other_conditions: others(&conditions),
                 }));
             }
-            Record::Query { sql, connection, conditions, expected, .. } => {
+            Record::Query {
+                sql,
+                connection,
+                conditions,
+                expected,
+                ..
+            } => {
                 let (sort, error) = match expected {
                     QueryExpect::Results { sort_mode, .. } => {
                         (sort_mode.or(Some(SortMode::NoSort)), None)
@@ -330,7 +366,10 @@ fn write_golden(
                 let difference = differences.get(&index);
                 if let Some(Some(outcome)) = difference {
                     let expected = expected[index].as_ref();
-                    let slug = case.differs.clone().unwrap_or_else(|| classify(case, outcome, expected));
+                    let slug = case
+                        .differs
+                        .clone()
+                        .unwrap_or_else(|| classify(case, outcome, expected));
                     let _ = writeln!(out, "# differs {slug}: {}", summary(outcome));
                     out.push_str("skipif mariadb\n");
                 } else if !asked_mariadb && let Some(slug) = &case.differs {
@@ -366,7 +405,11 @@ fn write_case(out: &mut String, case: &Case, outcome: &Outcome) {
         }
         Outcome::Error(error) => {
             let regex = case.error.clone().unwrap_or_else(|| anchored(&error.text));
-            let kind = if default_sort(&case.sql).is_some() { "query" } else { "statement" };
+            let kind = if default_sort(&case.sql).is_some() {
+                "query"
+            } else {
+                "statement"
+            };
             let _ = writeln!(out, "{kind} error {regex}\n{}\n", case.sql);
         }
         Outcome::Rows { kinds, rows } => {
@@ -426,7 +469,11 @@ fn classify(case: &Case, actual: &Outcome, expected: Option<&Outcome>) -> String
         _ if lower.starts_with("show create") => "show-create",
         _ if lower.starts_with("explain") => "explain",
         (Outcome::Rows { rows: a, .. }, Some(Outcome::Rows { rows: b, .. })) => {
-            if close(a, b) { "number-display" } else { UNEXPLAINED }
+            if close(a, b) {
+                "number-display"
+            } else {
+                UNEXPLAINED
+            }
         }
         _ => UNEXPLAINED,
     };
@@ -440,9 +487,9 @@ fn close(a: &[Vec<String>], b: &[Vec<String>]) -> bool {
         _ => a == b,
     };
     a.len() == b.len()
-        && a.iter().zip(b).all(|(a, b)| {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| near(a, b))
-        })
+        && a.iter()
+            .zip(b)
+            .all(|(a, b)| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| near(a, b)))
 }
 
 fn summary(outcome: &Outcome) -> String {
@@ -456,7 +503,11 @@ fn summary(outcome: &Outcome) -> String {
     };
     let text = text.replace('\n', " ");
     let short: String = text.chars().take(140).collect();
-    if short.len() < text.len() { format!("{short}…") } else { short }
+    if short.len() < text.len() {
+        format!("{short}…")
+    } else {
+        short
+    }
 }
 
 /// The name of the golden file at `path`, which lies in the corpus or will.

@@ -47,8 +47,16 @@ impl Config {
         let show = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         let text = std::fs::read_to_string(path).map_err(|error| show(&error))?;
         let mut config: Self = toml::from_str(&text).map_err(|error| show(&error))?;
-        config.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if config.skips.iter().any(|skip| skip.reason.trim().is_empty()) {
+        config.name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if config
+            .skips
+            .iter()
+            .any(|skip| skip.reason.trim().is_empty())
+        {
             return Err(show(&"a skip needs a reason"));
         }
         Ok(config)
@@ -57,6 +65,9 @@ impl Config {
     /// Why `file` is not run under this configuration, if it is not.
     #[must_use]
     pub fn skip_reason(&self, file: &str) -> Option<&str> {
-        self.skips.iter().find(|skip| skip.file == file).map(|skip| skip.reason.as_str())
+        self.skips
+            .iter()
+            .find(|skip| skip.file == file)
+            .map(|skip| skip.reason.as_str())
     }
 }

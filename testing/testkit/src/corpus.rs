@@ -15,7 +15,11 @@ pub fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![root().join("tests").join(folder)];
     while let Some(directory) = open.pop() {
-        for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
+        for entry in std::fs::read_dir(&directory)
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
             let path = entry.path();
             if path.is_dir() {
                 open.push(path);
@@ -32,5 +36,9 @@ pub fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
 #[must_use]
 pub fn short_name(path: &Path) -> String {
     let base = root().join("tests").join("slt");
-    path.strip_prefix(&base).unwrap_or(path).with_extension("").display().to_string()
+    path.strip_prefix(&base)
+        .unwrap_or(path)
+        .with_extension("")
+        .display()
+        .to_string()
 }

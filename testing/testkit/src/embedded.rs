@@ -57,7 +57,12 @@ impl Embedded {
                 .ok_or_else(|| format!("{}: option {name} = {value}", config.name))?;
         }
         let database = Database::open(options).map_err(|error| error.to_string())?;
-        Ok(Self { database, statements: config.statements.clone(), paths, tmpdir })
+        Ok(Self {
+            database,
+            statements: config.statements.clone(),
+            paths,
+            tmpdir,
+        })
     }
 
     /// A new session of the database.
@@ -66,7 +71,10 @@ impl Embedded {
     /// When a statement of the configuration fails.
     pub fn session(&self) -> Result<EmbeddedSession, StatementError> {
         let session = self.database.session();
-        let mut session = EmbeddedSession { session: Some(session), paths: self.paths.clone() };
+        let mut session = EmbeddedSession {
+            session: Some(session),
+            paths: self.paths.clone(),
+        };
         for statement in &self.statements {
             session.run(statement)?;
         }
@@ -82,16 +90,27 @@ impl Embedded {
                 leaks.push(format!("{what}: {amount}"));
             }
         };
-        check("bytes of memory still reserved", self.database.memory_used());
-        check("bytes of temporary space still used", self.database.temp_space_used());
-        check("temporary tables still registered", self.database.temporary_table_count() as u64);
+        check(
+            "bytes of memory still reserved",
+            self.database.memory_used(),
+        );
+        check(
+            "bytes of temporary space still used",
+            self.database.temp_space_used(),
+        );
+        check(
+            "temporary tables still registered",
+            self.database.temporary_table_count() as u64,
+        );
         leaks
     }
 
     /// Closes the database; gives the temporary files that outlive it.
     #[must_use]
     pub fn close(self) -> Vec<String> {
-        let Self { database, tmpdir, .. } = self;
+        let Self {
+            database, tmpdir, ..
+        } = self;
         drop(database);
         std::fs::read_dir(&tmpdir)
             .into_iter()
@@ -104,7 +123,11 @@ impl Embedded {
 
 /// Sets an option by name; `None` when there is no such option or the value has another type.
 fn set(options: &mut DatabaseOptions, name: &str, value: &toml::Value) -> Option<()> {
-    let number = || value.as_integer().and_then(|number| u64::try_from(number).ok());
+    let number = || {
+        value
+            .as_integer()
+            .and_then(|number| u64::try_from(number).ok())
+    };
     match name {
         "memory_limit" => options.memory_limit = Some(number()?),
         "threads" => options.threads = usize::try_from(number()?).ok()?,
@@ -120,7 +143,9 @@ fn set(options: &mut DatabaseOptions, name: &str, value: &toml::Value) -> Option
         }
         "variables" => {
             for (name, value) in value.as_table()? {
-                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let text = value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned);
                 options.variables.push((name.clone(), text));
             }
         }
@@ -142,12 +167,17 @@ impl DB for EmbeddedSession {
 
     fn run(&mut self, sql: &str) -> Result<DBOutput<ColumnKind>, StatementError> {
         let Some(session) = &mut self.session else {
-            return Err(StatementError { sqlstate: "HY000", text: "session is closed".into() });
+            return Err(StatementError {
+                sqlstate: "HY000",
+                text: "session is closed".into(),
+            });
         };
-        let results = session.execute(&self.paths.insert(sql)).map_err(|error| StatementError {
-            sqlstate: error.sqlstate(),
-            text: self.paths.remove(&error.to_string()),
-        })?;
+        let results = session
+            .execute(&self.paths.insert(sql))
+            .map_err(|error| StatementError {
+                sqlstate: error.sqlstate(),
+                text: self.paths.remove(&error.to_string()),
+            })?;
         match results.last() {
             Some(result) if result.has_rows() => Ok(rows(result, &self.paths)),
             Some(result) => Ok(DBOutput::StatementComplete(result.affected_rows)),
@@ -169,11 +199,18 @@ impl DB for EmbeddedSession {
 }
 
 fn rows(result: &StatementResult, paths: &Paths) -> DBOutput<ColumnKind> {
-    let types = result.columns.iter().map(|column| kind(&column.ty)).collect();
+    let types = result
+        .columns
+        .iter()
+        .map(|column| kind(&column.ty))
+        .collect();
     let rows = (0..result.row_count())
         .map(|row| {
             let values = result.row_bytes(row);
-            values.iter().map(|value| paths.remove(&cell::escape(value.as_deref()))).collect()
+            values
+                .iter()
+                .map(|value| paths.remove(&cell::escape(value.as_deref())))
+                .collect()
         })
         .collect();
     DBOutput::Rows { types, rows }

@@ -35,7 +35,10 @@ impl Paths {
         // A server that runs as another user must be able to write here.
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
         std::fs::set_permissions(&tmp, mode)?;
-        Ok(Self { data: corpus::root().join("tests").join("data"), tmp })
+        Ok(Self {
+            data: corpus::root().join("tests").join("data"),
+            tmp,
+        })
     }
 
     /// The directory of this run, for the driver's own files.
@@ -90,8 +93,16 @@ pub struct Failure {
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "line {}: {}", self.line, self.sql)?;
-        writeln!(f, "  expected: {}", self.expected.replace('\n', "\n            "))?;
-        write!(f, "  actual:   {}", self.actual.replace('\n', "\n            "))
+        writeln!(
+            f,
+            "  expected: {}",
+            self.expected.replace('\n', "\n            ")
+        )?;
+        write!(
+            f,
+            "  actual:   {}",
+            self.actual.replace('\n', "\n            ")
+        )
     }
 }
 
@@ -146,7 +157,12 @@ where
             Err(error) => {
                 report.n_records += 1;
                 let (expected, actual) = describe(&error.kind());
-                report.failures.push(Failure { line, sql, expected, actual });
+                report.failures.push(Failure {
+                    line,
+                    sql,
+                    expected,
+                    actual,
+                });
             }
         }
     }
@@ -157,14 +173,23 @@ where
 /// One line a row, a tab between columns; see [`crate::cell`].
 fn same_rows(_: Normalizer, actual: &[Vec<String>], expected: &[String]) -> bool {
     actual.len() == expected.len()
-        && actual.iter().zip(expected).all(|(row, line)| row.join("\t") == *line)
+        && actual
+            .iter()
+            .zip(expected)
+            .all(|(row, line)| row.join("\t") == *line)
 }
 
 /// Reduces an expected error to its number.
 fn loosen(record: &mut Record<ColumnKind>) {
     let expected = match record {
-        Record::Statement { expected: StatementExpect::Error(expected), .. }
-        | Record::Query { expected: QueryExpect::Error(expected), .. } => expected,
+        Record::Statement {
+            expected: StatementExpect::Error(expected),
+            ..
+        }
+        | Record::Query {
+            expected: QueryExpect::Error(expected),
+            ..
+        } => expected,
         _ => return,
     };
     let text = match expected {
@@ -183,18 +208,18 @@ fn describe(kind: &TestErrorKind) -> (String, String) {
     match kind {
         TestErrorKind::Ok { .. } => ("an error".into(), "no error".into()),
         TestErrorKind::Fail { err, .. } => ("no error".into(), err.to_string()),
-        TestErrorKind::ErrorMismatch { expected_err, err, .. } => {
-            (expected_err.clone(), err.to_string())
-        }
-        TestErrorKind::StatementResultMismatch { expected, actual, .. } => {
-            (format!("{expected} rows affected"), actual.clone())
-        }
-        TestErrorKind::QueryResultMismatch { expected, actual, .. } => {
-            (expected.clone(), actual.clone())
-        }
-        TestErrorKind::QueryResultColumnsMismatch { expected, actual, .. } => {
-            (format!("columns {expected}"), format!("columns {actual}"))
-        }
+        TestErrorKind::ErrorMismatch {
+            expected_err, err, ..
+        } => (expected_err.clone(), err.to_string()),
+        TestErrorKind::StatementResultMismatch {
+            expected, actual, ..
+        } => (format!("{expected} rows affected"), actual.clone()),
+        TestErrorKind::QueryResultMismatch {
+            expected, actual, ..
+        } => (expected.clone(), actual.clone()),
+        TestErrorKind::QueryResultColumnsMismatch {
+            expected, actual, ..
+        } => (format!("columns {expected}"), format!("columns {actual}")),
         other => (String::new(), other.to_string()),
     }
 }

@@ -48,8 +48,7 @@ impl Flavour {
 }
 
 /// The nearest collation of MariaDB 10.11 to MySQL's default: newer Unicode, no padding.
-const COLLATION_PAIR: [(&str, &str); 1] =
-    [("utf8mb4_0900_ai_ci", "utf8mb4_uca1400_nopad_ai_ci")];
+const COLLATION_PAIR: [(&str, &str); 1] = [("utf8mb4_0900_ai_ci", "utf8mb4_uca1400_nopad_ai_ci")];
 
 /// A session on a MariaDB or MySQL server.
 #[derive(Debug)]
@@ -64,16 +63,16 @@ impl ServerSession {
     ///
     /// # Errors
     /// When the server cannot be reached or refuses a setting.
-    pub fn connect(
-        socket: &Path,
-        flavour: Flavour,
-        paths: Paths,
-    ) -> Result<Self, ServerError> {
+    pub fn connect(socket: &Path, flavour: Flavour, paths: Paths) -> Result<Self, ServerError> {
         let mut client = Client::connect(socket, "root")?;
         for statement in flavour.start() {
             client.query(statement)?;
         }
-        Ok(Self { client, flavour, paths })
+        Ok(Self {
+            client,
+            flavour,
+            paths,
+        })
     }
 
     fn localise(&self, sql: &str) -> String {
@@ -105,7 +104,10 @@ impl DB for ServerSession {
         match self.client.query(&self.localise(sql)) {
             Ok(Answer::Done(count)) => Ok(DBOutput::StatementComplete(count)),
             Ok(Answer::Rows { columns, rows }) => {
-                let types = columns.iter().map(|column| kind(column.type_code)).collect();
+                let types = columns
+                    .iter()
+                    .map(|column| kind(column.type_code))
+                    .collect();
                 let rows = rows
                     .iter()
                     .map(|row| {

@@ -20,7 +20,9 @@ fn main() -> ExitCode {
         let config = match Config::read(&path) {
             Ok(config) => config,
             Err(message) => {
-                trials.push(Trial::test(path.display().to_string(), || Err(message.into())));
+                trials.push(Trial::test(path.display().to_string(), || {
+                    Err(message.into())
+                }));
                 continue;
             }
         };

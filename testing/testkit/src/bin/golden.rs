@@ -15,9 +15,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match arguments.as_slice() {
-        ["complete", files @ ..] if !files.is_empty() => {
-            files.iter().try_for_each(|file| write(Path::new(file), Path::new(file)))
-        }
+        ["complete", files @ ..] if !files.is_empty() => files
+            .iter()
+            .try_for_each(|file| write(Path::new(file), Path::new(file))),
         ["import", script, file] => write(Path::new(script), Path::new(file)),
         _ => Err(USAGE.to_owned()),
     };
