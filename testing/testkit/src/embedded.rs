@@ -54,7 +54,7 @@ impl Embedded {
         options.threads = 2;
         for (name, value) in &config.options {
             set(&mut options, name, value)
-                .ok_or_else(|| format!("{}: option {name} = {value}", config.name))?;
+                .ok_or_else(|| format!("{}: option {name} = {value:?}", config.name))?;
         }
         let database = Database::open(options).map_err(|error| error.to_string())?;
         Ok(Self {
@@ -143,9 +143,12 @@ fn set(options: &mut DatabaseOptions, name: &str, value: &toml::Value) -> Option
         }
         "variables" => {
             for (name, value) in value.as_table()? {
-                let text = value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned);
+                let text = match value {
+                    toml::Value::String(text) => text.clone(),
+                    toml::Value::Integer(number) => number.to_string(),
+                    toml::Value::Boolean(switch) => u8::from(*switch).to_string(),
+                    _ => return None,
+                };
                 options.variables.push((name.clone(), text));
             }
         }
