@@ -1,0 +1,481 @@
+//! What the arithmetic operators share: which number type an operation works in, its result type,
+//! overflow errors and division by zero (the manual, "Arithmetic Operators").
+
+use std::fmt::Display;
+
+use arrow_array::ArrayRef;
+use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, Int64Type, UInt64Type};
+use mayfly_types::decimal::{
+    Decimal, DecimalOperation, DecimalOverflow, decimal_of_numeric, decimal_result_type,
+    pow10_i128,
+};
+use mayfly_types::error::codes;
+use mayfly_types::{Error, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value};
+use std::sync::Arc;
+
+use crate::input::{self, Numbers};
+use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
+
+/// The number types that operators work in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// 64 bits, signed or not.
+    Integer,
+    /// DECIMAL
+    Decimal,
+    /// DOUBLE
+    Double,
+}
+
+/// The number type of a value in numeric context.
+pub(crate) fn kind_of(ty: &SqlType) -> Kind {
+    match ty.kind {
+        TypeKind::Decimal => Kind::Decimal,
+        TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp if ty.decimals > 0 => {
+            Kind::Decimal
+        }
+        TypeKind::Null => Kind::Integer,
+        _ if ty.is_integer() || ty.is_temporal() => Kind::Integer,
+        _ => Kind::Double,
+    }
+}
+
+/// Whether values are integers in numeric context.
+pub(crate) fn is_integer(ty: &SqlType) -> bool {
+    kind_of(ty) == Kind::Integer
+}
+
+/// The type to convert an operand to for integer arithmetic.
+pub(crate) fn integer_argument(ty: &SqlType) -> SqlType {
+    match ty.kind {
+        TypeKind::TinyInt
+        | TypeKind::SmallInt
+        | TypeKind::MediumInt
+        | TypeKind::Int
+        | TypeKind::BigInt
+        | TypeKind::Year
+        | TypeKind::Bit
+        | TypeKind::Null => ty.clone(),
+        TypeKind::Boolean => derive::int_of_width(1),
+        TypeKind::Date => derive::bigint_of_width(8),
+        TypeKind::Time => derive::bigint_of_width(8),
+        TypeKind::DateTime | TypeKind::Timestamp => derive::bigint_of_width(14),
+        _ => SqlType::bigint(),
+    }
+}
+
+/// The type to convert an operand to for decimal arithmetic: literals count their own digits.
+pub(crate) fn decimal_argument(argument: &Argument<'_>) -> SqlType {
+    match argument.constant {
+        Some(Value::Int(value)) if argument.ty.is_integer() => {
+            SqlType::decimal(Decimal::from(*value).precision(), 0)
+        }
+        Some(Value::UInt(value)) if argument.ty.is_integer() => {
+            SqlType::decimal(Decimal::from(*value).precision(), 0)
+        }
+        _ => decimal_of_numeric(argument.ty),
+    }
+}
+
+/// An integer result of a display width: INT while it fits, as MySQL shows it.
+pub(crate) fn integer_result(length: u32, unsigned: bool) -> SqlType {
+    let kind = if length <= 11 {
+        TypeKind::Int
+    } else {
+        TypeKind::BigInt
+    };
+    SqlType {
+        length: length.min(21),
+        unsigned,
+        ..SqlType::integer(kind)
+    }
+}
+
+fn integer_digits(argument: &Argument<'_>) -> u32 {
+    let ty = integer_argument(argument.ty);
+    let is_literal = argument.constant.is_some();
+    // The width of a column includes the sign; that of a literal does not.
+    if ty.unsigned || is_literal {
+        ty.length.max(1)
+    } else {
+        ty.length.saturating_sub(1).max(1)
+    }
+}
+
+/// Types of `+`, `-`, `*` and `%`.
+pub(crate) fn signature(
+    arguments: &[Argument<'_>],
+    operation: DecimalOperation,
+    context: &SignatureContext,
+) -> Result<Signature> {
+    let kinds = [kind_of(arguments[0].ty), kind_of(arguments[1].ty)];
+    let nullable = derive::any_nullable(arguments);
+    if kinds.contains(&Kind::Double) {
+        return Ok(double_signature(nullable));
+    }
+    if kinds.contains(&Kind::Decimal) {
+        return Ok(decimal_signature(arguments, operation, context));
+    }
+    let digits = [integer_digits(&arguments[0]), integer_digits(&arguments[1])];
+    let digits = match operation {
+        DecimalOperation::Multiply => digits[0] + digits[1],
+        _ => digits[0].max(digits[1]) + 1,
+    };
+    let unsigned = arguments.iter().any(|argument| is_unsigned(argument.ty));
+    let types = arguments.iter().map(|argument| integer_argument(argument.ty));
+    let result = integer_result(digits + u32::from(!unsigned), unsigned);
+    Ok(Signature::new(types.collect(), result, nullable))
+}
+
+fn is_unsigned(ty: &SqlType) -> bool {
+    ty.physical() == PhysicalType::UInt64
+}
+
+fn double_signature(nullable: bool) -> Signature {
+    let double = SqlType::double();
+    Signature::new(vec![double.clone(), double.clone()], double, nullable)
+}
+
+fn decimal_signature(
+    arguments: &[Argument<'_>],
+    operation: DecimalOperation,
+    context: &SignatureContext,
+) -> Signature {
+    let types = [
+        decimal_argument(&arguments[0]),
+        decimal_argument(&arguments[1]),
+    ];
+    let increment = context.div_precision_increment;
+    let result = decimal_result_type(operation, &types[0], &types[1], increment);
+    Signature::new(types.to_vec(), result, derive::any_nullable(arguments))
+}
+
+/// Types of `/`: integers are divided as decimals.
+pub(crate) fn division_signature(
+    arguments: &[Argument<'_>],
+    context: &SignatureContext,
+) -> Signature {
+    if arguments
+        .iter()
+        .any(|argument| kind_of(argument.ty) == Kind::Double)
+    {
+        return double_signature(true);
+    }
+    decimal_signature(arguments, DecimalOperation::Divide, context)
+}
+
+/// NULL with warning 1365, or the error where a strict statement stores the value.
+pub(crate) fn division_by_zero<T>(context: &EvaluationContext) -> Result<Option<T>> {
+    if context.sql_mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) {
+        let error = codes::ER_DIVISION_BY_ZERO.error();
+        if context.is_strict_store {
+            return Err(error);
+        }
+        context.diagnostics.warn(error);
+    }
+    Ok(None)
+}
+
+/// A double result, or error 1690 when it is none.
+pub(crate) fn finite(value: f64, text: impl FnOnce() -> String) -> Result<f64> {
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        Err(output::out_of_range("DOUBLE", Some(&text())))
+    }
+}
+
+/// The text of an operation for error 1690: the user's, or one made of its values.
+pub(crate) fn text(signature: &Signature, symbol: &str, operands: &[&dyn Display; 2]) -> String {
+    match &signature.text {
+        Some(text) => text.to_string(),
+        None => format!("({} {symbol} {})", operands[0], operands[1]),
+    }
+}
+
+/// As [`text`], with the values of a row.
+pub(crate) fn text_of_row(
+    signature: &Signature,
+    symbol: &str,
+    arguments: &[Column],
+    row: usize,
+) -> String {
+    let operand = |index: usize| -> String {
+        let (column, ty) = (&arguments[index], &signature.arguments[index]);
+        let shown = match ty.physical() {
+            PhysicalType::Float64 => input::floats(column)
+                .ok()
+                .and_then(|values| values.get(row))
+                .map(show_double),
+            PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => {
+                input::decimals(column, scale)
+                    .ok()
+                    .and_then(|values| values.get(row))
+                    .map(|unscaled| Decimal::new(unscaled, scale).to_string())
+            }
+            _ => input::any_ints(column)
+                .ok()
+                .and_then(|values| values.get(row))
+                .map(|value| value.to_string()),
+        };
+        shown.unwrap_or_else(|| "NULL".to_owned())
+    };
+    text(signature, symbol, &[&operand(0), &operand(1)])
+}
+
+fn show_double(value: f64) -> String {
+    if value.abs() >= 1e15 {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
+}
+
+/// The two decimal operands of a row, or `None` when one is NULL.
+pub(crate) fn decimal_pair(
+    arguments: &[Column],
+    signature: &Signature,
+    row: usize,
+) -> Result<Option<(Decimal, Decimal)>> {
+    let scales = [
+        signature.arguments[0].decimals,
+        signature.arguments[1].decimals,
+    ];
+    let left = input::decimals(&arguments[0], scales[0])?.get(row);
+    let right = input::decimals(&arguments[1], scales[1])?.get(row);
+    let pair = left.zip(right);
+    Ok(pair.map(|(a, b)| (Decimal::new(a, scales[0]), Decimal::new(b, scales[1]))))
+}
+
+/// A decimal operation row by row; its values are brought to the result's scale.
+pub(crate) fn decimal_rows(
+    arguments: &[Column],
+    row_count: usize,
+    signature: &Signature,
+    mut compute: impl FnMut(Decimal, Decimal) -> Result<Option<Decimal>>,
+) -> Result<ArrayRef> {
+    let scales = [
+        signature.arguments[0].decimals,
+        signature.arguments[1].decimals,
+    ];
+    let left = input::decimals(&arguments[0], scales[0])?;
+    let right = input::decimals(&arguments[1], scales[1])?;
+    let overflow = |_| output::out_of_range("DECIMAL", signature.text.as_deref());
+    output::decimals(row_count, &signature.result, |row| {
+        let (Some(a), Some(b)) = (left.get(row), right.get(row)) else {
+            return Ok(None);
+        };
+        match compute(Decimal::new(a, scales[0]), Decimal::new(b, scales[1]))? {
+            None => Ok(None),
+            Some(value) => {
+                let value = value.rescale(signature.result.decimals).map_err(overflow)?;
+                Ok(Some(value.checked().map_err(overflow)?.unscaled))
+            }
+        }
+    })
+}
+
+/// One of `+`, `-`, `*` in each number type.
+pub(crate) struct Operation {
+    /// As written.
+    pub(crate) symbol: &'static str,
+    /// Both operands signed: the value and whether it overflowed.
+    pub(crate) signed: fn(i64, i64) -> (i64, bool),
+    /// Both operands unsigned.
+    pub(crate) unsigned: fn(u64, u64) -> (u64, bool),
+    /// Mixed operands.
+    pub(crate) wide: fn(i128, i128) -> i128,
+    /// DOUBLE
+    pub(crate) double: fn(f64, f64) -> f64,
+    /// Decimals of equal scale that cannot overflow 128 bits; `None` when scales add up instead.
+    pub(crate) narrow_decimal: Option<fn(i128, i128) -> i128>,
+    /// Decimals of any scale.
+    pub(crate) decimal: fn(Decimal, Decimal) -> Result<Decimal, DecimalOverflow>,
+}
+
+impl Operation {
+    /// Computes all rows.
+    pub(crate) fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+    ) -> Result<ArrayRef> {
+        match signature.result.physical() {
+            PhysicalType::Float64 => self.doubles(arguments, row_count, signature),
+            PhysicalType::Int64 | PhysicalType::UInt64 => {
+                self.integers(arguments, row_count, signature)
+            }
+            _ => self.decimals(arguments, row_count, signature),
+        }
+    }
+
+    fn overflow(
+        &self,
+        kind: &str,
+        arguments: &[Column],
+        row: usize,
+        signature: &Signature,
+    ) -> Error {
+        let text = text_of_row(signature, self.symbol, arguments, row);
+        output::out_of_range(kind, Some(&text))
+    }
+
+    fn doubles(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+    ) -> Result<ArrayRef> {
+        let (left, right) = (input::floats(&arguments[0])?, input::floats(&arguments[1])?);
+        let mut all_finite = true;
+        let array = output::binary::<_, _, arrow_array::types::Float64Type>(
+            left,
+            right,
+            row_count,
+            |a, b| {
+                let value = (self.double)(a, b);
+                all_finite &= value.is_finite();
+                value
+            },
+        );
+        if !all_finite {
+            for row in 0..row_count {
+                if let (Some(a), Some(b)) = (left.get(row), right.get(row))
+                    && !(self.double)(a, b).is_finite()
+                {
+                    return Err(self.overflow("DOUBLE", arguments, row, signature));
+                }
+            }
+        }
+        Ok(Arc::new(array))
+    }
+
+    fn integers(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+    ) -> Result<ArrayRef> {
+        let is_unsigned = |index: usize| {
+            let ty: &SqlType = &signature.arguments[index];
+            ty.physical() == PhysicalType::UInt64
+        };
+        let result_unsigned = signature.result.unsigned;
+        let kind = if result_unsigned {
+            "BIGINT UNSIGNED"
+        } else {
+            "BIGINT"
+        };
+        let fail = |row: usize| self.overflow(kind, arguments, row, signature);
+        match (is_unsigned(0), is_unsigned(1)) {
+            (false, false) if !result_unsigned => {
+                let (left, right) = (input::ints(&arguments[0])?, input::ints(&arguments[1])?);
+                checked::<Int64Type, Int64Type>(left, right, row_count, self.signed, fail)
+            }
+            (true, true) if result_unsigned => {
+                let (left, right) = (input::uints(&arguments[0])?, input::uints(&arguments[1])?);
+                checked::<UInt64Type, UInt64Type>(left, right, row_count, self.unsigned, fail)
+            }
+            _ => {
+                let (left, right) =
+                    (input::any_ints(&arguments[0])?, input::any_ints(&arguments[1])?);
+                let value = |row: usize| Some((self.wide)(left.get(row)?, right.get(row)?));
+                if result_unsigned {
+                    output::uints(row_count, |row| {
+                        let Some(value) = value(row) else { return Ok(None) };
+                        u64::try_from(value).map(Some).map_err(|_| fail(row))
+                    })
+                } else {
+                    output::ints(row_count, |row| {
+                        let Some(value) = value(row) else { return Ok(None) };
+                        i64::try_from(value).map(Some).map_err(|_| fail(row))
+                    })
+                }
+            }
+        }
+    }
+
+    fn decimals(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+    ) -> Result<ArrayRef> {
+        let scales = [
+            signature.arguments[0].decimals,
+            signature.arguments[1].decimals,
+        ];
+        if let PhysicalType::Decimal128(scale) = signature.result.physical() {
+            let left = input::narrow(input::decimals(&arguments[0], scales[0])?);
+            let right = input::narrow(input::decimals(&arguments[1], scales[1])?);
+            let factor = |own: u8| scale.checked_sub(own).and_then(pow10_i128);
+            if let (Some(left), Some(right)) = (left, right) {
+                if let (Some(compute), Some(left_factor), Some(right_factor)) =
+                    (self.narrow_decimal, factor(scales[0]), factor(scales[1]))
+                {
+                    // The result's precision bounds the values, so nothing overflows; what stands
+                    // under NULLs may, harmlessly.
+                    let array = output::binary::<_, _, Decimal128Type>(
+                        left,
+                        right,
+                        row_count,
+                        |a, b| {
+                            compute(a.wrapping_mul(left_factor), b.wrapping_mul(right_factor))
+                        },
+                    );
+                    return Ok(Arc::new(
+                        array.with_data_type(signature.result.physical().arrow()),
+                    ));
+                }
+                if self.narrow_decimal.is_none() && scales[0] + scales[1] == scale {
+                    let array = output::binary::<_, _, Decimal128Type>(
+                        left,
+                        right,
+                        row_count,
+                        i128::wrapping_mul,
+                    );
+                    return Ok(Arc::new(
+                        array.with_data_type(signature.result.physical().arrow()),
+                    ));
+                }
+            }
+        }
+        decimal_rows(arguments, row_count, signature, |a, b| {
+            (self.decimal)(a, b).map(Some).map_err(|_| {
+                output::out_of_range("DECIMAL", Some(&text(signature, self.symbol, &[&a, &b])))
+            })
+        })
+    }
+}
+
+/// A loop that notes overflow on the way and looks for the guilty row only when there was one: most
+/// batches have none, and then the loop has no branch.
+fn checked<A, O>(
+    left: Numbers<'_, A>,
+    right: Numbers<'_, A>,
+    row_count: usize,
+    compute: fn(A::Native, A::Native) -> (O::Native, bool),
+    fail: impl Fn(usize) -> Error,
+) -> Result<ArrayRef>
+where
+    A: ArrowPrimitiveType,
+    O: ArrowPrimitiveType,
+{
+    let mut overflowed = false;
+    let array = output::binary::<A, A, O>(left, right, row_count, |a, b| {
+        let (value, overflow) = compute(a, b);
+        overflowed |= overflow;
+        value
+    });
+    if overflowed {
+        for row in 0..row_count {
+            if let (Some(a), Some(b)) = (left.get(row), right.get(row))
+                && compute(a, b).1
+            {
+                return Err(fail(row));
+            }
+        }
+    }
+    Ok(Arc::new(array))
+}
