@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, Decimal256Type};
+use arrow_array::types::{ArrowPrimitiveType, Decimal256Type};
 use arrow_array::{Array, BinaryViewArray, BooleanArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType};
@@ -84,7 +84,7 @@ pub fn compare(
         PhysicalType::Decimal128(scale) => {
             let left = input::decimals(left, scale)?;
             let right = input::decimals(right, scale)?;
-            match (narrow(left), narrow(right)) {
+            match (input::narrow(left), input::narrow(right)) {
                 (Some(left), Some(right)) => primitives(operator, left, right),
                 _ => decimals(operator, left, right, row_count),
             }
@@ -184,16 +184,6 @@ fn primitive_loop<T: ArrowPrimitiveType>(
         (Numbers::Array(array), Numbers::Constant(None))
         | (Numbers::Constant(_), Numbers::Array(array)) => BooleanArray::new_null(array.len()),
         _ => BooleanArray::new_null(1),
-    }
-}
-
-/// The 128-bit view of decimals, if it holds them.
-fn narrow(values: Decimals<'_>) -> Option<Numbers<'_, Decimal128Type>> {
-    match values {
-        Decimals::Narrow(array) => Some(Numbers::Array(array)),
-        Decimals::Constant(None) => Some(Numbers::Constant(None)),
-        Decimals::Constant(Some(value)) => Some(Numbers::Constant(Some(value.to_i128()?))),
-        Decimals::Wide(_) => None,
     }
 }
 

@@ -13,6 +13,9 @@ use mayfly_types::{CollationId, Diagnostics, SqlMode, SqlType, Value};
 pub struct EvaluationContext {
     /// `sql_mode` of the session.
     pub sql_mode: SqlMode,
+    /// Whether the statement stores its values under a strict `sql_mode`, so that some warnings
+    /// (division by zero) are errors.
+    pub is_strict_store: bool,
     /// Where warnings go.
     pub diagnostics: Arc<Diagnostics>,
     /// The moment the statement began (or `@@timestamp`): microseconds since 1970 UTC.
@@ -74,6 +77,7 @@ impl EvaluationContext {
     ) -> Self {
         Self {
             sql_mode,
+            is_strict_store: false,
             diagnostics,
             now_utc_microseconds,
             time_zone: "SYSTEM".to_owned(),

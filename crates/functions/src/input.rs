@@ -279,3 +279,15 @@ pub fn decimals(column: &Column, scale: u8) -> Result<Decimals<'_>> {
 pub(crate) fn power_of_ten_256(exponent: u32) -> i256 {
     i256::from(10_i64).wrapping_pow(exponent)
 }
+
+/// The 128-bit view of decimals, if their values fit it.
+pub(crate) fn narrow(
+    values: Decimals<'_>,
+) -> Option<Numbers<'_, arrow_array::types::Decimal128Type>> {
+    match values {
+        Decimals::Narrow(array) => Some(Numbers::Array(array)),
+        Decimals::Constant(None) => Some(Numbers::Constant(None)),
+        Decimals::Constant(Some(value)) => Some(Numbers::Constant(Some(value.to_i128()?))),
+        Decimals::Wide(_) => None,
+    }
+}

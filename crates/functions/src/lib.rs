@@ -14,6 +14,8 @@ pub mod logic;
 pub mod output;
 pub mod scalar;
 pub mod signature;
+#[cfg(test)]
+mod testing;
 
 pub use aggregate::{Accumulator, AggregateFunction, AggregateSignature};
 pub use column::Column;

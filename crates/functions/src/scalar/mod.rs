@@ -1,5 +1,7 @@
 //! Scalar functions: a value from the values of one row.
 
+pub(crate) mod operators;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
@@ -59,7 +61,7 @@ impl fmt::Debug for dyn ScalarFunction {
 }
 
 /// Every family's table.
-const FAMILIES: &[&[&dyn ScalarFunction]] = &[];
+const FAMILIES: &[&[&dyn ScalarFunction]] = &[operators::FUNCTIONS];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static dyn ScalarFunction>> =
     LazyLock::new(|| {

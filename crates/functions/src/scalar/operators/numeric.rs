@@ -6,8 +6,7 @@ use std::fmt::Display;
 use arrow_array::ArrayRef;
 use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, Int64Type, UInt64Type};
 use mayfly_types::decimal::{
-    Decimal, DecimalOperation, DecimalOverflow, decimal_of_numeric, decimal_result_type,
-    pow10_i128,
+    Decimal, DecimalOperation, DecimalOverflow, decimal_of_numeric, decimal_result_type, pow10_i128,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Error, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value};
@@ -122,7 +121,9 @@ pub(crate) fn signature(
         _ => digits[0].max(digits[1]) + 1,
     };
     let unsigned = arguments.iter().any(|argument| is_unsigned(argument.ty));
-    let types = arguments.iter().map(|argument| integer_argument(argument.ty));
+    let types = arguments
+        .iter()
+        .map(|argument| integer_argument(argument.ty));
     let result = integer_result(digits + u32::from(!unsigned), unsigned);
     Ok(Signature::new(types.collect(), result, nullable))
 }
@@ -275,178 +276,172 @@ pub(crate) fn decimal_rows(
     })
 }
 
-/// One of `+`, `-`, `*` in each number type.
-pub(crate) struct Operation {
+/// One of `+`, `-`, `*` in each number type. A trait rather than a table of function pointers, so
+/// that every loop is compiled for its operation.
+pub(crate) trait Arithmetic {
     /// As written.
-    pub(crate) symbol: &'static str,
+    const SYMBOL: &'static str;
     /// Both operands signed: the value and whether it overflowed.
-    pub(crate) signed: fn(i64, i64) -> (i64, bool),
+    fn signed(a: i64, b: i64) -> (i64, bool);
     /// Both operands unsigned.
-    pub(crate) unsigned: fn(u64, u64) -> (u64, bool),
+    fn unsigned(a: u64, b: u64) -> (u64, bool);
     /// Mixed operands.
-    pub(crate) wide: fn(i128, i128) -> i128,
+    fn wide(a: i128, b: i128) -> i128;
     /// DOUBLE
-    pub(crate) double: fn(f64, f64) -> f64,
-    /// Decimals of equal scale that cannot overflow 128 bits; `None` when scales add up instead.
-    pub(crate) narrow_decimal: Option<fn(i128, i128) -> i128>,
+    fn double(a: f64, b: f64) -> f64;
+    /// Whether decimal operands are brought to equal scale first.
+    const ALIGNS_SCALES: bool;
+    /// Unscaled decimals that cannot overflow 128 bits.
+    fn narrow_decimal(a: i128, b: i128) -> i128;
     /// Decimals of any scale.
-    pub(crate) decimal: fn(Decimal, Decimal) -> Result<Decimal, DecimalOverflow>,
+    fn decimal(a: Decimal, b: Decimal) -> Result<Decimal, DecimalOverflow>;
 }
 
-impl Operation {
-    /// Computes all rows.
-    pub(crate) fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-    ) -> Result<ArrayRef> {
-        match signature.result.physical() {
-            PhysicalType::Float64 => self.doubles(arguments, row_count, signature),
-            PhysicalType::Int64 | PhysicalType::UInt64 => {
-                self.integers(arguments, row_count, signature)
-            }
-            _ => self.decimals(arguments, row_count, signature),
+/// Computes all rows of an operation.
+pub(crate) fn evaluate<O: Arithmetic>(
+    arguments: &[Column],
+    row_count: usize,
+    signature: &Signature,
+) -> Result<ArrayRef> {
+    match signature.result.physical() {
+        PhysicalType::Float64 => doubles::<O>(arguments, row_count, signature),
+        PhysicalType::Int64 | PhysicalType::UInt64 => {
+            integers::<O>(arguments, row_count, signature)
         }
+        _ => decimals::<O>(arguments, row_count, signature),
     }
+}
 
-    fn overflow(
-        &self,
-        kind: &str,
-        arguments: &[Column],
-        row: usize,
-        signature: &Signature,
-    ) -> Error {
-        let text = text_of_row(signature, self.symbol, arguments, row);
-        output::out_of_range(kind, Some(&text))
-    }
+fn overflow<O: Arithmetic>(
+    kind: &str,
+    arguments: &[Column],
+    row: usize,
+    signature: &Signature,
+) -> Error {
+    let text = text_of_row(signature, O::SYMBOL, arguments, row);
+    output::out_of_range(kind, Some(&text))
+}
 
-    fn doubles(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-    ) -> Result<ArrayRef> {
-        let (left, right) = (input::floats(&arguments[0])?, input::floats(&arguments[1])?);
-        let mut all_finite = true;
-        let array = output::binary::<_, _, arrow_array::types::Float64Type>(
-            left,
-            right,
-            row_count,
-            |a, b| {
-                let value = (self.double)(a, b);
-                all_finite &= value.is_finite();
-                value
-            },
-        );
-        if !all_finite {
-            for row in 0..row_count {
-                if let (Some(a), Some(b)) = (left.get(row), right.get(row))
-                    && !(self.double)(a, b).is_finite()
-                {
-                    return Err(self.overflow("DOUBLE", arguments, row, signature));
-                }
-            }
-        }
-        Ok(Arc::new(array))
-    }
-
-    fn integers(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-    ) -> Result<ArrayRef> {
-        let is_unsigned = |index: usize| {
-            let ty: &SqlType = &signature.arguments[index];
-            ty.physical() == PhysicalType::UInt64
-        };
-        let result_unsigned = signature.result.unsigned;
-        let kind = if result_unsigned {
-            "BIGINT UNSIGNED"
-        } else {
-            "BIGINT"
-        };
-        let fail = |row: usize| self.overflow(kind, arguments, row, signature);
-        match (is_unsigned(0), is_unsigned(1)) {
-            (false, false) if !result_unsigned => {
-                let (left, right) = (input::ints(&arguments[0])?, input::ints(&arguments[1])?);
-                checked::<Int64Type, Int64Type>(left, right, row_count, self.signed, fail)
-            }
-            (true, true) if result_unsigned => {
-                let (left, right) = (input::uints(&arguments[0])?, input::uints(&arguments[1])?);
-                checked::<UInt64Type, UInt64Type>(left, right, row_count, self.unsigned, fail)
-            }
-            _ => {
-                let (left, right) =
-                    (input::any_ints(&arguments[0])?, input::any_ints(&arguments[1])?);
-                let value = |row: usize| Some((self.wide)(left.get(row)?, right.get(row)?));
-                if result_unsigned {
-                    output::uints(row_count, |row| {
-                        let Some(value) = value(row) else { return Ok(None) };
-                        u64::try_from(value).map(Some).map_err(|_| fail(row))
-                    })
-                } else {
-                    output::ints(row_count, |row| {
-                        let Some(value) = value(row) else { return Ok(None) };
-                        i64::try_from(value).map(Some).map_err(|_| fail(row))
-                    })
-                }
+fn doubles<O: Arithmetic>(
+    arguments: &[Column],
+    row_count: usize,
+    signature: &Signature,
+) -> Result<ArrayRef> {
+    let (left, right) = (input::floats(&arguments[0])?, input::floats(&arguments[1])?);
+    let mut all_finite = true;
+    let array =
+        output::binary::<_, _, arrow_array::types::Float64Type>(left, right, row_count, |a, b| {
+            let value = O::double(a, b);
+            all_finite &= value.is_finite();
+            value
+        });
+    if !all_finite {
+        for row in 0..row_count {
+            if let (Some(a), Some(b)) = (left.get(row), right.get(row))
+                && !O::double(a, b).is_finite()
+            {
+                return Err(overflow::<O>("DOUBLE", arguments, row, signature));
             }
         }
     }
+    Ok(Arc::new(array))
+}
 
-    fn decimals(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        signature: &Signature,
-    ) -> Result<ArrayRef> {
-        let scales = [
-            signature.arguments[0].decimals,
-            signature.arguments[1].decimals,
-        ];
-        if let PhysicalType::Decimal128(scale) = signature.result.physical() {
-            let left = input::narrow(input::decimals(&arguments[0], scales[0])?);
-            let right = input::narrow(input::decimals(&arguments[1], scales[1])?);
-            let factor = |own: u8| scale.checked_sub(own).and_then(pow10_i128);
-            if let (Some(left), Some(right)) = (left, right) {
-                if let (Some(compute), Some(left_factor), Some(right_factor)) =
-                    (self.narrow_decimal, factor(scales[0]), factor(scales[1]))
-                {
-                    // The result's precision bounds the values, so nothing overflows; what stands
-                    // under NULLs may, harmlessly.
-                    let array = output::binary::<_, _, Decimal128Type>(
-                        left,
-                        right,
-                        row_count,
-                        |a, b| {
-                            compute(a.wrapping_mul(left_factor), b.wrapping_mul(right_factor))
-                        },
-                    );
-                    return Ok(Arc::new(
-                        array.with_data_type(signature.result.physical().arrow()),
-                    ));
-                }
-                if self.narrow_decimal.is_none() && scales[0] + scales[1] == scale {
-                    let array = output::binary::<_, _, Decimal128Type>(
-                        left,
-                        right,
-                        row_count,
-                        i128::wrapping_mul,
-                    );
-                    return Ok(Arc::new(
-                        array.with_data_type(signature.result.physical().arrow()),
-                    ));
-                }
+fn integers<O: Arithmetic>(
+    arguments: &[Column],
+    row_count: usize,
+    signature: &Signature,
+) -> Result<ArrayRef> {
+    let is_unsigned = |index: usize| {
+        let ty: &SqlType = &signature.arguments[index];
+        ty.physical() == PhysicalType::UInt64
+    };
+    let result_unsigned = signature.result.unsigned;
+    let kind = if result_unsigned {
+        "BIGINT UNSIGNED"
+    } else {
+        "BIGINT"
+    };
+    let fail = |row: usize| overflow::<O>(kind, arguments, row, signature);
+    match (is_unsigned(0), is_unsigned(1)) {
+        (false, false) if !result_unsigned => {
+            let (left, right) = (input::ints(&arguments[0])?, input::ints(&arguments[1])?);
+            checked::<Int64Type, Int64Type>(left, right, row_count, O::signed, fail)
+        }
+        (true, true) if result_unsigned => {
+            let (left, right) = (input::uints(&arguments[0])?, input::uints(&arguments[1])?);
+            checked::<UInt64Type, UInt64Type>(left, right, row_count, O::unsigned, fail)
+        }
+        _ => {
+            let (left, right) = (
+                input::any_ints(&arguments[0])?,
+                input::any_ints(&arguments[1])?,
+            );
+            let value = |row: usize| Some(O::wide(left.get(row)?, right.get(row)?));
+            if result_unsigned {
+                output::uints(row_count, |row| {
+                    let Some(value) = value(row) else {
+                        return Ok(None);
+                    };
+                    u64::try_from(value).map(Some).map_err(|_| fail(row))
+                })
+            } else {
+                output::ints(row_count, |row| {
+                    let Some(value) = value(row) else {
+                        return Ok(None);
+                    };
+                    i64::try_from(value).map(Some).map_err(|_| fail(row))
+                })
             }
         }
-        decimal_rows(arguments, row_count, signature, |a, b| {
-            (self.decimal)(a, b).map(Some).map_err(|_| {
-                output::out_of_range("DECIMAL", Some(&text(signature, self.symbol, &[&a, &b])))
-            })
+    }
+}
+
+fn decimals<O: Arithmetic>(
+    arguments: &[Column],
+    row_count: usize,
+    signature: &Signature,
+) -> Result<ArrayRef> {
+    let scales = [
+        signature.arguments[0].decimals,
+        signature.arguments[1].decimals,
+    ];
+    if let PhysicalType::Decimal128(scale) = signature.result.physical() {
+        let left = input::narrow(input::decimals(&arguments[0], scales[0])?);
+        let right = input::narrow(input::decimals(&arguments[1], scales[1])?);
+        let factor = |own: u8| scale.checked_sub(own).and_then(pow10_i128);
+        if let (Some(left), Some(right)) = (left, right) {
+            if let (true, Some(left_factor), Some(right_factor)) =
+                (O::ALIGNS_SCALES, factor(scales[0]), factor(scales[1]))
+            {
+                // The result's precision bounds the values, so nothing overflows; what stands
+                // under NULLs may, harmlessly.
+                let array =
+                    output::binary::<_, _, Decimal128Type>(left, right, row_count, |a, b| {
+                        O::narrow_decimal(a.wrapping_mul(left_factor), b.wrapping_mul(right_factor))
+                    });
+                return Ok(Arc::new(
+                    array.with_data_type(signature.result.physical().arrow()),
+                ));
+            }
+            if !O::ALIGNS_SCALES && scales[0] + scales[1] == scale {
+                let array = output::binary::<_, _, Decimal128Type>(
+                    left,
+                    right,
+                    row_count,
+                    O::narrow_decimal,
+                );
+                return Ok(Arc::new(
+                    array.with_data_type(signature.result.physical().arrow()),
+                ));
+            }
+        }
+    }
+    decimal_rows(arguments, row_count, signature, |a, b| {
+        O::decimal(a, b).map(Some).map_err(|_| {
+            output::out_of_range("DECIMAL", Some(&text(signature, O::SYMBOL, &[&a, &b])))
         })
-    }
+    })
 }
 
 /// A loop that notes overflow on the way and looks for the guilty row only when there was one: most
@@ -455,7 +450,7 @@ fn checked<A, O>(
     left: Numbers<'_, A>,
     right: Numbers<'_, A>,
     row_count: usize,
-    compute: fn(A::Native, A::Native) -> (O::Native, bool),
+    compute: impl Fn(A::Native, A::Native) -> (O::Native, bool),
     fail: impl Fn(usize) -> Error,
 ) -> Result<ArrayRef>
 where

@@ -1,0 +1,30 @@
+//! Operators.
+
+mod add;
+mod bits;
+mod divide;
+mod integer_divide;
+mod modulo;
+mod multiply;
+mod negate;
+pub(crate) mod numeric;
+mod subtract;
+
+use crate::scalar::ScalarFunction;
+
+/// The functions of this family.
+pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
+    &add::Add,
+    &bits::Complement,
+    &bits::AND,
+    &bits::OR,
+    &bits::XOR,
+    &bits::SHIFT_LEFT,
+    &bits::SHIFT_RIGHT,
+    &divide::Divide,
+    &integer_divide::IntegerDivide,
+    &modulo::Modulo,
+    &multiply::Multiply,
+    &negate::Negate,
+    &subtract::Subtract,
+];

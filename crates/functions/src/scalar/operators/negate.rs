@@ -1,0 +1,114 @@
+//! Unary `-`.
+
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use arrow_buffer::i256;
+use mayfly_types::{PhysicalType, Result, SqlType};
+
+use super::numeric;
+use crate::scalar::ScalarFunction;
+use crate::{
+    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
+};
+
+/// Unary `-`
+#[derive(Debug)]
+pub(crate) struct Negate;
+
+impl ScalarFunction for Negate {
+    fn names(&self) -> &'static [&'static str] {
+        &["negate"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=1
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<Signature> {
+        let argument = &arguments[0];
+        let (ty, result) = match numeric::kind_of(argument.ty) {
+            numeric::Kind::Integer => {
+                let ty = numeric::integer_argument(argument.ty);
+                // The literal 9223372036854775808 is unsigned; its negation is the smallest BIGINT.
+                let result = if ty.length > 11 || ty.unsigned && ty.length >= 20 {
+                    derive::bigint_of_width(20)
+                } else {
+                    derive::int_of_width(11)
+                };
+                (ty, result)
+            }
+            numeric::Kind::Decimal => {
+                let ty = numeric::decimal_argument(argument);
+                (
+                    ty.clone(),
+                    SqlType {
+                        unsigned: false,
+                        ..ty
+                    },
+                )
+            }
+            numeric::Kind::Double => (SqlType::double(), SqlType::double()),
+        };
+        Ok(Signature::new(vec![ty], result, argument.nullable))
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+        _context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let argument = &arguments[0];
+        match signature.result.physical() {
+            PhysicalType::Float64 => {
+                let values = input::floats(argument)?;
+                output::floats(row_count, |row| Ok(values.get(row).map(|value| -value)))
+            }
+            PhysicalType::Int64 => {
+                let values = input::any_ints(argument)?;
+                output::ints(row_count, |row| match values.get(row) {
+                    None => Ok(None),
+                    Some(value) => i64::try_from(-value).map(Some).map_err(|_| {
+                        let text = signature
+                            .text
+                            .as_deref()
+                            .map_or_else(|| format!("-({value})"), str::to_owned);
+                        output::out_of_range("BIGINT", Some(&text))
+                    }),
+                })
+            }
+            _ => {
+                let values = input::decimals(argument, signature.arguments[0].decimals)?;
+                output::decimals(row_count, &signature.result, |row| {
+                    Ok(values.get(row).map(i256::wrapping_neg))
+                })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{check, d, f, i, u};
+
+    #[test]
+    fn values() {
+        check(&[
+            ("negate", &[i(5)], "-5"),
+            ("negate", &[d("-1.50")], "1.50"),
+            ("negate", &[f(2.5)], "-2.5"),
+            ("negate", &[u(1 << 63)], "-9223372036854775808"),
+            (
+                "negate",
+                &[i(i64::MIN)],
+                "ERROR 1690 (22003): BIGINT value is out of range in '-(-9223372036854775808)'",
+            ),
+        ]);
+    }
+}
