@@ -1,5 +1,6 @@
 //! Scalar functions: a value from the values of one row.
 
+pub(crate) mod numbers;
 pub(crate) mod operators;
 
 use std::collections::HashMap;
@@ -61,7 +62,7 @@ impl fmt::Debug for dyn ScalarFunction {
 }
 
 /// Every family's table.
-const FAMILIES: &[&[&dyn ScalarFunction]] = &[operators::FUNCTIONS];
+const FAMILIES: &[&[&dyn ScalarFunction]] = &[numbers::FUNCTIONS, operators::FUNCTIONS];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static dyn ScalarFunction>> =
     LazyLock::new(|| {

@@ -1,0 +1,212 @@
+//! CONV(n, from, to): a number between bases 2 and 36; a negative base means signed. BIN() and OCT() are CONV() from base 10.
+
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::{Result, SqlType};
+
+use crate::scalar::ScalarFunction;
+use crate::{
+    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
+};
+
+/// The 64 bits that a text begins with in a base; text that is no number is 0.
+fn parse(text: &[u8], base: i64) -> Option<u64> {
+    let radix = u32::try_from(base.unsigned_abs()).ok()?;
+    let text = text.trim_ascii_start();
+    let (negative, digits) = match text.split_first() {
+        Some((b'-', digits)) => (true, digits),
+        Some((b'+', digits)) => (false, digits),
+        _ => (false, text),
+    };
+    let mut value = 0_u64;
+    for digit in digits {
+        let Some(digit) = char::from(*digit).to_digit(radix) else {
+            break;
+        };
+        value = match value
+            .checked_mul(u64::from(radix))
+            .and_then(|value| value.checked_add(u64::from(digit)))
+        {
+            Some(value) => value,
+            None => {
+                value = u64::MAX;
+                break;
+            }
+        };
+    }
+    Some(if base < 0 {
+        let limit = if negative { 1 << 63 } else { i64::MAX as u64 };
+        let value = value.min(limit);
+        if negative {
+            value.wrapping_neg()
+        } else {
+            value
+        }
+    } else if negative && value != u64::MAX {
+        value.wrapping_neg()
+    } else {
+        value
+    })
+}
+
+/// Appends a number in a base; a negative base shows the sign.
+fn format(value: u64, base: i64, out: &mut Vec<u8>) {
+    let radix = base.unsigned_abs();
+    let mut magnitude = value;
+    if base < 0 && value.cast_signed() < 0 {
+        out.push(b'-');
+        magnitude = value.cast_signed().unsigned_abs();
+    }
+    let mut digits = [0_u8; 64];
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[(magnitude % radix) as usize];
+        magnitude /= radix;
+        if magnitude == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[first..]);
+}
+
+fn is_base(base: i64) -> bool {
+    (2..=36).contains(&base.unsigned_abs())
+}
+
+/// CONV()
+#[derive(Debug)]
+pub(crate) struct Conv;
+
+impl ScalarFunction for Conv {
+    fn names(&self) -> &'static [&'static str] {
+        &["conv"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        3..=3
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<Signature> {
+        let types = vec![
+            derive::text_of(&arguments[0], context),
+            SqlType::bigint(),
+            SqlType::bigint(),
+        ];
+        Ok(Signature::new(
+            types,
+            SqlType::varchar(65, context.collation_connection),
+            true,
+        ))
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        _signature: &Signature,
+        _context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let texts = input::texts(&arguments[0])?;
+        let (from, to) = (input::ints(&arguments[1])?, input::ints(&arguments[2])?);
+        output::texts(row_count, |row, out| {
+            let (Some(text), Some(from), Some(to)) = (texts.get(row), from.get(row), to.get(row))
+            else {
+                return Ok(false);
+            };
+            if !is_base(from) || !is_base(to) || text.is_empty() {
+                return Ok(false);
+            }
+            let Some(value) = parse(text, from) else {
+                return Ok(false);
+            };
+            format(value, to, out);
+            Ok(true)
+        })
+    }
+}
+
+/// BIN() or OCT().
+#[derive(Debug)]
+pub(crate) struct InBase {
+    names: &'static [&'static str],
+    base: i64,
+}
+
+/// BIN()
+pub(crate) static BIN: InBase = InBase {
+    names: &["bin"],
+    base: 2,
+};
+/// OCT()
+pub(crate) static OCT: InBase = InBase {
+    names: &["oct"],
+    base: 8,
+};
+
+impl ScalarFunction for InBase {
+    fn names(&self) -> &'static [&'static str] {
+        self.names
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=1
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<Signature> {
+        let types = vec![derive::text_of(&arguments[0], context)];
+        Ok(Signature::new(
+            types,
+            SqlType::varchar(65, context.collation_connection),
+            true,
+        ))
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        _signature: &Signature,
+        _context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let texts = input::texts(&arguments[0])?;
+        output::texts(row_count, |row, out| {
+            let Some(value) = texts
+                .get(row)
+                .filter(|text| !text.is_empty())
+                .and_then(|text| parse(text, 10))
+            else {
+                return Ok(false);
+            };
+            format(value, self.base, out);
+            Ok(true)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{check, i, t};
+
+    #[test]
+    fn values() {
+        check(&[
+            ("conv", &[t("a"), i(16), i(2)], "1010"),
+            ("conv", &[t("6E"), i(18), i(8)], "172"),
+            ("conv", &[i(-17), i(10), i(-18)], "-H"),
+            ("conv", &[i(10), i(10), i(1)], "NULL"),
+            ("conv", &[t("-1"), i(10), i(16)], "FFFFFFFFFFFFFFFF"),
+            ("bin", &[i(12)], "1100"),
+            ("oct", &[i(12)], "14"),
+        ]);
+    }
+}
