@@ -5,6 +5,7 @@
 //! arrays in one of the few [`PhysicalType`]s; the [`SqlType`] beside it says how to read them.
 
 pub mod batch;
+pub mod charset;
 pub mod collation;
 pub mod decimal;
 pub mod diagnostics;
@@ -15,7 +16,8 @@ pub mod temporal;
 pub mod value;
 
 pub use batch::Batch;
-pub use collation::CollationId;
+pub use charset::Charset;
+pub use collation::{Collation, CollationId};
 pub use decimal::Decimal;
 pub use diagnostics::{Condition, Diagnostics, Level};
 pub use error::{Error, ErrorCode, Result};

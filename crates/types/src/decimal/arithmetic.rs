@@ -86,6 +86,10 @@ impl Decimal {
     }
 
     /// The sum, at the larger scale.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an operator could not report an overflow"
+    )]
     pub fn add(self, other: Self) -> Outcome {
         let (a, b, scale) = self.aligned(other)?;
         let sum = a.checked_add(b).ok_or(DecimalOverflow)?;

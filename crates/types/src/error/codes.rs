@@ -125,6 +125,8 @@ codes! {
     ER_WARN_DATA_OUT_OF_RANGE = (1264, "22003", "Out of range value for column '{}' at row {}");
     WARN_DATA_TRUNCATED = (1265, "01000", "Data truncated for column '{}' at row {}");
     ER_CANT_AGGREGATE_2COLLATIONS = (1267, "HY000", "Illegal mix of collations ({},{}) and ({},{}) for operation '{}'");
+    ER_CANT_AGGREGATE_3COLLATIONS = (1270, "HY000", "Illegal mix of collations ({},{}), ({},{}), ({},{}) for operation '{}'");
+    ER_CANT_AGGREGATE_NCOLLATIONS = (1271, "HY000", "Illegal mix of collations for operation '{}'");
     ER_UNKNOWN_COLLATION = (1273, "HY000", "Unknown collation: '{}'");
     ER_WARN_DEPRECATED_SYNTAX = (1287, "HY000", "'{}' is deprecated and will be removed in a future release. Please use {} instead");
     ER_OPTION_PREVENTS_STATEMENT = (1290, "HY000", "The MySQL server is running with the {} option so it cannot execute this statement");

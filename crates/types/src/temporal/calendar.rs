@@ -102,7 +102,7 @@ impl WeekMode {
         Self {
             monday_first,
             counts_by_week_year: mode & 2 != 0,
-            first_weekday: (mode & 4 != 0) != !monday_first,
+            first_weekday: (mode & 4 != 0) == monday_first,
         }
     }
 }

@@ -20,7 +20,7 @@ pub fn datetime_from_number(
         _ if number < CENTURY_PIVOT * 10_000 + 101 => return Err(TemporalError::OutOfRange),
         _ if number <= 991_231 => ((number + 19_000_000) * TIME, true),
         _ if number <= 99_991_231 => (number * TIME, true),
-        ..101_000_000 => return Err(TemporalError::OutOfRange),
+        _ if number < 101_000_000 => return Err(TemporalError::OutOfRange),
         _ if number <= (CENTURY_PIVOT - 1) * 10_000_000_000 + 1_231_235_959 => {
             (number + 20_000_000_000_000, false)
         }

@@ -1,0 +1,201 @@
+//! Which collation an operation on several strings uses (the manual, "Collation Coercibility in
+//! Expressions").
+
+use super::CollationId;
+use crate::charset::Charset;
+use crate::error::{Error, codes};
+
+/// How easily an operand's collation gives way, strongest first; the numbers are those of
+/// COERCIBILITY().
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Coercibility {
+    /// A COLLATE clause.
+    Explicit = 0,
+    /// The result of operands that disagreed.
+    None = 1,
+    /// A column.
+    Implicit = 2,
+    /// USER(), VERSION() and the like; user variables too.
+    SystemConstant = 3,
+    /// A literal.
+    Coercible = 4,
+    /// A number or temporal value as text.
+    Numeric = 5,
+    /// NULL.
+    Ignorable = 6,
+}
+
+impl Coercibility {
+    /// The word that error 1267 uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Explicit => "EXPLICIT",
+            Self::None => "NONE",
+            Self::Implicit => "IMPLICIT",
+            Self::SystemConstant => "SYSCONST",
+            Self::Coercible => "COERCIBLE",
+            Self::Numeric => "NUMERIC",
+            Self::Ignorable => "IGNORABLE",
+        }
+    }
+}
+
+/// A string operand's collation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CollationMix {
+    /// Its collation.
+    pub collation: CollationId,
+    /// How easily it gives way.
+    pub coercibility: Coercibility,
+    /// Whether it is a constant of ASCII characters only, which every character set holds.
+    pub is_ascii: bool,
+}
+
+impl CollationMix {
+    /// An operand that may hold any character.
+    pub fn new(collation: CollationId, coercibility: Coercibility) -> Self {
+        Self {
+            collation,
+            coercibility,
+            is_ascii: collation.charset() == Charset::Ascii
+                || coercibility == Coercibility::Numeric,
+        }
+    }
+
+    fn is_unicode(self) -> bool {
+        matches!(
+            self.collation.charset(),
+            Charset::Utf8mb4 | Charset::Utf8mb3
+        )
+    }
+
+    /// Whether this operand's character set can hold the other and outranks it.
+    fn holds(self, other: Self) -> bool {
+        if self.is_unicode() {
+            let wider = !other.is_unicode()
+                || (self.collation.charset() == Charset::Utf8mb4
+                    && other.collation.charset() == Charset::Utf8mb3);
+            if self.coercibility < other.coercibility
+                || (self.coercibility == other.coercibility && wider)
+            {
+                return true;
+            }
+        }
+        other.is_ascii
+            && (self.coercibility < other.coercibility
+                || (self.coercibility == other.coercibility && !self.is_ascii))
+    }
+}
+
+/// What two operands are brought to; `None` when neither gives way.
+fn merge(a: CollationMix, b: CollationMix) -> Option<CollationMix> {
+    let is_ascii = a.is_ascii && b.is_ascii;
+    let winner = |mix: CollationMix| Some(CollationMix { is_ascii, ..mix });
+    if a.collation.charset() != b.collation.charset() {
+        if a.collation == CollationId::BINARY {
+            return winner(if a.coercibility <= b.coercibility {
+                a
+            } else {
+                b
+            });
+        }
+        if b.collation == CollationId::BINARY {
+            return winner(if b.coercibility <= a.coercibility {
+                b
+            } else {
+                a
+            });
+        }
+        if a.holds(b) {
+            return winner(a);
+        }
+        if b.holds(a) {
+            return winner(b);
+        }
+        if a.coercibility < b.coercibility && b.coercibility >= Coercibility::SystemConstant {
+            return winner(a);
+        }
+        if b.coercibility < a.coercibility && a.coercibility >= Coercibility::SystemConstant {
+            return winner(b);
+        }
+        return None;
+    }
+    if a.coercibility != b.coercibility {
+        return winner(if a.coercibility < b.coercibility {
+            a
+        } else {
+            b
+        });
+    }
+    if a.collation == b.collation {
+        return winner(a);
+    }
+    if a.coercibility == Coercibility::Explicit {
+        return None;
+    }
+    let by_code = |mix: CollationMix| mix.collation.is_binary_order();
+    if by_code(a) {
+        return winner(a);
+    }
+    if by_code(b) {
+        return winner(b);
+    }
+    winner(CollationMix {
+        collation: a.collation.charset().row().binary_collation,
+        coercibility: Coercibility::None,
+        is_ascii,
+    })
+}
+
+/// The collation of an operation on `operands`; error 1267 (or 1270, 1271 for three and more) when
+/// they cannot be mixed. A comparison also needs one that is not [`Coercibility::None`].
+pub fn aggregate_collations(
+    operands: &[CollationMix],
+    operation: &str,
+    is_comparison: bool,
+) -> Result<CollationMix, Error> {
+    let Some((first, rest)) = operands.split_first() else {
+        return Ok(CollationMix {
+            collation: CollationId::BINARY,
+            coercibility: Coercibility::Ignorable,
+            is_ascii: true,
+        });
+    };
+    let mixed = rest
+        .iter()
+        .try_fold(*first, |mix, operand| merge(mix, *operand))
+        .filter(|mix| !is_comparison || mix.coercibility != Coercibility::None);
+    mixed.ok_or_else(|| illegal_mix(operands, operation))
+}
+
+fn illegal_mix(operands: &[CollationMix], operation: &str) -> Error {
+    let name = |mix: &CollationMix| mix.collation.name();
+    let level = |mix: &CollationMix| mix.coercibility.name();
+    match operands {
+        [a, b] => codes::ER_CANT_AGGREGATE_2COLLATIONS.with(&[
+            &name(a),
+            &level(a),
+            &name(b),
+            &level(b),
+            &operation,
+        ]),
+        [a, b, c] => codes::ER_CANT_AGGREGATE_3COLLATIONS.with(&[
+            &name(a),
+            &level(a),
+            &name(b),
+            &level(b),
+            &name(c),
+            &level(c),
+            &operation,
+        ]),
+        _ => codes::ER_CANT_AGGREGATE_NCOLLATIONS.with(&[&operation]),
+    }
+}
+
+/// Error 1253 when a COLLATE clause names a collation of another character set.
+pub fn check_collation_of_charset(collation: CollationId, charset: Charset) -> Result<(), Error> {
+    if collation.charset() == charset {
+        return Ok(());
+    }
+    Err(codes::ER_COLLATION_CHARSET_MISMATCH.with(&[&collation.name(), &charset.name()]))
+}

@@ -1,0 +1,186 @@
+//! Collations against MySQL's results, and against themselves: comparison, sort keys, equality keys
+//! and hashes agree.
+
+use std::cmp::Ordering;
+
+use proptest::prelude::*;
+
+use super::*;
+
+const ALL: [CollationId; 15] = {
+    let mut all = [CollationId::BINARY; 15];
+    let mut index = 0;
+    while index < 15 {
+        all[index] = COLLATIONS[index].id;
+        index += 1;
+    }
+    all
+};
+
+fn sort_key(collation: CollationId, text: &str) -> String {
+    let mut key = Vec::new();
+    collation.append_sort_key(text.as_bytes(), &mut key);
+    key.iter().map(|byte| format!("{byte:02X}")).collect()
+}
+
+#[test]
+fn weights_as_mysql() {
+    // HEX(WEIGHT_STRING(x COLLATE c)) of MySQL.
+    let ai_ci = CollationId::UTF8MB4_0900_AI_CI;
+    for (text, expected) in [
+        ("abz ABZ", "1C471C601F2102091C471C601F21"),
+        ("09~_", "1C3D1C4606200 20B".replace(' ', "").as_str()),
+        ("😀ßæ", "15FB1E711E711C471CAA"),
+        ("é漢", "1CAAFB40EF22"),
+        ("가각", "3BF53C733BF53C733CD1"),
+    ] {
+        assert_eq!(sort_key(ai_ci, text), expected, "{text}");
+    }
+    assert_eq!(
+        sort_key(CollationId::UTF8MB4_0900_AS_CS, "aé"),
+        "1C471CAA00000020002000240000000200020002"
+    );
+}
+
+#[test]
+fn equal_and_different() {
+    let check = |collation: &str, a: &str, b: &str, expected: Ordering| {
+        let id = CollationId::by_name(collation).unwrap();
+        assert_eq!(
+            id.compare(a.as_bytes(), b.as_bytes()),
+            expected,
+            "{collation} {a:?} {b:?}"
+        );
+        assert_eq!(
+            id.equals(a.as_bytes(), b.as_bytes()),
+            expected == Ordering::Equal
+        );
+    };
+    use Ordering::{Equal, Greater, Less};
+    for (collation, a, b, expected) in [
+        ("utf8mb4_0900_ai_ci", "straße", "STRASSE", Equal),
+        ("utf8mb4_0900_ai_ci", "résumé", "RESUME", Equal),
+        ("utf8mb4_0900_ai_ci", "a", "a ", Less),
+        ("utf8mb4_0900_ai_ci", "a\0b", "ab", Equal),
+        ("utf8mb4_0900_ai_ci", "_", "-", Less),
+        ("utf8mb4_0900_ai_ci", "a_b", "aab", Less),
+        ("utf8mb4_0900_ai_ci", "ﬁ", "fi", Equal),
+        ("utf8mb4_0900_ai_ci", "é", "e\u{301}", Equal),
+        ("utf8mb4_0900_as_ci", "a", "A", Equal),
+        ("utf8mb4_0900_as_ci", "a", "á", Less),
+        ("utf8mb4_0900_as_cs", "a", "A", Less),
+        ("utf8mb4_0900_as_cs", "K", "\u{212A}", Equal),
+        ("utf8mb4_0900_bin", "a", "a ", Less),
+        ("utf8mb4_bin", "a", "a ", Equal),
+        ("utf8mb4_bin", "a", "a\t", Greater),
+        ("utf8mb4_general_ci", "ß", "s", Equal),
+        ("utf8mb4_general_ci", "a  ", "A", Equal),
+        ("utf8mb4_general_ci", "😀", "🎈", Equal),
+        ("utf8mb4_unicode_ci", "ß", "ss ", Equal),
+        ("latin1_swedish_ci", "ü", "Y", Equal),
+        ("latin1_swedish_ci", "Ö", "z", Greater),
+        ("latin1_bin", "€", "é", Less),
+        ("binary", "a", "A", Greater),
+    ] {
+        check(collation, a, b, expected);
+        check(collation, b, a, expected.reverse());
+    }
+}
+
+#[test]
+fn names() {
+    for row in COLLATIONS {
+        assert_eq!(CollationId::by_name(row.name), Some(row.id));
+        assert_eq!(row.id.collation(), row);
+    }
+    assert_eq!(
+        CollationId::by_name("UTF8_general_ci"),
+        Some(CollationId::UTF8MB3_GENERAL_CI)
+    );
+    assert_eq!(CollationId::by_name("nothing"), None);
+}
+
+#[test]
+fn coercibility() {
+    let mix = |collation, level| CollationMix::new(collation, level);
+    let column = mix(CollationId::UTF8MB4_GENERAL_CI, Coercibility::Implicit);
+    let other = mix(CollationId::UTF8MB4_0900_AI_CI, Coercibility::Implicit);
+    let literal = mix(CollationId::UTF8MB4_0900_AI_CI, Coercibility::Coercible);
+    let explicit = mix(CollationId::UTF8MB4_BIN, Coercibility::Explicit);
+    let latin1 = mix(CollationId::LATIN1_SWEDISH_CI, Coercibility::Implicit);
+    let blob = mix(CollationId::BINARY, Coercibility::Implicit);
+    let check = |operands: &[CollationMix], expected| {
+        let result = aggregate_collations(operands, "=", true);
+        assert_eq!(result.map(|mix| mix.collation).ok(), expected);
+    };
+    check(&[column, literal], Some(CollationId::UTF8MB4_GENERAL_CI));
+    check(&[literal, explicit], Some(CollationId::UTF8MB4_BIN));
+    check(&[column, latin1], Some(CollationId::UTF8MB4_GENERAL_CI));
+    check(&[latin1, literal], Some(CollationId::LATIN1_SWEDISH_CI));
+    check(&[column, blob], Some(CollationId::BINARY));
+    check(&[column, other], None);
+    let error = aggregate_collations(&[column, other], "=", true).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "ERROR 1267 (HY000): Illegal mix of collations (utf8mb4_general_ci,IMPLICIT) and \
+         (utf8mb4_0900_ai_ci,IMPLICIT) for operation '='"
+    );
+    let concat = aggregate_collations(&[column, other], "concat", false).unwrap();
+    assert_eq!(concat.coercibility, Coercibility::None);
+    assert_eq!(concat.collation, CollationId::UTF8MB4_BIN);
+}
+
+fn text() -> impl Strategy<Value = String> {
+    proptest::collection::vec(
+        prop_oneof![
+            4 => proptest::char::range('a', 'c'),
+            4 => proptest::char::range('A', 'C'),
+            3 => Just(' '),
+            1 => Just('\t'),
+            1 => Just('\0'),
+            1 => Just('\u{301}'),
+            1 => Just('é'),
+            1 => Just('ß'),
+            1 => Just('s'),
+            1 => Just('l'),
+            1 => Just('·'),
+            1 => Just('ö'),
+            1 => Just(']'),
+            1 => Just('😀'),
+            1 => Just('漢'),
+        ],
+        0..20,
+    )
+    .prop_map(|characters| characters.into_iter().collect())
+}
+
+proptest! {
+    #[test]
+    fn everything_agrees(a in text(), b in text(), bytes: Vec<u8>) {
+        for collation in ALL {
+            for (a, b) in [(a.as_bytes(), b.as_bytes()), (a.as_bytes(), &bytes[..])] {
+                let order = collation.compare(a, b);
+                let key = |value: &[u8]| {
+                    let mut key = Vec::new();
+                    collation.append_sort_key(value, &mut key);
+                    key
+                };
+                let equality_key = |value: &[u8]| {
+                    let mut key = Vec::new();
+                    collation.append_equality_key(value, &mut key);
+                    key
+                };
+                prop_assert_eq!(key(a).cmp(&key(b)), order, "{}", collation.name());
+                prop_assert_eq!(collation.compare(b, a), order.reverse());
+                let equal = order == Ordering::Equal;
+                prop_assert_eq!(collation.equals(a, b), equal, "{}", collation.name());
+                prop_assert_eq!(equality_key(a) == equality_key(b), equal, "{}", collation.name());
+                if equal {
+                    prop_assert_eq!(collation.hash64(a, 7), collation.hash64(b, 7));
+                } else {
+                    prop_assert_ne!(collation.hash64(a, 7), collation.hash64(b, 7));
+                }
+            }
+        }
+    }
+}
