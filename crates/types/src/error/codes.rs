@@ -152,6 +152,7 @@ codes! {
     ER_STACK_OVERRUN_NEED_MORE = (1436, "HY000", "Thread stack overrun: {} bytes used of a {} byte stack, and {} bytes needed. Use 'mysqld --thread_stack=#' to specify a bigger stack.");
     ER_DATA_OUT_OF_RANGE = (1690, "22003", "{} value is out of range in '{}'");
     ER_VIEW_WRONG_LIST = (1353, "HY000", "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts");
+    ER_QUERY_TIMEOUT = (3024, "HY000", "Query execution was interrupted, maximum statement execution time exceeded");
     ER_CTE_RECURSIVE_REQUIRES_UNION = (3573, "HY000", "Recursive Common Table Expression '{}' should contain a UNION");
     ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST = (3574, "HY000", "Recursive Common Table Expression '{}' should have one or more non-recursive query blocks followed by one or more recursive ones");
     ER_CTE_RECURSIVE_FORBIDS_AGGREGATION = (3575, "HY000", "Recursive Common Table Expression '{}' can contain neither aggregation nor window functions in recursive query block");

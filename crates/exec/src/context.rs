@@ -1,0 +1,200 @@
+//! What a running statement carries: everything injected, nothing global.
+//!
+//! [`StatementContext`] is made once a statement by the engine. [`RunContext`] is this crate's view
+//! of one run of a plan: the same statement, the parameters' values at the moment, and the results
+//! that several places of the plan share. A correlated subquery runs under a [`RunContext`] that
+//! differs from its parent's only in the parameters.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use mayfly_functions::{EvaluationContext, SignatureContext};
+use mayfly_plan::TableId;
+use mayfly_plan::physical::QueryPlan;
+use mayfly_storage::{Table, TempTableContext};
+use mayfly_types::error::codes;
+use mayfly_types::{Result, Value};
+
+use crate::state::QueryState;
+
+/// How plans are run. Read once a statement from the system variables and the database's options.
+#[derive(Debug, Clone)]
+pub struct ExecutionOptions {
+    /// How many threads a large statement uses.
+    pub threads: usize,
+    /// The most rows in a batch.
+    pub batch_rows: usize,
+    /// Inputs that are thought smaller than this stay on the caller's thread.
+    pub parallel_rows_min: u64,
+    /// `cte_max_recursion_depth`
+    pub cte_max_recursion_depth: u64,
+}
+
+impl ExecutionOptions {
+    /// One thread for each of `threads`, batches of 8,192 rows, and MySQL's recursion limit.
+    pub fn new(threads: usize) -> Self {
+        Self {
+            threads: threads.max(1),
+            batch_rows: 8192,
+            parallel_rows_min: 100_000,
+            cte_max_recursion_depth: 1000,
+        }
+    }
+}
+
+/// Opens the tables that a plan names.
+pub trait TableOpener: Send + Sync {
+    /// The table as this statement sees it.
+    fn open(&self, id: TableId) -> Result<Arc<dyn Table>>;
+}
+
+/// Everything that one statement's operators share.
+pub struct StatementContext {
+    /// What functions may know.
+    pub evaluation: Arc<EvaluationContext>,
+    /// The settings that aggregate states depend on.
+    pub signature: SignatureContext,
+    /// How plans are run.
+    pub options: ExecutionOptions,
+    /// Where temporary tables live and what they may use.
+    pub temp: TempTableContext,
+    /// The way to tables.
+    pub tables: Arc<dyn TableOpener>,
+    /// What was done, for the status variables.
+    pub counters: Arc<Counters>,
+    /// How far the statement is, for the shell.
+    pub progress: Arc<Progress>,
+    /// `max_execution_time`: when the statement ends with 3024.
+    pub deadline: Option<Instant>,
+}
+
+impl fmt::Debug for StatementContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StatementContext")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl StatementContext {
+    /// 1317 when the statement was killed, 3024 when its time is over. Asked once a batch.
+    pub fn check_interrupt(&self) -> Result<()> {
+        if self.evaluation.is_killed() {
+            return Err(codes::ER_QUERY_INTERRUPTED.error());
+        }
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(codes::ER_QUERY_TIMEOUT.error()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What operators did, summed into the session's and the global status when the statement ends.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// `Handler_read_first`: scans begun at the first row.
+    pub handler_read_first: AtomicU64,
+    /// `Handler_read_rnd_next`: rows read by scans.
+    pub handler_read_rnd_next: AtomicU64,
+    /// `Handler_read_rnd`: rows fetched by position, as a sort does.
+    pub handler_read_rnd: AtomicU64,
+    /// `Handler_read_key`: lookups by key.
+    pub handler_read_key: AtomicU64,
+    /// `Handler_write`: rows put into internal temporary tables.
+    pub handler_write: AtomicU64,
+    /// `Sort_rows`: rows that sorts gave.
+    pub sort_rows: AtomicU64,
+    /// `Sort_scan`: sorts over scans.
+    pub sort_scan: AtomicU64,
+    /// `Sort_range`: sorts over ranges.
+    pub sort_range: AtomicU64,
+    /// `Select_scan`: first tables read by a full scan.
+    pub select_scan: AtomicU64,
+    /// `Select_full_join`: joins without an index.
+    pub select_full_join: AtomicU64,
+    /// Rows read from base tables (Rows_examined of the slow log).
+    pub rows_examined: AtomicU64,
+}
+
+/// Adds to a counter.
+pub(crate) fn count(counter: &AtomicU64, amount: u64) {
+    counter.fetch_add(amount, Ordering::Relaxed);
+}
+
+/// How far a statement is: rows read of rows to read, over all of its scans.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Rows read so far.
+    pub rows_read: AtomicU64,
+    /// Rows that the scans opened so far will read.
+    pub rows_expected: AtomicU64,
+}
+
+/// One run of a plan.
+#[derive(Debug, Clone)]
+pub struct RunContext {
+    /// The statement.
+    pub statement: Arc<StatementContext>,
+    /// The values of [`mayfly_plan::ExpressionKind::Parameter`].
+    pub parameters: Arc<[Value]>,
+    pub(crate) state: Arc<QueryState>,
+    /// Inside a worker or a subquery of a row: nothing below starts threads of its own.
+    pub(crate) serial: bool,
+}
+
+impl RunContext {
+    /// A run of `plan`. `parameters` are those of a prepared statement; columns of outer queries,
+    /// which follow them, start as NULL.
+    pub fn new(
+        statement: Arc<StatementContext>,
+        plan: Arc<QueryPlan>,
+        parameters: &[Value],
+    ) -> Self {
+        let mut parameters = parameters.to_vec();
+        if parameters.len() < plan.parameter_count {
+            parameters.resize(plan.parameter_count, Value::Null);
+        }
+        Self {
+            statement,
+            parameters: parameters.into(),
+            state: Arc::new(QueryState::new(Some(plan))),
+            serial: false,
+        }
+    }
+
+    /// A context for expressions that belong to no plan: INSERT … VALUES, SET, defaults.
+    pub fn for_expressions(statement: Arc<StatementContext>, parameters: &[Value]) -> Self {
+        Self {
+            statement,
+            parameters: parameters.into(),
+            state: Arc::new(QueryState::new(None)),
+            serial: false,
+        }
+    }
+
+    /// The same run with other parameters, without threads.
+    pub(crate) fn with_parameters(&self, parameters: Arc<[Value]>) -> Self {
+        Self {
+            statement: Arc::clone(&self.statement),
+            parameters,
+            state: Arc::clone(&self.state),
+            serial: true,
+        }
+    }
+
+    /// The value of a parameter; one that was never set is NULL.
+    pub(crate) fn parameter(&self, index: usize) -> Value {
+        debug_assert!(
+            index < self.parameters.len(),
+            "parameter {index} is not set"
+        );
+        self.parameters.get(index).cloned().unwrap_or(Value::Null)
+    }
+
+    /// The functions' context.
+    pub(crate) fn evaluation(&self) -> &EvaluationContext {
+        &self.statement.evaluation
+    }
+}

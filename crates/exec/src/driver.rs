@@ -1,0 +1,122 @@
+//! Running an operator's input to its end, on one thread or on many.
+//!
+//! A breaker (aggregate, sort, join build, materialise) drains its input into sinks, one a worker.
+//! Before that the coordinating thread prepares the input, which drains the breakers below; so
+//! threads never start threads, and when workers run nothing waits for anything but locks held for
+//! a batch. Workers share the rows of the scan at the bottom between them, a morsel at a time. The
+//! first error, or a kill, stops all of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use mayfly_types::{Batch, Result};
+
+use crate::context::RunContext;
+use crate::operators::{Cursor, Node};
+
+/// Where a worker puts the rows of its morsels.
+pub(crate) trait Sink: Send {
+    /// Takes a batch.
+    fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()>;
+}
+
+/// Runs `input` to its end. One sink for each worker; they come back in the order of their workers.
+pub(crate) fn drain<S: Sink>(
+    input: &Arc<dyn Node>,
+    run: &RunContext,
+    threads_max: usize,
+    new_sink: impl FnMut() -> Result<S>,
+) -> Result<Vec<S>> {
+    input.prepare(run)?;
+    drain_from(input, None, run, threads_max, new_sink)
+}
+
+/// Runs a prepared input to its end, the first worker going on with a cursor that was begun.
+pub(crate) fn drain_from<S: Sink>(
+    input: &Arc<dyn Node>,
+    mut begun: Option<Box<dyn Cursor>>,
+    run: &RunContext,
+    threads_max: usize,
+    mut new_sink: impl FnMut() -> Result<S>,
+) -> Result<Vec<S>> {
+    let threads = thread_count(input.as_ref(), run).min(threads_max);
+    let mut sinks = (0..threads.max(1))
+        .map(|_| new_sink())
+        .collect::<Result<Vec<_>>>()?;
+    if let [sink] = sinks.as_mut_slice() {
+        work(input, begun, run, sink, None)?;
+        return Ok(sinks);
+    }
+    let worker_run = RunContext {
+        serial: true,
+        ..run.clone()
+    };
+    let stop = AtomicBool::new(false);
+    let results: Vec<Result<()>> = std::thread::scope(|scope| {
+        let (stop, worker_run) = (&stop, &worker_run);
+        let mut sinks = sinks.iter_mut();
+        let own = sinks.next();
+        let handles: Vec<_> = sinks
+            .map(|sink| scope.spawn(move || work(input, None, worker_run, sink, Some(stop))))
+            .collect();
+        let mut results = Vec::with_capacity(handles.len() + 1);
+        if let Some(sink) = own {
+            results.push(work(input, begun.take(), worker_run, sink, Some(stop)));
+        }
+        results.extend(handles.into_iter().map(|handle| match handle.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }));
+        results
+    });
+    for result in results {
+        result?;
+    }
+    Ok(sinks)
+}
+
+/// How many threads are worth starting for this input.
+pub(crate) fn thread_count(input: &dyn Node, run: &RunContext) -> usize {
+    let options = &run.statement.options;
+    if run.serial || options.threads <= 1 || input.rows_hint() < options.parallel_rows_min {
+        1
+    } else {
+        options.threads
+    }
+}
+
+fn work<S: Sink>(
+    input: &Arc<dyn Node>,
+    begun: Option<Box<dyn Cursor>>,
+    run: &RunContext,
+    sink: &mut S,
+    stop: Option<&AtomicBool>,
+) -> Result<()> {
+    /// Tells the others when this worker ends early, by an error or a panic.
+    struct StopOthers<'a>(Option<&'a AtomicBool>);
+    impl Drop for StopOthers<'_> {
+        fn drop(&mut self) {
+            if let Some(stop) = self.0 {
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+    let mut guard = StopOthers(stop);
+    let mut cursor = match begun {
+        Some(cursor) => cursor,
+        None => Arc::clone(input).open(run)?,
+    };
+    loop {
+        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            break;
+        }
+        run.statement.check_interrupt()?;
+        match cursor.next(run)? {
+            Some(batch) if batch.is_empty() => {}
+            Some(batch) => sink.consume(batch, run)?,
+            None => break,
+        }
+    }
+    guard.0 = None;
+    Ok(())
+}

@@ -1,0 +1,354 @@
+//! Evaluation of a [`Program`] over the rows of a batch.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, BooleanArray};
+use arrow_buffer::BooleanBuffer;
+use arrow_select::filter::{FilterBuilder, FilterPredicate};
+use arrow_select::interleave::interleave;
+use mayfly_functions::Column;
+use mayfly_types::error::codes;
+use mayfly_types::{PhysicalType, Result, Value};
+
+use super::cast::cast;
+use super::compile::{STACK_RED_ZONE, STACK_SEGMENT};
+use super::truth::Truth;
+use super::values::{repeat, value_at};
+use super::{Lazy, NodeId, Operation, Program};
+use crate::context::RunContext;
+use crate::operators::to_boolean;
+
+/// Rows under evaluation. Columns that the evaluated part does not read may be of another length.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    columns: &'a [ArrayRef],
+    count: usize,
+}
+
+impl Program {
+    pub(super) fn evaluate_rows(
+        &self,
+        columns: &[ArrayRef],
+        count: usize,
+        run: &RunContext,
+    ) -> Result<Column> {
+        self.node(self.root, Rows { columns, count }, run)
+    }
+
+    /// The root's truth for a filter, which does not tell false from unknown: terms of a top-level
+    /// AND are evaluated only where all before them are true.
+    pub(super) fn filter_truth(
+        &self,
+        columns: &[ArrayRef],
+        count: usize,
+        run: &RunContext,
+    ) -> Result<Truth> {
+        let rows = Rows { columns, count };
+        match &self.nodes[self.root as usize].operation {
+            Operation::Logic {
+                conjunction: true,
+                terms,
+            } => self.logic(true, terms, true, rows, run),
+            _ => self.truth(self.root, rows, run),
+        }
+    }
+
+    fn truth(&self, node: NodeId, rows: Rows<'_>, run: &RunContext) -> Result<Truth> {
+        Ok(Truth::of(&self.node(node, rows, run)?))
+    }
+
+    fn node(&self, id: NodeId, rows: Rows<'_>, run: &RunContext) -> Result<Column> {
+        let node = &self.nodes[id as usize];
+        match &node.operation {
+            Operation::Constant(value) => Ok(Column::Constant(value.clone())),
+            Operation::Column(column) => Ok(Column::Array(match node.physical {
+                PhysicalType::Bool => to_boolean(&rows.columns[*column]),
+                _ => Arc::clone(&rows.columns[*column]),
+            })),
+            Operation::Parameter(index) => Ok(Column::Constant(run.parameter(*index))),
+            _ => stacker::maybe_grow(STACK_RED_ZONE, STACK_SEGMENT, || {
+                self.operation(&node.operation, node.physical, rows, run)
+            }),
+        }
+    }
+
+    fn operation(
+        &self,
+        operation: &Operation,
+        physical: PhysicalType,
+        rows: Rows<'_>,
+        run: &RunContext,
+    ) -> Result<Column> {
+        match operation {
+            Operation::Constant(_) | Operation::Column(_) | Operation::Parameter(_) => {
+                unreachable!("leaves are evaluated by their caller")
+            }
+            Operation::Call {
+                function,
+                arguments,
+                signature,
+                volatile,
+            } => {
+                let arguments = arguments
+                    .iter()
+                    .map(|argument| self.node(*argument, rows, run))
+                    .collect::<Result<Vec<_>>>()?;
+                let constant = !volatile
+                    && rows.count > 1
+                    && arguments
+                        .iter()
+                        .all(|argument| matches!(argument, Column::Constant(_)));
+                let count = if constant { 1 } else { rows.count };
+                let result = function.evaluate(&arguments, count, signature, run.evaluation())?;
+                debug_assert_eq!(result.len(), count, "{function:?} gives a row for each row");
+                debug_assert!(
+                    *result.data_type() == signature.result.physical().arrow(),
+                    "{function:?} gives {} where its signature says {:?}",
+                    result.data_type(),
+                    signature.result
+                );
+                Ok(if constant {
+                    Column::Constant(value_at(&result, 0, physical))
+                } else {
+                    Column::Array(result)
+                })
+            }
+            Operation::Cast { input, from, to } => {
+                let input = self.node(*input, rows, run)?;
+                cast(input, from, to, rows.count, run.evaluation())
+            }
+            Operation::Compare {
+                comparison,
+                left,
+                right,
+                comparer,
+            } => {
+                let left = self.node(*left, rows, run)?;
+                let right = self.node(*right, rows, run)?;
+                let truth = comparer.compare(*comparison, &left, &right, rows.count);
+                Ok(truth.into_column())
+            }
+            Operation::Logic { conjunction, terms } => {
+                let truth = self.logic(*conjunction, terms, false, rows, run)?;
+                Ok(truth.into_column())
+            }
+            Operation::Not(input) => Ok(self.truth(*input, rows, run)?.negate().into_column()),
+            Operation::IsNull(input) => {
+                let truth = match self.node(*input, rows, run)? {
+                    Column::Constant(value) => Truth::Constant(Some(value.is_null())),
+                    Column::Array(array) => match array.logical_nulls() {
+                        None => Truth::Constant(Some(false)),
+                        Some(nulls) => Truth::Rows {
+                            yes: !nulls.inner(),
+                            no: None,
+                        },
+                    },
+                };
+                Ok(truth.into_column())
+            }
+            Operation::IsTruth(input, wanted) => {
+                Ok(self.truth(*input, rows, run)?.is(*wanted).into_column())
+            }
+            Operation::Case {
+                branches,
+                otherwise,
+            } => self.case(branches, otherwise.as_ref(), physical, rows, run),
+            Operation::InList {
+                operand,
+                list,
+                negated,
+            } => {
+                let operand = self.node(*operand, rows, run)?;
+                let truth = list.contains(&operand);
+                let truth = if *negated { truth.negate() } else { truth };
+                Ok(truth.into_column())
+            }
+            Operation::Unplanned => Err(codes::ER_UNKNOWN_ERROR
+                .with(&[&"a subquery without a physical plan was to be evaluated"])),
+            Operation::Subquery(subquery) => subquery.evaluate(rows.columns, rows.count, run),
+        }
+    }
+
+    fn logic(
+        &self,
+        conjunction: bool,
+        terms: &[Lazy],
+        unknown_is_false: bool,
+        rows: Rows<'_>,
+        run: &RunContext,
+    ) -> Result<Truth> {
+        let mut result = Truth::Constant(Some(conjunction));
+        for term in terms {
+            let total = self.nodes[term.node as usize].total;
+            let undecided = if total {
+                None
+            } else if unknown_is_false {
+                match result.clone().into_selection() {
+                    Err(true) => None,
+                    Err(false) => return Ok(Truth::Constant(Some(false))),
+                    Ok(selection) => Some(selection),
+                }
+            } else {
+                Some(result.undecided(conjunction, rows.count))
+            };
+            let undecided = match undecided {
+                None => None,
+                Some(undecided) => match undecided.count_set_bits() {
+                    0 => break,
+                    count if count == rows.count => None,
+                    _ => Some(undecided),
+                },
+            };
+            let truth = match undecided {
+                None => self.truth(term.node, rows, run)?,
+                Some(undecided) => self
+                    .on_selected(term, &undecided, rows, |program, node, rows| {
+                        program.truth(node, rows, run)
+                    })?
+                    .spread(&undecided, conjunction),
+            };
+            result = if conjunction {
+                result.and(truth)
+            } else {
+                result.or(truth)
+            };
+        }
+        Ok(result)
+    }
+
+    /// Evaluates a part over the selected rows only.
+    fn on_selected<T>(
+        &self,
+        part: &Lazy,
+        selection: &BooleanBuffer,
+        rows: Rows<'_>,
+        evaluate: impl FnOnce(&Self, NodeId, Rows<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let filter = selection_filter(selection, part.columns.len());
+        let mut columns = rows.columns.to_vec();
+        for column in &part.columns {
+            columns[*column] = filter_array(&filter, &rows.columns[*column]);
+        }
+        let rows = Rows {
+            columns: &columns,
+            count: filter.count(),
+        };
+        evaluate(self, part.node, rows)
+    }
+
+    fn case(
+        &self,
+        branches: &[(Lazy, Lazy)],
+        otherwise: Option<&Lazy>,
+        physical: PhysicalType,
+        rows: Rows<'_>,
+        run: &RunContext,
+    ) -> Result<Column> {
+        let mut remaining = BooleanBuffer::new_set(rows.count);
+        let mut left = rows.count;
+        let mut results: Vec<(Column, BooleanBuffer)> = Vec::with_capacity(branches.len() + 1);
+        for (condition, result) in branches {
+            if left == 0 {
+                break;
+            }
+            let taken = if left == rows.count {
+                self.truth(condition.node, rows, run)?.into_selection()
+            } else {
+                let truth = self.on_selected(condition, &remaining, rows, |p, node, rows| {
+                    p.truth(node, rows, run)
+                })?;
+                match truth {
+                    Truth::Constant(truth) => Err(truth == Some(true)),
+                    rows => rows.spread(&remaining, false).into_selection(),
+                }
+            };
+            let taken = match taken {
+                Err(false) => continue,
+                Err(true) => remaining.clone(),
+                Ok(taken) => taken,
+            };
+            let count = taken.count_set_bits();
+            if count == 0 {
+                continue;
+            }
+            let column = self.on_some(result, &taken, count, rows, run)?;
+            remaining = &remaining & &!&taken;
+            left -= count;
+            if count == rows.count {
+                return Ok(column);
+            }
+            results.push((column, taken));
+        }
+        if left > 0 {
+            let column = match otherwise {
+                None => Column::Constant(Value::Null),
+                Some(part) => self.on_some(part, &remaining, left, rows, run)?,
+            };
+            if left == rows.count {
+                return Ok(column);
+            }
+            results.push((column, remaining));
+        }
+        combine(results, physical, rows.count)
+    }
+
+    fn on_some(
+        &self,
+        part: &Lazy,
+        selection: &BooleanBuffer,
+        count: usize,
+        rows: Rows<'_>,
+        run: &RunContext,
+    ) -> Result<Column> {
+        if count == rows.count {
+            self.node(part.node, rows, run)
+        } else {
+            self.on_selected(part, selection, rows, |program, node, rows| {
+                program.node(node, rows, run)
+            })
+        }
+    }
+}
+
+/// One column out of those of disjoint selections: `results` hold, for each, the values of its
+/// selected rows in order.
+fn combine(
+    results: Vec<(Column, BooleanBuffer)>,
+    physical: PhysicalType,
+    rows: usize,
+) -> Result<Column> {
+    // A constant is one row, read as often as needed.
+    let mut places = vec![(0_usize, 0_usize); rows];
+    let mut arrays = Vec::with_capacity(results.len());
+    for (index, (column, selection)) in results.into_iter().enumerate() {
+        let constant = matches!(column, Column::Constant(_));
+        for (nth, row) in selection.set_indices().enumerate() {
+            places[row] = (index, if constant { 0 } else { nth });
+        }
+        arrays.push(match column {
+            Column::Constant(value) => repeat(&value, physical, 1),
+            Column::Array(array) => array,
+        });
+    }
+    let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
+    let array = interleave(&arrays, &places).map_err(crate::error::arrow)?;
+    Ok(Column::Array(array))
+}
+
+/// A filter for so many columns.
+pub(crate) fn selection_filter(selection: &BooleanBuffer, columns: usize) -> FilterPredicate {
+    let builder = BooleanArray::new(selection.clone(), None);
+    let builder = FilterBuilder::new(&builder);
+    if columns > 1 {
+        builder.optimize().build()
+    } else {
+        builder.build()
+    }
+}
+
+/// The selected rows of a column.
+pub(crate) fn filter_array(filter: &FilterPredicate, array: &ArrayRef) -> ArrayRef {
+    filter
+        .filter(array)
+        .expect("a filter is as long as the columns of its batch")
+}

@@ -1,0 +1,201 @@
+//! `x IN (constants)`: a set, looked up a column at a time.
+
+use std::collections::HashSet;
+
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type,
+};
+use arrow_buffer::{BooleanBuffer, i256};
+use mayfly_functions::Column;
+use mayfly_types::{CollationId, PhysicalType, Value};
+
+use super::collate;
+use super::truth::Truth;
+use super::values::{as_decimal, as_f64, as_i64, as_u64};
+
+/// The constants of an IN list.
+#[derive(Debug)]
+pub(super) struct InList {
+    set: Set,
+    has_null: bool,
+}
+
+/// Short lists are compared one by one, longer ones hashed. Strings are kept as keys that are
+/// equal when the strings are.
+#[derive(Debug)]
+enum Set {
+    Int64(Lookup<i64>),
+    UInt64(Lookup<u64>),
+    /// Bits of doubles, zero being one zero.
+    Float64(Lookup<u64>),
+    Decimal128(Lookup<i128>),
+    Decimal256(Lookup<i256>),
+    Bytes(HashSet<Vec<u8>>, CollationId),
+}
+
+#[derive(Debug)]
+enum Lookup<T> {
+    Few(Vec<T>),
+    Many(HashSet<T>),
+}
+
+const FEW_MAX: usize = 8;
+
+impl<T: Copy + Eq + std::hash::Hash> Lookup<T> {
+    fn new(values: impl Iterator<Item = T>) -> Self {
+        let set: HashSet<T> = values.collect();
+        if set.len() <= FEW_MAX {
+            Self::Few(set.into_iter().collect())
+        } else {
+            Self::Many(set)
+        }
+    }
+
+    fn rows<N: Copy>(&self, values: &[N], key: impl Fn(N) -> T) -> BooleanBuffer {
+        match self {
+            Self::Few(list) => BooleanBuffer::collect_bool(values.len(), |row| {
+                let value = key(values[row]);
+                list.iter()
+                    .fold(false, |found, listed| found | (*listed == value))
+            }),
+            Self::Many(set) => {
+                BooleanBuffer::collect_bool(values.len(), |row| set.contains(&key(values[row])))
+            }
+        }
+    }
+
+    fn has(&self, value: T) -> bool {
+        match self {
+            Self::Few(list) => list.contains(&value),
+            Self::Many(set) => set.contains(&value),
+        }
+    }
+}
+
+fn float_key(value: f64) -> u64 {
+    (value + 0.0).to_bits()
+}
+
+impl InList {
+    pub(super) fn new(list: &[Value], physical: PhysicalType, collation: CollationId) -> Self {
+        let values = || list.iter().filter(|value| !value.is_null());
+        let set = match physical {
+            PhysicalType::Bool | PhysicalType::Int64 => {
+                Set::Int64(Lookup::new(values().map(as_i64)))
+            }
+            PhysicalType::UInt64 => Set::UInt64(Lookup::new(values().map(as_u64))),
+            PhysicalType::Float64 => {
+                Set::Float64(Lookup::new(values().map(|value| float_key(as_f64(value)))))
+            }
+            PhysicalType::Decimal128(scale) => Set::Decimal128(Lookup::new(
+                // A constant beyond the column's range equals no value of it.
+                values().filter_map(|value| as_decimal(value, scale).to_i128()),
+            )),
+            PhysicalType::Decimal256(scale) => {
+                Set::Decimal256(Lookup::new(values().map(|value| as_decimal(value, scale))))
+            }
+            PhysicalType::Bytes => {
+                let key = |value: &Value| match value {
+                    Value::Bytes(bytes) => Some(key_of(collation, bytes)),
+                    _ => None,
+                };
+                Set::Bytes(values().filter_map(key).collect(), collation)
+            }
+        };
+        Self {
+            set,
+            has_null: list.iter().any(Value::is_null),
+        }
+    }
+
+    /// Whether each row's value is in the list: unknown for NULL, and for a value that is not
+    /// found when the list has a NULL.
+    pub(super) fn contains(&self, operand: &Column) -> Truth {
+        let found = match operand {
+            Column::Constant(Value::Null) => return Truth::Constant(None),
+            Column::Constant(value) => return self.constant(value),
+            Column::Array(array) => match &self.set {
+                Set::Int64(lookup) => match array.as_boolean_opt() {
+                    Some(array) => BooleanBuffer::collect_bool(array.len(), |row| {
+                        lookup.has(i64::from(array.value(row)))
+                    }),
+                    None => natives::<Int64Type, _>(array, lookup, |v| v),
+                },
+                Set::UInt64(lookup) => natives::<UInt64Type, _>(array, lookup, |v| v),
+                Set::Float64(lookup) => natives::<Float64Type, _>(array, lookup, float_key),
+                Set::Decimal128(lookup) => natives::<Decimal128Type, _>(array, lookup, |v| v),
+                Set::Decimal256(lookup) => natives::<Decimal256Type, _>(array, lookup, |v| v),
+                Set::Bytes(set, collation) => {
+                    let array = array.as_binary_view();
+                    let bytewise = collate::equality_is_bytewise(*collation);
+                    let mut key = Vec::new();
+                    BooleanBuffer::collect_bool(array.len(), |row| {
+                        if bytewise {
+                            return set.contains(array.value(row));
+                        }
+                        key.clear();
+                        collate::append_key(*collation, array.value(row), &mut key);
+                        set.contains(&key)
+                    })
+                }
+            },
+        };
+        let nulls = match operand {
+            Column::Array(array) => array.nulls().filter(|nulls| nulls.null_count() > 0),
+            Column::Constant(_) => None,
+        };
+        let yes = match nulls {
+            None => found,
+            Some(nulls) => &found & nulls.inner(),
+        };
+        let no = match (self.has_null, nulls) {
+            (true, _) => Some(BooleanBuffer::new_unset(yes.len())),
+            (false, Some(nulls)) => Some(&!&yes & nulls.inner()),
+            (false, None) => None,
+        };
+        Truth::Rows { yes, no }
+    }
+
+    fn constant(&self, value: &Value) -> Truth {
+        let found = match &self.set {
+            Set::Int64(lookup) => lookup.has(as_i64(value)),
+            Set::UInt64(lookup) => lookup.has(as_u64(value)),
+            Set::Float64(lookup) => lookup.has(float_key(as_f64(value))),
+            Set::Decimal128(lookup) => match value {
+                Value::Decimal { unscaled, .. } => {
+                    unscaled.to_i128().is_some_and(|value| lookup.has(value))
+                }
+                _ => false,
+            },
+            Set::Decimal256(lookup) => match value {
+                Value::Decimal { unscaled, .. } => lookup.has(*unscaled),
+                _ => false,
+            },
+            Set::Bytes(set, collation) => match value {
+                Value::Bytes(bytes) => set.contains(&key_of(*collation, bytes)),
+                _ => false,
+            },
+        };
+        Truth::Constant(match (found, self.has_null) {
+            (true, _) => Some(true),
+            (false, true) => None,
+            (false, false) => Some(false),
+        })
+    }
+}
+
+fn key_of(collation: CollationId, bytes: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(bytes.len());
+    collate::append_key(collation, bytes, &mut key);
+    key
+}
+
+fn natives<T: ArrowPrimitiveType, K: Copy + Eq + std::hash::Hash>(
+    array: &dyn Array,
+    lookup: &Lookup<K>,
+    key: impl Fn(T::Native) -> K,
+) -> BooleanBuffer {
+    lookup.rows(array.as_primitive::<T>().values(), key)
+}

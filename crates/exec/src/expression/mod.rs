@@ -1,0 +1,198 @@
+//! Compiled expressions, evaluated a batch at a time.
+//!
+//! A [`Program`] is an [`Expression`] with everything looked up that does not change from batch to
+//! batch: constants, hashed IN lists, which columns a lazily evaluated part needs. Its nodes stand
+//! in one vector and name each other by number, so that a chain of thousands of operators is
+//! dropped without recursion; evaluation recurses on a stack that grows when it must.
+//!
+//! **Constants stay constants.** Literals, parameters, and functions of nothing else are one
+//! [`Column::Constant`] however many rows the batch has.
+//!
+//! **Lazy where it shows.** Later terms of AND and OR, and the branches of CASE, see only the rows
+//! that reach them, so that an error, a warning or a side effect of the others never happens. A
+//! part that can have none of these ("total": comparisons, logic, IN lists over columns) is
+//! evaluated over all rows at once, which is faster.
+
+mod cast;
+mod collate;
+mod compare;
+mod compile;
+mod evaluate;
+mod in_list;
+mod subquery;
+mod truth;
+pub mod values;
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, new_empty_array};
+use arrow_buffer::BooleanBuffer;
+use mayfly_functions::{Column, ScalarFunction, Signature};
+use mayfly_plan::{Comparison, Expression};
+use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
+
+use crate::context::RunContext;
+use compare::Comparer;
+use in_list::InList;
+use subquery::SubqueryNode;
+
+pub(crate) use subquery::SubqueryState;
+
+/// A node's number in its program.
+type NodeId = u32;
+
+/// A compiled expression.
+#[derive(Debug)]
+pub struct Program {
+    nodes: Vec<Node>,
+    root: NodeId,
+    physical: PhysicalType,
+}
+
+#[derive(Debug)]
+struct Node {
+    operation: Operation,
+    physical: PhysicalType,
+    /// Evaluating it can neither fail nor warn nor have side effects.
+    total: bool,
+}
+
+#[derive(Debug)]
+enum Operation {
+    Constant(Value),
+    Column(usize),
+    Parameter(usize),
+    Call {
+        function: &'static dyn ScalarFunction,
+        arguments: Box<[NodeId]>,
+        signature: Arc<Signature>,
+        volatile: bool,
+    },
+    Cast {
+        input: NodeId,
+        from: Box<SqlType>,
+        to: Box<SqlType>,
+    },
+    Compare {
+        comparison: Comparison,
+        left: NodeId,
+        right: NodeId,
+        comparer: Comparer,
+    },
+    /// AND when `conjunction`, else OR.
+    Logic {
+        conjunction: bool,
+        terms: Box<[Lazy]>,
+    },
+    Not(NodeId),
+    IsNull(NodeId),
+    IsTruth(NodeId, Option<bool>),
+    Case {
+        branches: Box<[(Lazy, Lazy)]>,
+        otherwise: Option<Lazy>,
+    },
+    InList {
+        operand: NodeId,
+        list: InList,
+        negated: bool,
+    },
+    Subquery(Box<SubqueryNode>),
+    /// A subquery that the planner left logical: an error if it is ever evaluated.
+    Unplanned,
+}
+
+/// A part that may be evaluated for some rows only.
+#[derive(Debug)]
+struct Lazy {
+    node: NodeId,
+    /// The columns that it reads.
+    columns: Box<[usize]>,
+}
+
+impl Program {
+    /// Compiles an expression.
+    pub fn compile(expression: &Expression) -> Self {
+        compile::compile(expression)
+    }
+
+    /// Compiles several.
+    pub fn compile_all<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -> Vec<Self> {
+        expressions.into_iter().map(Self::compile).collect()
+    }
+
+    /// The physical type of the result.
+    pub fn physical(&self) -> PhysicalType {
+        self.physical
+    }
+
+    /// The input column, when the expression is nothing else.
+    pub(crate) fn as_column(&self) -> Option<usize> {
+        match self.nodes[self.root as usize].operation {
+            Operation::Column(column) => Some(column),
+            _ => None,
+        }
+    }
+
+    /// Evaluates over the rows of a batch.
+    pub fn evaluate(&self, batch: &Batch, run: &RunContext) -> Result<Column> {
+        self.evaluate_rows(batch.columns(), batch.row_count(), run)
+    }
+
+    /// Evaluates over the rows of a batch, to an array.
+    pub fn evaluate_array(&self, batch: &Batch, run: &RunContext) -> Result<ArrayRef> {
+        if batch.is_empty() {
+            return Ok(new_empty_array(&self.physical.arrow()));
+        }
+        let column = self.evaluate(batch, run)?;
+        Ok(values::into_array(column, self.physical, batch.row_count()))
+    }
+
+    /// Evaluates as a predicate: the rows for which it is true, or whether all or none are.
+    pub fn select(&self, batch: &Batch, run: &RunContext) -> Result<Selection> {
+        let rows = batch.row_count();
+        if rows == 0 {
+            return Ok(Selection::None);
+        }
+        let truth = self.filter_truth(batch.columns(), rows, run)?;
+        Ok(match truth.into_selection() {
+            Err(true) => Selection::All,
+            Err(false) => Selection::None,
+            Ok(selected) => match selected.count_set_bits() {
+                0 => Selection::None,
+                count if count == rows => Selection::All,
+                count => Selection::Some(selected, count),
+            },
+        })
+    }
+}
+
+/// The rows that a predicate lets through.
+#[derive(Debug)]
+pub enum Selection {
+    /// Every row.
+    All,
+    /// No row.
+    None,
+    /// Those whose bit is set, and how many they are.
+    Some(BooleanBuffer, usize),
+}
+
+/// The selected rows of a batch, `count` of them.
+pub fn filter_batch(batch: &Batch, selection: &BooleanBuffer, count: usize) -> Batch {
+    if count == batch.row_count() {
+        return batch.clone();
+    }
+    let filter = evaluate::selection_filter(selection, batch.columns().len());
+    let columns = batch
+        .columns()
+        .iter()
+        .map(|column| evaluate::filter_array(&filter, column))
+        .collect();
+    Batch::new(columns, count)
+}
+
+/// Evaluates an expression over a batch once: for statements that have no plan of their own
+/// (INSERT … VALUES, SET, defaults, LOAD DATA's SET clause).
+pub fn evaluate(expression: &Expression, batch: &Batch, run: &RunContext) -> Result<ArrayRef> {
+    Program::compile(expression).evaluate_array(batch, run)
+}

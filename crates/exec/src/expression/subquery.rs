@@ -1,0 +1,501 @@
+//! Subqueries as values and predicates.
+//!
+//! A subquery's result depends on the parameters that its plan reads. Those that it sets itself
+//! from the outer row are the key of a cache: each distinct combination runs the plan once. Those
+//! that it inherits from further out are compared when evaluation begins; when they changed, the
+//! cache is emptied. A subquery without parameters of its own thus runs once.
+
+use std::sync::{Arc, Mutex};
+
+use arrow_array::ArrayRef;
+use mayfly_functions::Column;
+use mayfly_plan::expression::{Subquery, SubqueryKind};
+use mayfly_plan::{Comparison, Expression, ExpressionKind};
+use mayfly_storage::{Access, GroupIndex, KeyMode, Purpose, TempTable, TempTableSpec};
+use mayfly_types::error::codes;
+use mayfly_types::{PhysicalType, Result, SqlType, Value};
+
+use super::Program;
+use super::compare::Comparer;
+use super::truth::Truth;
+use super::values::{array_of, value_at};
+use crate::context::RunContext;
+use crate::operators::{build, to_travelling, travelling, travelling_all};
+use crate::parameters::free_parameters;
+use crate::state::lock;
+
+/// A subquery in a compiled expression.
+#[derive(Debug)]
+pub(super) struct SubqueryNode {
+    subquery: Arc<Subquery>,
+    parameters: Vec<(usize, Program, PhysicalType)>,
+    left: Vec<(Program, Comparer)>,
+    columns: Vec<usize>,
+    physical: PhysicalType,
+}
+
+/// What a subquery gave, kept for as long as the run lasts.
+pub(crate) struct SubqueryState {
+    subquery: Arc<Subquery>,
+    cache: Mutex<Option<Cache>>,
+}
+
+impl std::fmt::Debug for SubqueryState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SubqueryState").finish_non_exhaustive()
+    }
+}
+
+impl SubqueryState {
+    pub(crate) fn new(subquery: Arc<Subquery>) -> Self {
+        Self {
+            subquery,
+            cache: Mutex::new(None),
+        }
+    }
+}
+
+struct Cache {
+    /// Parameters set further out, and their values when the cache was begun.
+    inherited: Vec<(usize, Value)>,
+    /// Numbers the combinations of the subquery's own parameters.
+    index: Option<GroupIndex>,
+    results: Vec<Answer>,
+}
+
+/// The result of one run of the plan.
+#[derive(Clone)]
+enum Answer {
+    /// The columns of the only row; `None` without rows.
+    Row(Option<Arc<[Value]>>),
+    /// EXISTS
+    Found(bool),
+    /// All rows, for ANY and ALL.
+    Rows(TempTable),
+}
+
+impl SubqueryNode {
+    pub(super) fn compile(subquery: &Arc<Subquery>) -> Self {
+        let left: &[Expression] = match &subquery.kind {
+            SubqueryKind::Scalar | SubqueryKind::Exists { .. } => &[],
+            SubqueryKind::Quantified { left, .. } | SubqueryKind::Row { left, .. } => left,
+        };
+        let mut columns = Vec::new();
+        for expression in left
+            .iter()
+            .chain(subquery.parameters.iter().map(|(_, expression)| expression))
+        {
+            collect_columns(expression, &mut columns);
+        }
+        let comparer = |ty: &SqlType| Comparer {
+            physical: travelling(ty),
+            collation: ty.collation,
+        };
+        Self {
+            subquery: Arc::clone(subquery),
+            parameters: subquery
+                .parameters
+                .iter()
+                .map(|(parameter, expression)| {
+                    let physical = travelling(&expression.ty);
+                    (*parameter, Program::compile(expression), physical)
+                })
+                .collect(),
+            left: left
+                .iter()
+                .map(|expression| (Program::compile(expression), comparer(&expression.ty)))
+                .collect(),
+            columns,
+            physical: match &subquery.kind {
+                SubqueryKind::Scalar => subquery
+                    .plan
+                    .output
+                    .first()
+                    .map_or(PhysicalType::Int64, SqlType::physical),
+                _ => PhysicalType::Bool,
+            },
+        }
+    }
+
+    /// The columns of the outer row that it reads.
+    pub(super) fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    pub(super) fn evaluate(
+        &self,
+        columns: &[ArrayRef],
+        row_count: usize,
+        run: &RunContext,
+    ) -> Result<Column> {
+        let state = run.state.subquery(&self.subquery);
+        let parameters = self
+            .parameters
+            .iter()
+            .map(|(_, program, physical)| {
+                let column = program.evaluate_rows(columns, row_count, run)?;
+                let array = super::values::into_array(column, program.physical(), row_count);
+                debug_assert_eq!(to_travelling(array.clone()).data_type(), &physical.arrow());
+                Ok(to_travelling(array))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let left = self
+            .left
+            .iter()
+            .map(|(program, _)| {
+                let column = program.evaluate_rows(columns, row_count, run)?;
+                let array = super::values::into_array(column, program.physical(), row_count);
+                Ok(to_travelling(array))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let constant = parameters.is_empty() && left.is_empty() && self.subquery.cacheable;
+        let rows = if constant { 1 } else { row_count };
+        let mut cache = lock(&state.cache);
+        let cache = self.current_cache(&state, &mut cache, run)?;
+        let mut out = Vec::with_capacity(rows);
+        let mut ids = Vec::new();
+        let mut row = 0;
+        while row < rows {
+            let taken = match (&mut cache.index, self.subquery.cacheable) {
+                (Some(index), true) => {
+                    let keys: Vec<ArrayRef> = parameters
+                        .iter()
+                        .map(|p| p.slice(row, rows - row))
+                        .collect();
+                    index.find_or_insert(&keys, rows - row, &mut ids)?
+                }
+                (None, true) => {
+                    ids.clear();
+                    ids.resize(rows - row, 0);
+                    rows - row
+                }
+                (_, false) => {
+                    cache.results.clear();
+                    ids.clear();
+                    ids.push(0);
+                    1
+                }
+            };
+            if taken == 0 {
+                // The cache is full: begin a new one.
+                if let Some(index) = &mut cache.index {
+                    index.clear();
+                }
+                cache.results.clear();
+                continue;
+            }
+            for (nth, id) in ids[..taken].iter().enumerate() {
+                let id = *id as usize;
+                if id >= cache.results.len() {
+                    let answer = self.run_once(&parameters, row + nth, run)?;
+                    cache.results.push(answer);
+                }
+                out.push(self.value(&cache.results[id], &left, row + nth)?);
+            }
+            row += taken;
+        }
+        if constant {
+            return Ok(Column::Constant(out.pop().unwrap_or(Value::Null)));
+        }
+        Ok(Column::Array(array_of(&out, self.physical)))
+    }
+
+    fn current_cache<'c>(
+        &self,
+        state: &SubqueryState,
+        cache: &'c mut Option<Cache>,
+        run: &RunContext,
+    ) -> Result<&'c mut Cache> {
+        let stale = match cache.as_ref() {
+            None => true,
+            Some(cache) => cache
+                .inherited
+                .iter()
+                .any(|(parameter, value)| run.parameter(*parameter) != *value),
+        };
+        if stale {
+            let own = |parameter: &usize| self.parameters.iter().any(|(own, ..)| own == parameter);
+            let inherited = match cache.take() {
+                Some(cache) => cache.inherited.into_iter().map(|(p, _)| p).collect(),
+                None => free_parameters(&state.subquery.plan, run.state.plan()),
+            };
+            *cache = Some(Cache {
+                inherited: inherited
+                    .into_iter()
+                    .filter(|parameter| !own(parameter))
+                    .map(|parameter| (parameter, run.parameter(parameter)))
+                    .collect(),
+                index: match self.parameters.as_slice() {
+                    [] => None,
+                    parameters => Some(GroupIndex::new(
+                        &run.statement.temp,
+                        parameters
+                            .iter()
+                            .map(|(_, _, physical)| *physical)
+                            .collect(),
+                        vec![KeyMode::Binary; parameters.len()],
+                    )?),
+                },
+                results: Vec::new(),
+            });
+        }
+        Ok(cache.as_mut().expect("the cache was just filled"))
+    }
+
+    /// Runs the plan for one outer row.
+    fn run_once(&self, parameters: &[ArrayRef], row: usize, run: &RunContext) -> Result<Answer> {
+        run.statement.check_interrupt()?;
+        let inner = if self.parameters.is_empty() {
+            run.clone()
+        } else {
+            let mut values = run.parameters.to_vec();
+            for ((parameter, _, physical), array) in self.parameters.iter().zip(parameters) {
+                if values.len() <= *parameter {
+                    values.resize(*parameter + 1, Value::Null);
+                }
+                values[*parameter] = value_at(array, row, *physical);
+            }
+            run.with_parameters(values.into())
+        };
+        let plan = &self.subquery.plan;
+        let node = build(plan, &inner)?;
+        match &self.subquery.kind {
+            SubqueryKind::Scalar | SubqueryKind::Row { .. } => {
+                node.prepare(&inner)?;
+                let mut cursor = node.open(&inner)?;
+                let mut answer = None;
+                while let Some(batch) = cursor.next(&inner)? {
+                    match batch.row_count() {
+                        0 => continue,
+                        1 if answer.is_none() => {}
+                        _ => return Err(codes::ER_SUBQUERY_NO_1_ROW.error()),
+                    }
+                    let values = batch
+                        .columns()
+                        .iter()
+                        .zip(&plan.output)
+                        .map(|(array, ty)| value_at(array, 0, travelling(ty)));
+                    answer = Some(values.collect());
+                }
+                Ok(Answer::Row(answer))
+            }
+            SubqueryKind::Exists { .. } => {
+                node.prepare(&inner)?;
+                let mut cursor = node.open(&inner)?;
+                while let Some(batch) = cursor.next(&inner)? {
+                    if !batch.is_empty() {
+                        return Ok(Answer::Found(true));
+                    }
+                }
+                Ok(Answer::Found(false))
+            }
+            SubqueryKind::Quantified { .. } => {
+                let table = TempTable::create(
+                    &run.statement.temp,
+                    TempTableSpec {
+                        purpose: Purpose::Subquery,
+                        cause: format!("rows of subquery #{}", self.subquery.select_id),
+                        columns: travelling_all(&plan.output),
+                        access: Access::Plain,
+                    },
+                )?;
+                let mut writer = table.writer();
+                node.prepare(&inner)?;
+                let mut cursor = node.open(&inner)?;
+                while let Some(batch) = cursor.next(&inner)? {
+                    inner.statement.check_interrupt()?;
+                    writer.append(&batch)?;
+                }
+                writer.finish()?;
+                Ok(Answer::Rows(table))
+            }
+        }
+    }
+
+    /// What the outer row gets.
+    fn value(&self, answer: &Answer, left: &[ArrayRef], row: usize) -> Result<Value> {
+        let truth = |truth: Option<bool>| truth.map_or(Value::Null, |t| Value::Int(i64::from(t)));
+        match (&self.subquery.kind, answer) {
+            (SubqueryKind::Scalar, Answer::Row(values)) => Ok(values
+                .as_ref()
+                .and_then(|values| values.first().cloned())
+                .unwrap_or(Value::Null)),
+            (SubqueryKind::Exists { negated }, Answer::Found(found)) => {
+                Ok(truth(Some(found != negated)))
+            }
+            (SubqueryKind::Row { comparison, .. }, Answer::Row(values)) => {
+                let right = match values {
+                    None if *comparison == Comparison::NullSafeEqual => {
+                        Arc::from(vec![Value::Null; left.len()])
+                    }
+                    None => return Ok(Value::Null),
+                    Some(values) => Arc::clone(values),
+                };
+                Ok(truth(self.compare_rows(*comparison, left, row, &right)))
+            }
+            (
+                SubqueryKind::Quantified {
+                    comparison, all, ..
+                },
+                Answer::Rows(table),
+            ) => Ok(truth(self.quantified(
+                *comparison,
+                *all,
+                left,
+                row,
+                table,
+            )?)),
+            _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&"a subquery answered in another kind"])),
+        }
+    }
+
+    fn compare_rows(
+        &self,
+        comparison: Comparison,
+        left: &[ArrayRef],
+        row: usize,
+        right: &[Value],
+    ) -> Option<bool> {
+        let pairs = self.left.iter().zip(left).zip(right);
+        let sides = pairs.map(|(((_, comparer), left), right)| {
+            let left = value_at(left, row, comparer.physical);
+            (
+                *comparer,
+                Column::Constant(left),
+                Column::Constant(right.clone()),
+            )
+        });
+        row_comparison(comparison, sides, 1).constant()
+    }
+
+    fn quantified(
+        &self,
+        comparison: Comparison,
+        all: bool,
+        left: &[ArrayRef],
+        row: usize,
+        table: &TempTable,
+    ) -> Result<Option<bool>> {
+        // ALL is NOT ANY of the negation; both are computed as ANY of `wanted`.
+        let mut unknown = false;
+        let mut scan = table.scan(None);
+        while let Some(batch) = scan.next_batch()? {
+            let sides = self.left.iter().zip(left).zip(batch.columns()).map(
+                |(((_, comparer), left), right)| {
+                    let left = value_at(left, row, comparer.physical);
+                    (
+                        *comparer,
+                        Column::Constant(left),
+                        Column::Array(Arc::clone(right)),
+                    )
+                },
+            );
+            let truth = row_comparison(comparison, sides, batch.row_count());
+            let truth = if all { truth.negate() } else { truth };
+            match truth {
+                Truth::Constant(Some(true)) => return Ok(Some(!all)),
+                Truth::Constant(Some(false)) => {}
+                Truth::Constant(None) => unknown = true,
+                Truth::Rows { yes, no } => {
+                    if yes.count_set_bits() > 0 {
+                        return Ok(Some(!all));
+                    }
+                    unknown |= no.is_some_and(|no| no.count_set_bits() < no.len());
+                }
+            }
+        }
+        Ok(if unknown { None } else { Some(all) })
+    }
+}
+
+/// Compares row values, column by column from the first (the manual, "Comparison Functions and
+/// Operators": `(a, b) < (x, y)` is `a < x OR (a = x AND b < y)`).
+fn row_comparison(
+    comparison: Comparison,
+    sides: impl Iterator<Item = (Comparer, Column, Column)>,
+    rows: usize,
+) -> Truth {
+    let sides: Vec<_> = sides.collect();
+    let truth = |comparison, (comparer, left, right): &(Comparer, Column, Column)| {
+        comparer.compare(comparison, left, right, rows)
+    };
+    match comparison {
+        Comparison::Equal | Comparison::NullSafeEqual => sides
+            .iter()
+            .map(|side| truth(comparison, side))
+            .fold(Truth::Constant(Some(true)), Truth::and),
+        Comparison::NotEqual => sides
+            .iter()
+            .map(|side| truth(comparison, side))
+            .fold(Truth::Constant(Some(false)), Truth::or),
+        Comparison::Less | Comparison::LessOrEqual => {
+            lexicographic(comparison, Comparison::Less, &sides, &truth)
+        }
+        Comparison::Greater | Comparison::GreaterOrEqual => {
+            lexicographic(comparison, Comparison::Greater, &sides, &truth)
+        }
+    }
+}
+
+fn lexicographic(
+    comparison: Comparison,
+    strict: Comparison,
+    sides: &[(Comparer, Column, Column)],
+    truth: &impl Fn(Comparison, &(Comparer, Column, Column)) -> Truth,
+) -> Truth {
+    let Some((last, before)) = sides.split_last() else {
+        return Truth::Constant(None);
+    };
+    before
+        .iter()
+        .rev()
+        .fold(truth(comparison, last), |rest, side| {
+            truth(strict, side).or(truth(Comparison::Equal, side).and(rest))
+        })
+}
+
+fn collect_columns(expression: &Expression, columns: &mut Vec<usize>) {
+    stacker::maybe_grow(64 * 1024, 1024 * 1024, || match &expression.kind {
+        ExpressionKind::Literal(_)
+        | ExpressionKind::Parameter(_)
+        | ExpressionKind::LogicalSubquery(_) => {}
+        ExpressionKind::Column(column) => columns.push(*column),
+        ExpressionKind::Call { arguments, .. } => {
+            arguments.iter().for_each(|e| collect_columns(e, columns));
+        }
+        ExpressionKind::Cast(input)
+        | ExpressionKind::Not(input)
+        | ExpressionKind::IsNull(input)
+        | ExpressionKind::IsTruth(input, _)
+        | ExpressionKind::InList { operand: input, .. } => collect_columns(input, columns),
+        ExpressionKind::Compare { left, right, .. } => {
+            collect_columns(left, columns);
+            collect_columns(right, columns);
+        }
+        ExpressionKind::And(terms) | ExpressionKind::Or(terms) => {
+            terms.iter().for_each(|e| collect_columns(e, columns));
+        }
+        ExpressionKind::Case {
+            branches,
+            otherwise,
+        } => {
+            for (condition, result) in branches {
+                collect_columns(condition, columns);
+                collect_columns(result, columns);
+            }
+            if let Some(otherwise) = otherwise {
+                collect_columns(otherwise, columns);
+            }
+        }
+        ExpressionKind::Subquery(subquery) => {
+            if let SubqueryKind::Quantified { left, .. } | SubqueryKind::Row { left, .. } =
+                &subquery.kind
+            {
+                left.iter().for_each(|e| collect_columns(e, columns));
+            }
+            for (_, expression) in &subquery.parameters {
+                collect_columns(expression, columns);
+            }
+        }
+    });
+}

@@ -1,0 +1,256 @@
+//! Between arrays and single values: what constants, parameters and one-row statements need.
+
+use std::sync::Arc;
+
+use arrow_array::builder::BinaryViewBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, BinaryViewArray, BooleanArray, PrimitiveArray, new_null_array};
+use arrow_buffer::{BooleanBuffer, NullBuffer, i256};
+use mayfly_functions::Column;
+use mayfly_types::{PhysicalType, Value};
+
+/// The value of one row of an array of physical type `physical`.
+pub fn value_at(array: &dyn Array, row: usize, physical: PhysicalType) -> Value {
+    if array.is_null(row) {
+        return Value::Null;
+    }
+    match physical {
+        PhysicalType::Bool => match array.as_boolean_opt() {
+            Some(array) => Value::Int(i64::from(array.value(row))),
+            None => Value::Int(array.as_primitive::<Int64Type>().value(row)),
+        },
+        PhysicalType::Int64 => match array.as_primitive_opt::<Int64Type>() {
+            Some(array) => Value::Int(array.value(row)),
+            None => Value::Int(i64::from(array.as_boolean().value(row))),
+        },
+        PhysicalType::UInt64 => Value::UInt(array.as_primitive::<UInt64Type>().value(row)),
+        PhysicalType::Float64 => Value::Float(array.as_primitive::<Float64Type>().value(row)),
+        PhysicalType::Decimal128(scale) => Value::Decimal {
+            unscaled: i256::from_i128(array.as_primitive::<Decimal128Type>().value(row)),
+            scale,
+        },
+        PhysicalType::Decimal256(scale) => Value::Decimal {
+            unscaled: array.as_primitive::<Decimal256Type>().value(row),
+            scale,
+        },
+        PhysicalType::Bytes => Value::Bytes(array.as_binary_view().value(row).to_vec()),
+    }
+}
+
+/// An array of `row_count` times the same value.
+pub fn repeat(value: &Value, physical: PhysicalType, row_count: usize) -> ArrayRef {
+    match (physical, value) {
+        (_, Value::Null) => new_null_array(&physical.arrow(), row_count),
+        (PhysicalType::Bool, value) => Arc::new(BooleanArray::new(
+            if as_i64(value) != 0 {
+                BooleanBuffer::new_set(row_count)
+            } else {
+                BooleanBuffer::new_unset(row_count)
+            },
+            None,
+        )),
+        (PhysicalType::Int64, value) => repeat_native::<Int64Type>(as_i64(value), row_count),
+        (PhysicalType::UInt64, value) => repeat_native::<UInt64Type>(as_u64(value), row_count),
+        (PhysicalType::Float64, value) => repeat_native::<Float64Type>(as_f64(value), row_count),
+        (PhysicalType::Decimal128(scale), value) => Arc::new(
+            PrimitiveArray::<Decimal128Type>::from_value(
+                as_decimal(value, scale).to_i128().unwrap_or(i128::MAX),
+                row_count,
+            )
+            .with_data_type(physical.arrow()),
+        ),
+        (PhysicalType::Decimal256(scale), value) => Arc::new(
+            PrimitiveArray::<Decimal256Type>::from_value(as_decimal(value, scale), row_count)
+                .with_data_type(physical.arrow()),
+        ),
+        (PhysicalType::Bytes, Value::Bytes(bytes)) => {
+            let mut builder = BinaryViewBuilder::with_capacity(row_count);
+            if bytes.len() <= 12 {
+                for _ in 0..row_count {
+                    builder.append_value(bytes);
+                }
+            } else if row_count > 0 {
+                let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+                let block = builder.append_block(bytes.clone().into());
+                for _ in 0..row_count {
+                    builder
+                        .try_append_view(block, 0, length)
+                        .expect("the view covers the block that was just appended");
+                }
+            }
+            Arc::new(builder.finish())
+        }
+        (PhysicalType::Bytes, _) => {
+            debug_assert!(false, "a constant of a string type holds bytes");
+            new_null_array(&physical.arrow(), row_count)
+        }
+    }
+}
+
+fn repeat_native<T: ArrowPrimitiveType>(value: T::Native, row_count: usize) -> ArrayRef {
+    Arc::new(PrimitiveArray::<T>::from_value(value, row_count))
+}
+
+/// An array of these values.
+pub fn array_of(values: &[Value], physical: PhysicalType) -> ArrayRef {
+    if let [value] = values {
+        return repeat(value, physical, 1);
+    }
+    let nulls = values.iter().any(Value::is_null).then(|| {
+        NullBuffer::new(BooleanBuffer::collect_bool(values.len(), |row| {
+            !values[row].is_null()
+        }))
+    });
+    match physical {
+        PhysicalType::Bool => Arc::new(BooleanArray::new(
+            BooleanBuffer::collect_bool(values.len(), |row| as_i64(&values[row]) != 0),
+            nulls,
+        )),
+        PhysicalType::Int64 => natives::<Int64Type>(values, nulls, as_i64),
+        PhysicalType::UInt64 => natives::<UInt64Type>(values, nulls, as_u64),
+        PhysicalType::Float64 => natives::<Float64Type>(values, nulls, as_f64),
+        PhysicalType::Decimal128(scale) => Arc::new(
+            PrimitiveArray::<Decimal128Type>::new(
+                values
+                    .iter()
+                    .map(|value| as_decimal(value, scale).to_i128().unwrap_or(i128::MAX))
+                    .collect(),
+                nulls,
+            )
+            .with_data_type(physical.arrow()),
+        ),
+        PhysicalType::Decimal256(scale) => Arc::new(
+            PrimitiveArray::<Decimal256Type>::new(
+                values
+                    .iter()
+                    .map(|value| as_decimal(value, scale))
+                    .collect(),
+                nulls,
+            )
+            .with_data_type(physical.arrow()),
+        ),
+        PhysicalType::Bytes => {
+            let bytes = values.iter().map(|value| match value {
+                Value::Bytes(bytes) => Some(bytes.as_slice()),
+                _ => None,
+            });
+            Arc::new(bytes.collect::<BinaryViewArray>())
+        }
+    }
+}
+
+fn natives<T: ArrowPrimitiveType>(
+    values: &[Value],
+    nulls: Option<NullBuffer>,
+    native: impl Fn(&Value) -> T::Native,
+) -> ArrayRef {
+    Arc::new(PrimitiveArray::<T>::new(
+        values.iter().map(native).collect(),
+        nulls,
+    ))
+}
+
+/// The column as an array.
+pub fn into_array(column: Column, physical: PhysicalType, row_count: usize) -> ArrayRef {
+    match column {
+        Column::Array(array) => array,
+        Column::Constant(value) => repeat(&value, physical, row_count),
+    }
+}
+
+/// A constant's bits as a signed integer; the binder makes sure that types agree.
+pub fn as_i64(value: &Value) -> i64 {
+    match value {
+        Value::Int(value) => *value,
+        Value::UInt(value) => *value as i64,
+        Value::Float(value) => *value as i64,
+        Value::Null | Value::Decimal { .. } | Value::Bytes(_) => 0,
+    }
+}
+
+/// A constant's bits as an unsigned integer.
+pub fn as_u64(value: &Value) -> u64 {
+    match value {
+        Value::UInt(value) => *value,
+        value => as_i64(value) as u64,
+    }
+}
+
+/// A constant as a double.
+pub fn as_f64(value: &Value) -> f64 {
+    match value {
+        Value::Float(value) => *value,
+        Value::UInt(value) => *value as f64,
+        value => as_i64(value) as f64,
+    }
+}
+
+/// A constant's unscaled digits at `scale`. The binder gives decimal constants the scale of their
+/// type, so that only literals with fewer decimals are ever stretched here.
+pub fn as_decimal(value: &Value, scale: u8) -> i256 {
+    let (unscaled, from) = match value {
+        Value::Decimal { unscaled, scale } => (*unscaled, *scale),
+        Value::UInt(value) => (i256::from_i128(i128::from(*value)), 0),
+        value => (i256::from_i128(i128::from(as_i64(value))), 0),
+    };
+    let ten = i256::from_i128(10);
+    let mut unscaled = unscaled;
+    for _ in from..scale {
+        unscaled = unscaled.wrapping_mul(ten);
+    }
+    for _ in scale..from {
+        unscaled = unscaled.wrapping_div(ten);
+    }
+    unscaled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_physical_type_survives_the_round_trip() {
+        let decimal = |n: i128, scale| Value::Decimal {
+            unscaled: i256::from_i128(n),
+            scale,
+        };
+        let cases = [
+            (PhysicalType::Bool, Value::Int(1)),
+            (PhysicalType::Int64, Value::Int(-7)),
+            (PhysicalType::UInt64, Value::UInt(u64::MAX)),
+            (PhysicalType::Float64, Value::Float(-0.5)),
+            (PhysicalType::Decimal128(2), decimal(-12345, 2)),
+            (PhysicalType::Decimal256(30), decimal(i128::MAX, 30)),
+            (PhysicalType::Bytes, Value::from("short")),
+            (PhysicalType::Bytes, Value::from("longer than twelve bytes")),
+        ];
+        for (physical, value) in cases {
+            for rows in [0, 1, 3] {
+                let array = repeat(&value, physical, rows);
+                assert_eq!(array.len(), rows);
+                assert_eq!(array.data_type(), &physical.arrow());
+                for row in 0..rows {
+                    assert_eq!(value_at(&array, row, physical), value);
+                }
+            }
+            let array = array_of(&[value.clone(), Value::Null, value.clone()], physical);
+            assert_eq!(array.data_type(), &physical.arrow());
+            assert_eq!(value_at(&array, 0, physical), value);
+            assert_eq!(value_at(&array, 1, physical), Value::Null);
+            assert_eq!(value_at(&array, 2, physical), value);
+        }
+    }
+
+    #[test]
+    fn decimal_constants_are_stretched_to_the_scale_of_their_type() {
+        let value = Value::Decimal {
+            unscaled: i256::from_i128(15),
+            scale: 1,
+        };
+        assert_eq!(as_decimal(&value, 3), i256::from_i128(1500));
+        assert_eq!(as_decimal(&Value::Int(-2), 2), i256::from_i128(-200));
+    }
+}

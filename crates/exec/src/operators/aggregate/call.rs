@@ -1,0 +1,167 @@
+//! Aggregate calls and the states of several of them.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use mayfly_functions::{Accumulator, AggregateFunction, AggregateSignature, SignatureContext};
+use mayfly_plan::physical::AggregateCall;
+use mayfly_storage::KeyMode;
+use mayfly_types::{Batch, PhysicalType, Result, Value};
+
+use super::super::keys::key_mode;
+use super::super::travelling_all;
+use super::Columns;
+use crate::context::RunContext;
+
+/// A call, its arguments being columns of the aggregate's rows.
+pub(super) struct Call {
+    function: &'static dyn AggregateFunction,
+    signature: AggregateSignature,
+    options: Vec<Value>,
+    /// Places of the arguments.
+    pub(super) arguments: Vec<usize>,
+    /// How arguments are compared by DISTINCT.
+    pub(super) argument_modes: Vec<KeyMode>,
+    pub(super) distinct: bool,
+    /// ORDER BY inside the call.
+    pub(super) order_by: Vec<Order>,
+}
+
+pub(super) struct Order {
+    pub(super) place: usize,
+    pub(super) mode: KeyMode,
+    pub(super) descending: bool,
+}
+
+impl Call {
+    pub(super) fn new(call: &AggregateCall, columns: &mut Columns) -> Self {
+        Self {
+            function: call.function,
+            signature: call.signature.clone(),
+            options: call.options.clone(),
+            arguments: call
+                .arguments
+                .iter()
+                .map(|argument| columns.place(argument))
+                .collect(),
+            argument_modes: call
+                .arguments
+                .iter()
+                .map(|argument| key_mode(&argument.ty))
+                .collect(),
+            distinct: call.distinct && !call.function.ignores_duplicates(),
+            order_by: call
+                .order_by
+                .iter()
+                .filter(|_| call.function.is_order_sensitive())
+                .map(|key| Order {
+                    place: columns.place(&key.expression),
+                    mode: key_mode(&key.expression.ty),
+                    descending: key.descending,
+                })
+                .collect(),
+        }
+    }
+
+    pub(super) fn state_types(&self) -> Vec<PhysicalType> {
+        travelling_all(&self.signature.state)
+    }
+
+    pub(super) fn is_mergeable(&self) -> bool {
+        !self.signature.state.is_empty()
+    }
+
+    pub(super) fn is_order_sensitive(&self) -> bool {
+        self.function.is_order_sensitive()
+    }
+
+    pub(super) fn needs_whole_groups(&self) -> bool {
+        self.distinct || !self.order_by.is_empty()
+    }
+
+    pub(super) fn accumulator(&self, context: &SignatureContext) -> Result<Box<dyn Accumulator>> {
+        self.function
+            .accumulator(&self.signature, &self.options, context)
+    }
+
+    pub(super) fn argument_arrays(&self, rows: &Batch) -> Vec<ArrayRef> {
+        self.arguments
+            .iter()
+            .map(|place| Arc::clone(rows.column(*place)))
+            .collect()
+    }
+}
+
+/// The states of several calls for the same groups.
+pub(super) struct Accumulators(pub(super) Vec<Box<dyn Accumulator>>);
+
+impl Accumulators {
+    pub(super) fn new(calls: &[Call], context: &SignatureContext) -> Result<Self> {
+        let accumulators = calls.iter().map(|call| call.accumulator(context));
+        accumulators.collect::<Result<_>>().map(Self)
+    }
+
+    pub(super) fn resize(&mut self, group_count: usize) {
+        for accumulator in &mut self.0 {
+            accumulator.resize(group_count);
+        }
+    }
+
+    /// Takes in rows of the aggregate's columns, row `r` into group `groups[r]`.
+    pub(super) fn update(
+        &mut self,
+        calls: &[Call],
+        groups: &[u32],
+        rows: &Batch,
+        run: &RunContext,
+    ) -> Result<()> {
+        for (accumulator, call) in self.0.iter_mut().zip(calls) {
+            accumulator.update(groups, &call.argument_arrays(rows), run.evaluation())?;
+        }
+        Ok(())
+    }
+
+    /// Merges states that stand one call after the other in `columns`.
+    pub(super) fn merge(
+        &mut self,
+        calls: &[Call],
+        groups: &[u32],
+        columns: &[ArrayRef],
+        run: &RunContext,
+    ) -> Result<()> {
+        let mut first = 0;
+        for (accumulator, call) in self.0.iter_mut().zip(calls) {
+            let end = first + call.signature.state.len();
+            accumulator.merge(groups, &columns[first..end], run.evaluation())?;
+            first = end;
+        }
+        Ok(())
+    }
+
+    /// The states of all groups, one call after the other; starts over with none.
+    pub(super) fn take_states(&mut self) -> Result<Vec<ArrayRef>> {
+        let mut columns = Vec::new();
+        for accumulator in &mut self.0 {
+            columns.extend(
+                accumulator
+                    .take_state()?
+                    .into_iter()
+                    .map(super::super::to_travelling),
+            );
+        }
+        Ok(columns)
+    }
+
+    /// The results of all groups, one column a call; starts over with none.
+    pub(super) fn results(&mut self, run: &RunContext) -> Result<Vec<ArrayRef>> {
+        self.0
+            .iter_mut()
+            .map(|accumulator| accumulator.take_result(run.evaluation()))
+            .collect()
+    }
+
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let bytes = self.0.iter().map(|accumulator| accumulator.memory_bytes());
+        bytes.sum::<usize>() as u64
+    }
+}

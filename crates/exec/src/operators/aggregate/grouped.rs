@@ -1,0 +1,415 @@
+//! Grouping by keys: pre-aggregation that turns to partitioning when values do not repeat.
+//!
+//! A worker groups what it sees and keeps its first rows beside the groups. When enough rows were
+//! seen to tell and there are many groups among them, the rows go to the partitioned table as they
+//! are, and so does everything after; else the kept rows are forgotten. Later, groups that outgrow
+//! memory go to a second table as partial states. Should some workers have written rows and others
+//! states, the rows are turned into states of one row each: rare, and right.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arrow_array::ArrayRef;
+use mayfly_memory::Reservation;
+use mayfly_storage::{
+    Access, GroupIndex, KeyColumn, Purpose, TempTable, TempTableSpec, TempTableWriter,
+};
+use mayfly_types::{Batch, PhysicalType, Result};
+
+use super::super::keys::storage_purpose;
+use super::call::Accumulators;
+use super::{Aggregate, Content, State, split};
+use crate::context::RunContext;
+use crate::driver::{Sink, drain};
+use crate::state::lock;
+
+/// Rows after which a worker decides whether values repeat.
+const SAMPLE_ROWS: usize = 32 * 1024;
+/// Groups beyond which a worker's index is slower than partitioning.
+const GROUPS_MAX: usize = 256 * 1024;
+/// Groups up to which workers' results are merged on one thread.
+const MERGED_GROUPS_MAX: usize = 32 * 1024;
+
+pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<State> {
+    let shared = Shared {
+        rows: table(node, node.columns.types.clone(), run)?,
+        states: Mutex::new(None),
+        repeats_not: AtomicBool::new(false),
+    };
+    let partition_only = node.needs_whole_groups() || !node.is_mergeable();
+    let sinks = drain(&node.input, run, node.threads_max(), || {
+        GroupSink::new(node, &shared, partition_only, run)
+    })?;
+    finish(node, sinks, &shared, run)
+}
+
+fn table(node: &Aggregate, columns: Vec<PhysicalType>, run: &RunContext) -> Result<TempTable> {
+    let keys = node
+        .modes
+        .iter()
+        .enumerate()
+        .map(|(column, mode)| KeyColumn {
+            column,
+            mode: *mode,
+            null_safe: true,
+        });
+    let (purpose, cause) = match &node.temporary {
+        Some(temporary) => (storage_purpose(temporary.purpose), temporary.cause.clone()),
+        None => (Purpose::GroupBy, "GROUP BY".to_owned()),
+    };
+    TempTable::create(
+        &run.statement.temp,
+        TempTableSpec {
+            purpose,
+            cause,
+            columns,
+            access: Access::Hash(keys.collect()),
+        },
+    )
+}
+
+/// What the workers share.
+struct Shared {
+    rows: TempTable,
+    states: Mutex<Option<TempTable>>,
+    /// A worker found that values do not repeat.
+    repeats_not: AtomicBool,
+}
+
+impl Shared {
+    fn states(&self, node: &Aggregate, run: &RunContext) -> Result<TempTable> {
+        let mut states = lock(&self.states);
+        if let Some(table) = states.as_ref() {
+            return Ok(table.clone());
+        }
+        let mut columns = node.key_types();
+        columns.extend(node.calls.iter().flat_map(|call| call.state_types()));
+        Ok(states.insert(table(node, columns, run)?).clone())
+    }
+}
+
+struct GroupSink<'a> {
+    node: &'a Aggregate,
+    shared: &'a Shared,
+    mode: Mode,
+    rows: Option<TempTableWriter>,
+    states: Option<TempTableWriter>,
+}
+
+enum Mode {
+    Partition,
+    Group(Box<Grouping>),
+}
+
+struct Grouping {
+    index: GroupIndex,
+    accumulators: Accumulators,
+    /// Memory of the accumulators.
+    reservation: Reservation,
+    ids: Vec<u32>,
+    /// The rows seen so far, until it is decided; then `None`.
+    sample: Option<Vec<Batch>>,
+    sample_rows: usize,
+}
+
+impl<'a> GroupSink<'a> {
+    fn new(
+        node: &'a Aggregate,
+        shared: &'a Shared,
+        partition_only: bool,
+        run: &RunContext,
+    ) -> Result<Self> {
+        let mode = if partition_only {
+            Mode::Partition
+        } else {
+            let temp = &run.statement.temp;
+            Mode::Group(Box::new(Grouping {
+                index: GroupIndex::new(temp, node.key_types(), node.modes.clone())?,
+                accumulators: Accumulators::new(&node.calls, &node.signature)?,
+                reservation: temp.memory().reservation(),
+                ids: Vec::new(),
+                sample: Some(Vec::new()),
+                sample_rows: 0,
+            }))
+        };
+        Ok(Self {
+            node,
+            shared,
+            mode,
+            rows: None,
+            states: None,
+        })
+    }
+
+    fn append_rows(&mut self, rows: &Batch) -> Result<()> {
+        self.rows
+            .get_or_insert_with(|| self.shared.rows.writer())
+            .append(rows)
+    }
+
+    fn append_states(&mut self, states: &Batch, run: &RunContext) -> Result<()> {
+        if self.states.is_none() {
+            self.states = Some(self.shared.states(self.node, run)?.writer());
+        }
+        match &mut self.states {
+            Some(writer) => writer.append(states),
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets the groups; their rows go to the partitioned table.
+    fn partition(&mut self) -> Result<()> {
+        let mode = std::mem::replace(&mut self.mode, Mode::Partition);
+        if let Mode::Group(grouping) = mode {
+            for rows in grouping.sample.into_iter().flatten() {
+                self.append_rows(&rows)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the groups' states to the table of states.
+    fn flush(&mut self, run: &RunContext) -> Result<()> {
+        if let Mode::Group(grouping) = &mut self.mode {
+            let states = grouping.take_states()?;
+            grouping.reservation.free();
+            self.append_states(&states, run)?;
+        }
+        Ok(())
+    }
+}
+
+impl Grouping {
+    fn take_states(&mut self) -> Result<Batch> {
+        let groups = self.index.group_count();
+        let mut columns = self.index.keys(0..groups)?.into_columns();
+        columns.extend(self.accumulators.take_states()?);
+        self.index.clear();
+        Ok(Batch::new(columns, groups))
+    }
+}
+
+impl Sink for GroupSink<'_> {
+    fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
+        let rows = self.node.columns.evaluate(&batch, run)?;
+        drop(batch);
+        let mut first = 0;
+        while first < rows.row_count() {
+            let Mode::Group(grouping) = &mut self.mode else {
+                return self.append_rows(&rows.slice(first, rows.row_count() - first));
+            };
+            if let Some(sample) = &mut grouping.sample {
+                if self.shared.repeats_not.load(Ordering::Relaxed) {
+                    self.partition()?;
+                    continue;
+                }
+                if first == 0 {
+                    sample.push(rows.clone());
+                    grouping.sample_rows += rows.row_count();
+                }
+            }
+            let rest = if first == 0 {
+                rows.clone()
+            } else {
+                rows.slice(first, rows.row_count() - first)
+            };
+            let keys: &[ArrayRef] = &rest.columns()[..self.node.key_count];
+            let taken = grouping
+                .index
+                .find_or_insert(keys, rest.row_count(), &mut grouping.ids)?;
+            if taken > 0 {
+                let groups = grouping.index.group_count();
+                grouping.accumulators.resize(groups);
+                let part = if taken == rest.row_count() {
+                    rest
+                } else {
+                    rest.slice(0, taken)
+                };
+                grouping
+                    .accumulators
+                    .update(&self.node.calls, &grouping.ids, &part, run)?;
+                first += taken;
+            }
+            let full = first < rows.row_count()
+                || grouping
+                    .reservation
+                    .try_resize(grouping.accumulators.memory_bytes())
+                    .is_err();
+            let groups = grouping.index.group_count();
+            if grouping.sample.is_some() {
+                if full
+                    || (grouping.sample_rows >= SAMPLE_ROWS && groups * 2 > grouping.sample_rows)
+                {
+                    self.shared.repeats_not.store(true, Ordering::Relaxed);
+                    // The sample holds the whole of this batch.
+                    return self.partition();
+                }
+                if grouping.sample_rows >= SAMPLE_ROWS {
+                    grouping.sample = None;
+                }
+            } else if full || groups > GROUPS_MAX {
+                self.flush(run)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn finish(
+    node: &Aggregate,
+    mut sinks: Vec<GroupSink<'_>>,
+    shared: &Shared,
+    run: &RunContext,
+) -> Result<State> {
+    let partitioned = sinks
+        .iter()
+        .any(|sink| sink.rows.is_some() || sink.states.is_some());
+    if !partitioned {
+        let groups = sinks.iter().map(|sink| match &sink.mode {
+            Mode::Group(grouping) => grouping.index.group_count(),
+            Mode::Partition => 0,
+        });
+        if sinks.len() == 1 || groups.sum::<usize>() <= MERGED_GROUPS_MAX {
+            return merged(node, sinks, run);
+        }
+    }
+    let has_rows = sinks.iter().any(|sink| sink.rows.is_some());
+    let has_states = sinks.iter().any(|sink| {
+        sink.states.is_some()
+            || matches!(&sink.mode, Mode::Group(grouping) if grouping.sample.is_none())
+    });
+    for sink in &mut sinks {
+        match &sink.mode {
+            Mode::Group(grouping) if has_rows && grouping.sample.is_some() => sink.partition()?,
+            Mode::Group(_) => sink.flush(run)?,
+            Mode::Partition => {}
+        }
+    }
+    let mut states_writer = None;
+    for sink in sinks {
+        if let Some(writer) = sink.rows {
+            writer.finish()?;
+        }
+        if let Some(writer) = sink.states {
+            writer.finish()?;
+        }
+        drop(sink.mode);
+    }
+    let states = lock(&shared.states).take();
+    let Some(states) = states.filter(|_| has_states || !has_rows) else {
+        return Ok(partitioned_state(shared.rows.clone(), Content::Rows));
+    };
+    if has_rows {
+        let writer = states_writer.insert(states.writer());
+        rows_to_states(node, &shared.rows, writer, run)?;
+    }
+    if let Some(writer) = states_writer {
+        writer.finish()?;
+    }
+    Ok(partitioned_state(states, Content::States))
+}
+
+fn partitioned_state(table: TempTable, content: Content) -> State {
+    State::Partitioned {
+        queue: table.partitions(),
+        content,
+        rows: table.row_count(),
+        _table: table,
+    }
+}
+
+/// Every row becomes the state of a group of its own.
+fn rows_to_states(
+    node: &Aggregate,
+    rows: &TempTable,
+    writer: &mut TempTableWriter,
+    run: &RunContext,
+) -> Result<()> {
+    let mut accumulators = Accumulators::new(&node.calls, &node.signature)?;
+    let mut scan = rows.scan(None);
+    while let Some(batch) = scan.next_batch()? {
+        run.statement.check_interrupt()?;
+        let count = batch.row_count();
+        let ids: Vec<u32> = (0..count as u32).collect();
+        accumulators.resize(count);
+        accumulators.update(&node.calls, &ids, &batch, run)?;
+        let mut columns = batch.columns()[..node.key_count].to_vec();
+        columns.extend(accumulators.take_states()?);
+        writer.append(&Batch::new(columns, count))?;
+    }
+    Ok(())
+}
+
+/// All groups fit in memory and are few: they are merged into the first worker's.
+fn merged(node: &Aggregate, sinks: Vec<GroupSink<'_>>, run: &RunContext) -> Result<State> {
+    let mut groupings = sinks.into_iter().filter_map(|sink| match sink.mode {
+        Mode::Group(grouping) => Some(grouping),
+        Mode::Partition => None,
+    });
+    let Some(mut first) = groupings.next() else {
+        return Ok(State::Ready(Default::default()));
+    };
+    first.sample = None;
+    for mut other in groupings {
+        other.sample = None;
+        let states = other.take_states()?;
+        let (keys, states_columns) = states.columns().split_at(node.key_count);
+        let count = states.row_count();
+        let mut merged = 0;
+        while merged < count {
+            let keys: Vec<ArrayRef> = keys
+                .iter()
+                .map(|key| key.slice(merged, count - merged))
+                .collect();
+            let taken = first
+                .index
+                .find_or_insert(&keys, count - merged, &mut first.ids)?;
+            let states: Vec<ArrayRef> = states_columns
+                .iter()
+                .map(|state| state.slice(merged, taken))
+                .collect();
+            first.accumulators.resize(first.index.group_count());
+            first
+                .accumulators
+                .merge(&node.calls, &first.ids, &states, run)?;
+            merged += taken;
+            if taken == 0 {
+                // No memory for the merged groups: they go through a table after all.
+                let shared = Shared {
+                    rows: table(node, node.columns.types.clone(), run)?,
+                    states: Mutex::new(None),
+                    repeats_not: AtomicBool::new(true),
+                };
+                let target = shared.states(node, run)?;
+                let mut writer = target.writer();
+                writer.append(&first.take_states()?)?;
+                writer.append(&states_rest(&keys, states_columns, merged))?;
+                writer.finish()?;
+                return Ok(partitioned_state(target, Content::States));
+            }
+        }
+    }
+    let groups = first.index.group_count();
+    let mut columns = first.index.keys(0..groups)?.into_columns();
+    first.accumulators.resize(groups);
+    columns.extend(
+        first
+            .accumulators
+            .results(run)?
+            .into_iter()
+            .map(super::to_travelling),
+    );
+    let batch = Batch::new(columns, groups);
+    Ok(State::Ready(split(
+        &batch,
+        run.statement.options.batch_rows,
+    )))
+}
+
+/// The states that were not merged yet.
+fn states_rest(keys: &[ArrayRef], states: &[ArrayRef], merged: usize) -> Batch {
+    let count = keys.first().map_or(0, |key| key.len());
+    let mut columns = keys.to_vec();
+    columns.extend(states.iter().map(|state| state.slice(merged, count)));
+    Batch::new(columns, count)
+}

@@ -1,0 +1,254 @@
+//! GROUP BY, aggregates and DISTINCT.
+//!
+//! Four ways, chosen by what is asked and by what the first rows look like:
+//!
+//! - **No keys** ([`scalar`]): every worker keeps one state a call; they are merged at the end.
+//! - **Pre-aggregation** ([`grouped`]): every worker groups what it sees in a `GroupIndex`. Where
+//!   values repeat this is all there is to do: the workers' groups are merged. What outgrows memory
+//!   goes to a table of partial states.
+//! - **Partition first** ([`grouped`]): when the first rows show that values do not repeat, rows go
+//!   to a table with hash access as they are, and are grouped partition by partition, lazily, so
+//!   that LIMIT stops early ([`partitions`]).
+//! - **The first groups** ([`first_groups`]): LIMIT without an order asks for any n groups.
+//!
+//! DISTINCT and ORDER BY inside a call ([`ordered`]) need whole groups: rows are partitioned first.
+//! WITH ROLLUP ([`rollup`]) is a grouping of rows that were repeated for each level.
+
+mod call;
+mod first_groups;
+mod grouped;
+mod ordered;
+mod partitions;
+mod rollup;
+mod scalar;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use arrow_array::ArrayRef;
+use mayfly_functions::SignatureContext;
+use mayfly_plan::Expression;
+use mayfly_plan::physical::{AggregateCall, TemporaryTable};
+use mayfly_storage::{KeyMode, PartitionQueue, TempTable};
+use mayfly_types::{Batch, PhysicalType, Result};
+
+use super::keys::key_mode;
+use super::{Cursor, Node, to_travelling, travelling};
+use crate::context::RunContext;
+use crate::expression::Program;
+use crate::state::lock;
+use call::Call;
+
+/// An aggregation as the plan has it.
+pub(crate) struct Specification<'a> {
+    pub(crate) keys: &'a [Expression],
+    pub(crate) aggregates: &'a [AggregateCall],
+    pub(crate) rollup: bool,
+    pub(crate) first_groups: Option<u64>,
+    pub(crate) temporary: Option<&'a TemporaryTable>,
+}
+
+pub(crate) fn build(
+    input: Arc<dyn Node>,
+    specification: Specification<'_>,
+    run: &RunContext,
+) -> Result<Arc<dyn Node>> {
+    if specification.rollup {
+        return rollup::build(input, &specification, run);
+    }
+    let mut columns = Columns::default();
+    for key in specification.keys {
+        // Keys lead, each in a column of its own.
+        columns.push(Program::compile(key), travelling(&key.ty));
+    }
+    let calls = specification
+        .aggregates
+        .iter()
+        .map(|call| Call::new(call, &mut columns))
+        .collect();
+    Ok(Arc::new(Aggregate {
+        input,
+        key_count: specification.keys.len(),
+        modes: specification
+            .keys
+            .iter()
+            .map(|key| key_mode(&key.ty))
+            .collect(),
+        columns,
+        calls,
+        first_groups: specification.first_groups,
+        temporary: specification.temporary.cloned(),
+        signature: run.statement.signature,
+        state: Mutex::new(State::New),
+    }))
+}
+
+/// The columns that are computed from an input row: the keys, then whatever the calls need, each
+/// input column once.
+#[derive(Default)]
+struct Columns {
+    programs: Vec<Program>,
+    types: Vec<PhysicalType>,
+}
+
+impl Columns {
+    fn push(&mut self, program: Program, physical: PhysicalType) -> usize {
+        self.programs.push(program);
+        self.types.push(physical);
+        self.programs.len() - 1
+    }
+
+    /// The place of an expression's value.
+    fn place(&mut self, expression: &Expression) -> usize {
+        let program = Program::compile(expression);
+        let physical = travelling(&expression.ty);
+        let same = |known: &Program| {
+            known.as_column().is_some() && known.as_column() == program.as_column()
+        };
+        match self.programs.iter().position(same) {
+            Some(place) if self.types[place] == physical => place,
+            _ => self.push(program, physical),
+        }
+    }
+
+    fn evaluate(&self, batch: &Batch, run: &RunContext) -> Result<Batch> {
+        super::project::project(&self.programs, batch, run)
+    }
+}
+
+struct Aggregate {
+    input: Arc<dyn Node>,
+    key_count: usize,
+    modes: Vec<KeyMode>,
+    columns: Columns,
+    calls: Vec<Call>,
+    first_groups: Option<u64>,
+    temporary: Option<TemporaryTable>,
+    signature: SignatureContext,
+    state: Mutex<State>,
+}
+
+enum State {
+    New,
+    /// Results, ready to be given out.
+    Ready(VecDeque<Batch>),
+    /// Rows or partial states in partitions, to be grouped as they are asked for.
+    Partitioned {
+        queue: PartitionQueue,
+        content: Content,
+        rows: u64,
+        _table: TempTable,
+    },
+}
+
+/// What a partitioned table holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// [`Aggregate::columns`] of every input row.
+    Rows,
+    /// Keys and the partial states of every call.
+    States,
+}
+
+impl Aggregate {
+    fn key_types(&self) -> Vec<PhysicalType> {
+        self.columns.types[..self.key_count].to_vec()
+    }
+
+    /// Whether every call can merge partial states, so that workers may keep their own.
+    fn is_mergeable(&self) -> bool {
+        self.calls.iter().all(|call| call.is_mergeable())
+    }
+
+    /// Whether a call needs whole groups, without duplicates or in order.
+    fn needs_whole_groups(&self) -> bool {
+        self.calls.iter().any(|call| call.needs_whole_groups())
+    }
+
+    /// More than one thread would change the order in which a call sees its rows.
+    fn threads_max(&self) -> usize {
+        if self.calls.iter().any(|call| call.is_order_sensitive()) {
+            1
+        } else {
+            usize::MAX
+        }
+    }
+
+    /// The keys and the results of groups, in batches.
+    fn results(
+        &self,
+        keys: Vec<ArrayRef>,
+        accumulators: &mut call::Accumulators,
+        group_count: usize,
+        run: &RunContext,
+    ) -> Result<VecDeque<Batch>> {
+        let mut columns = keys;
+        for result in accumulators.results(run)? {
+            columns.push(to_travelling(result));
+        }
+        let batch = Batch::new(columns, group_count);
+        Ok(split(&batch, run.statement.options.batch_rows))
+    }
+}
+
+/// A batch in pieces of at most so many rows.
+pub(super) fn split(batch: &Batch, rows_max: usize) -> VecDeque<Batch> {
+    let rows = batch.row_count();
+    if rows <= rows_max {
+        return VecDeque::from_iter((rows > 0).then(|| batch.clone()));
+    }
+    (0..rows)
+        .step_by(rows_max)
+        .map(|first| batch.slice(first, rows_max.min(rows - first)))
+        .collect()
+}
+
+impl Node for Aggregate {
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        let state = if self.key_count == 0 {
+            State::Ready(scalar::run(self, run)?)
+        } else {
+            match self.first_groups {
+                Some(0) => State::Ready(VecDeque::new()),
+                Some(n) if !self.needs_whole_groups() && self.is_mergeable() => {
+                    first_groups::run(self, n, run)?
+                }
+                _ => grouped::run(self, run)?,
+            }
+        };
+        *lock(&self.state) = state;
+        Ok(())
+    }
+
+    fn rows_hint(&self) -> u64 {
+        match &*lock(&self.state) {
+            State::New => 0,
+            State::Ready(batches) => batches.iter().map(|batch| batch.row_count() as u64).sum(),
+            State::Partitioned { rows, .. } => *rows,
+        }
+    }
+
+    fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
+        let partitions = match &*lock(&self.state) {
+            State::Partitioned { queue, content, .. } => Some((queue.clone(), *content)),
+            State::New | State::Ready(_) => None,
+        };
+        Ok(match partitions {
+            Some((queue, content)) => {
+                Box::new(partitions::PartitionCursor::new(self, queue, content))
+            }
+            None => Box::new(ReadyCursor(self)),
+        })
+    }
+}
+
+struct ReadyCursor(Arc<Aggregate>);
+
+impl Cursor for ReadyCursor {
+    fn next(&mut self, _run: &RunContext) -> Result<Option<Batch>> {
+        Ok(match &mut *lock(&self.0.state) {
+            State::Ready(batches) => batches.pop_front(),
+            State::New | State::Partitioned { .. } => None,
+        })
+    }
+}

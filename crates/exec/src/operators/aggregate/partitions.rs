@@ -1,0 +1,118 @@
+//! Grouping partition by partition, as results are asked for.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use mayfly_storage::{Partition, PartitionQueue};
+use mayfly_types::{Batch, Result};
+
+use super::call::Accumulators;
+use super::{Aggregate, Content, ordered};
+use crate::context::RunContext;
+use crate::operators::Cursor;
+
+pub(super) struct PartitionCursor {
+    node: Arc<Aggregate>,
+    queue: PartitionQueue,
+    content: Content,
+    /// States, used for one partition after the other.
+    accumulators: Option<Accumulators>,
+    pending: VecDeque<Batch>,
+}
+
+impl PartitionCursor {
+    pub(super) fn new(node: Arc<Aggregate>, queue: PartitionQueue, content: Content) -> Self {
+        Self {
+            node,
+            queue,
+            content,
+            accumulators: None,
+            pending: VecDeque::new(),
+        }
+    }
+
+    fn group(&mut self, partition: &Partition, run: &RunContext) -> Result<VecDeque<Batch>> {
+        let node = &*self.node;
+        let mut accumulators = match self.accumulators.take() {
+            Some(accumulators) => accumulators,
+            None => Accumulators::new(&node.calls, &node.signature)?,
+        };
+        let groups = partition.groups()?;
+        accumulators.resize(groups.group_count());
+        let batch_rows = run.statement.options.batch_rows;
+        let rows = partition.row_count();
+        if !node.calls.is_empty() {
+            let columns: Vec<usize> = match self.content {
+                Content::Rows => (0..node.columns.types.len()).collect(),
+                Content::States => {
+                    let states = node.calls.iter().map(|call| call.state_types().len());
+                    (node.key_count..node.key_count + states.sum::<usize>()).collect()
+                }
+            };
+            let mut whole = node
+                .calls
+                .iter()
+                .map(|call| match call.needs_whole_groups() {
+                    false => Ok(None),
+                    true => {
+                        let table = ordered::table(node, call, run)?;
+                        Ok(Some((table.writer(), table)))
+                    }
+                })
+                .collect::<Result<Vec<_>>>()?;
+            for first in (0..rows).step_by(batch_rows) {
+                let end = rows.min(first + batch_rows);
+                let ids = &groups.ids()[first..end];
+                let batch = partition.read(&columns, first..end)?;
+                if self.content == Content::States {
+                    accumulators.merge(&node.calls, ids, batch.columns(), run)?;
+                    continue;
+                }
+                for ((accumulator, call), whole) in
+                    accumulators.0.iter_mut().zip(&node.calls).zip(&mut whole)
+                {
+                    match whole {
+                        None => {
+                            let arguments = call.argument_arrays(&batch);
+                            accumulator.update(ids, &arguments, run.evaluation())?;
+                        }
+                        Some((writer, _)) => ordered::append(call, writer, Some(ids), &batch)?,
+                    }
+                }
+            }
+            for ((accumulator, call), whole) in
+                accumulators.0.iter_mut().zip(&node.calls).zip(whole)
+            {
+                if let Some((writer, table)) = whole {
+                    writer.finish()?;
+                    ordered::update(call, table, accumulator.as_mut(), run)?;
+                }
+            }
+        }
+        let keys: Vec<usize> = (0..node.key_count).collect();
+        let keys = partition.gather(&keys, groups.first_rows())?;
+        let results = node.results(
+            keys.into_columns(),
+            &mut accumulators,
+            groups.group_count(),
+            run,
+        )?;
+        self.accumulators = Some(accumulators);
+        Ok(results)
+    }
+}
+
+impl Cursor for PartitionCursor {
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        loop {
+            if let Some(batch) = self.pending.pop_front() {
+                return Ok(Some(batch));
+            }
+            run.statement.check_interrupt()?;
+            let Some(partition) = self.queue.next_partition()? else {
+                return Ok(None);
+            };
+            self.pending = self.group(&partition, run)?;
+        }
+    }
+}

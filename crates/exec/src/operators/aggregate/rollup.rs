@@ -1,0 +1,176 @@
+//! WITH ROLLUP: super-aggregate rows.
+//!
+//! Every input row is repeated for each level, its last keys replaced by NULL, with the level as one
+//! more key; so every aggregate function works as it does without ROLLUP. The result is sorted, each
+//! super-aggregate row after the rows that it sums up, as MySQL gives it.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, new_null_array};
+use mayfly_plan::physical::{AggregateCall, Purpose, SortKey, TemporaryTable};
+use mayfly_plan::{Comparison, Expression, ExpressionKind};
+use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
+
+use super::Specification;
+use crate::context::RunContext;
+use crate::expression::Program;
+use crate::operators::{Cursor, Node, project, sort, travelling_all};
+
+pub(super) fn build(
+    input: Arc<dyn Node>,
+    specification: &Specification<'_>,
+    run: &RunContext,
+) -> Result<Arc<dyn Node>> {
+    let keys = specification.keys;
+    let key_count = keys.len();
+    // Repeated rows are: keys, level, then every expression that the calls read.
+    let mut programs: Vec<Program> = Program::compile_all(keys);
+    let mut place = key_count + 1;
+    let mut moved = |expression: &Expression| {
+        programs.push(Program::compile(expression));
+        place += 1;
+        Expression::column(place - 1, expression.ty.clone(), expression.nullable)
+    };
+    let calls: Vec<AggregateCall> = specification
+        .aggregates
+        .iter()
+        .map(|call| AggregateCall {
+            arguments: call.arguments.iter().map(&mut moved).collect(),
+            order_by: call
+                .order_by
+                .iter()
+                .map(|key| SortKey {
+                    expression: moved(&key.expression),
+                    descending: key.descending,
+                })
+                .collect(),
+            ..call.clone()
+        })
+        .collect();
+    let key_types: Vec<SqlType> = keys.iter().map(|key| key.ty.clone()).collect();
+    let repeat: Arc<dyn Node> = Arc::new(Repeat {
+        input,
+        key_types: travelling_all(&key_types),
+        programs,
+    });
+    let level = Expression::column(key_count, SqlType::bigint(), false);
+    let mut group_keys: Vec<Expression> = key_types
+        .iter()
+        .enumerate()
+        .map(|(column, ty)| Expression::column(column, ty.clone(), true))
+        .collect();
+    group_keys.push(level);
+    let grouped = super::build(
+        repeat,
+        Specification {
+            keys: &group_keys,
+            aggregates: &calls,
+            rollup: false,
+            first_groups: None,
+            temporary: specification.temporary,
+        },
+        run,
+    )?;
+    // Now keys, level, results; wanted are keys, results, level.
+    let results = calls.iter().map(|call| call.signature.result.clone());
+    let results: Vec<SqlType> = results.collect();
+    let order = (0..key_count)
+        .chain(key_count + 1..key_count + 1 + results.len())
+        .chain([key_count]);
+    let grouped_types: Vec<SqlType> = key_types
+        .iter()
+        .cloned()
+        .chain([SqlType::bigint()])
+        .chain(results)
+        .collect();
+    let columns: Vec<Expression> = order
+        .map(|column| Expression::column(column, grouped_types[column].clone(), true))
+        .collect();
+    let row: Vec<SqlType> = columns.iter().map(|column| column.ty.clone()).collect();
+    let rows = project::build(grouped, &columns);
+    let level = row.len() - 1;
+    let mut sort_keys = Vec::with_capacity(key_count * 2);
+    for (column, ty) in key_types.iter().enumerate() {
+        let is_rolled_up = Expression {
+            kind: ExpressionKind::Compare {
+                comparison: Comparison::Greater,
+                left: Box::new(Expression::column(level, SqlType::bigint(), false)),
+                right: Box::new(Expression::literal(
+                    Value::Int((key_count - 1 - column) as i64),
+                    SqlType::bigint(),
+                )),
+            },
+            ty: SqlType::boolean(),
+            nullable: false,
+        };
+        for expression in [is_rolled_up, Expression::column(column, ty.clone(), true)] {
+            sort_keys.push(SortKey {
+                expression,
+                descending: false,
+            });
+        }
+    }
+    let temporary = TemporaryTable {
+        purpose: Purpose::GroupBy,
+        cause: "WITH ROLLUP gives each sum after the rows that it sums up".to_owned(),
+    };
+    Ok(sort::build(rows, &row, &sort_keys, None, &temporary))
+}
+
+/// Every row once for each level: keys (the last ones NULL), level, other expressions.
+struct Repeat {
+    input: Arc<dyn Node>,
+    key_types: Vec<PhysicalType>,
+    programs: Vec<Program>,
+}
+
+impl Node for Repeat {
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        self.input.prepare(run)
+    }
+
+    fn rows_hint(&self) -> u64 {
+        self.input
+            .rows_hint()
+            .saturating_mul(self.key_types.len() as u64 + 1)
+    }
+
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        Ok(Box::new(RepeatCursor {
+            input: Arc::clone(&self.input).open(run)?,
+            node: self,
+            current: None,
+        }))
+    }
+}
+
+struct RepeatCursor {
+    node: Arc<Repeat>,
+    input: Box<dyn Cursor>,
+    /// A batch and the level that it is given for next.
+    current: Option<(Batch, usize)>,
+}
+
+impl Cursor for RepeatCursor {
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        let keys = &self.node.key_types;
+        let (batch, level) = match self.current.take() {
+            Some(current) => current,
+            None => match self.input.next(run)? {
+                None => return Ok(None),
+                Some(batch) => (project::project(&self.node.programs, &batch, run)?, 0),
+            },
+        };
+        let rows = batch.row_count();
+        let kept = keys.len() - level;
+        let mut columns: Vec<ArrayRef> = batch.columns()[..kept].to_vec();
+        let rolled_up = keys[kept..].iter();
+        columns.extend(rolled_up.map(|physical| new_null_array(&physical.arrow(), rows)));
+        columns.push(Arc::new(Int64Array::from(vec![level as i64; rows])));
+        columns.extend_from_slice(&batch.columns()[keys.len()..]);
+        if level < keys.len() {
+            self.current = Some((batch, level + 1));
+        }
+        Ok(Some(Batch::new(columns, rows)))
+    }
+}

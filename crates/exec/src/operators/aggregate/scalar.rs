@@ -1,0 +1,95 @@
+//! Aggregates without keys: one group, also over no rows.
+
+use std::collections::VecDeque;
+
+use mayfly_storage::{TempTable, TempTableWriter};
+use mayfly_types::{Batch, Result};
+
+use super::call::Accumulators;
+use super::{Aggregate, ordered};
+use crate::context::RunContext;
+use crate::driver::{Sink, drain};
+
+pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<VecDeque<Batch>> {
+    // Rows of calls that need them without duplicates or in order, each in a table of its own.
+    let tables = node
+        .calls
+        .iter()
+        .map(|call| match call.needs_whole_groups() {
+            false => Ok(None),
+            true => ordered::table(node, call, run).map(Some),
+        })
+        .collect::<Result<Vec<Option<TempTable>>>>()?;
+    let plain_mergeable = node
+        .calls
+        .iter()
+        .all(|call| call.needs_whole_groups() || call.is_mergeable());
+    let threads_max = if plain_mergeable {
+        node.threads_max()
+    } else {
+        1
+    };
+    let sinks = drain(&node.input, run, threads_max, || {
+        let mut accumulators = Accumulators::new(&node.calls, &node.signature)?;
+        accumulators.resize(1);
+        let writers = tables
+            .iter()
+            .map(|table| table.as_ref().map(TempTable::writer));
+        Ok(ScalarSink {
+            node,
+            accumulators,
+            writers: writers.collect(),
+        })
+    })?;
+    let mut first: Option<Accumulators> = None;
+    for sink in sinks {
+        for writer in sink.writers.into_iter().flatten() {
+            writer.finish()?;
+        }
+        let mut accumulators = sink.accumulators;
+        match &mut first {
+            None => first = Some(accumulators),
+            Some(first) => {
+                for (index, call) in node.calls.iter().enumerate() {
+                    if !call.needs_whole_groups() {
+                        let state = accumulators.0[index].take_state()?;
+                        first.0[index].merge(&[0], &state, run.evaluation())?;
+                    }
+                }
+            }
+        }
+    }
+    let Some(mut accumulators) = first else {
+        return Ok(VecDeque::new());
+    };
+    for ((call, table), accumulator) in node.calls.iter().zip(tables).zip(&mut accumulators.0) {
+        if let Some(table) = table {
+            ordered::update(call, table, accumulator.as_mut(), run)?;
+        }
+    }
+    node.results(Vec::new(), &mut accumulators, 1, run)
+}
+
+struct ScalarSink<'a> {
+    node: &'a Aggregate,
+    accumulators: Accumulators,
+    writers: Vec<Option<TempTableWriter>>,
+}
+
+impl Sink for ScalarSink<'_> {
+    fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
+        let rows = self.node.columns.evaluate(&batch, run)?;
+        let count = rows.row_count();
+        let calls = self.node.calls.iter().zip(&mut self.accumulators.0);
+        for ((call, accumulator), writer) in calls.zip(&mut self.writers) {
+            match writer {
+                None => {
+                    let arguments = call.argument_arrays(&rows);
+                    accumulator.update_one_group(0, &arguments, count, run.evaluation())?;
+                }
+                Some(writer) => ordered::append(call, writer, None, &rows)?,
+            }
+        }
+        Ok(())
+    }
+}

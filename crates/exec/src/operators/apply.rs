@@ -1,0 +1,214 @@
+//! LATERAL: the right side is run anew for every left row, with parameters set from it.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, UInt32Array, new_null_array};
+use mayfly_plan::Expression;
+use mayfly_plan::physical::{JoinKind, Plan};
+use mayfly_types::{Batch, PhysicalType, Result, Value};
+
+use super::{Cursor, Node, to_travelling, travelling, travelling_all};
+use crate::context::RunContext;
+use crate::expression::values::value_at;
+use crate::expression::{Program, Selection, filter_batch};
+
+struct Apply {
+    kind: JoinKind,
+    left: Arc<dyn Node>,
+    right: Plan,
+    right_types: Vec<PhysicalType>,
+    parameters: Vec<(usize, Program, PhysicalType)>,
+    condition: Option<Program>,
+}
+
+pub(super) fn build(
+    kind: JoinKind,
+    left: Arc<dyn Node>,
+    right: &Plan,
+    parameters: &[(usize, Expression)],
+    condition: Option<&Expression>,
+) -> Arc<dyn Node> {
+    let parameters = parameters.iter().map(|(parameter, expression)| {
+        let physical = travelling(&expression.ty);
+        (*parameter, Program::compile(expression), physical)
+    });
+    Arc::new(Apply {
+        kind,
+        left,
+        right: right.clone(),
+        right_types: travelling_all(&right.output),
+        parameters: parameters.collect(),
+        condition: condition.map(Program::compile),
+    })
+}
+
+impl Node for Apply {
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        self.left.prepare(run)
+    }
+
+    fn rows_hint(&self) -> u64 {
+        // Every left row is a small statement of its own.
+        self.left.rows_hint().saturating_mul(100)
+    }
+
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        Ok(Box::new(ApplyCursor {
+            left: Arc::clone(&self.left).open(run)?,
+            node: self,
+            block: None,
+        }))
+    }
+}
+
+struct ApplyCursor {
+    node: Arc<Apply>,
+    left: Box<dyn Cursor>,
+    block: Option<Block>,
+}
+
+/// A batch of left rows, one of which is being joined.
+struct Block {
+    left: Batch,
+    parameters: Vec<ArrayRef>,
+    next_row: usize,
+    right: Option<Right>,
+}
+
+/// The right side under the parameters of one left row.
+struct Right {
+    run: RunContext,
+    cursor: Box<dyn Cursor>,
+    matched: bool,
+}
+
+impl Cursor for ApplyCursor {
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        loop {
+            if let Some(mut block) = self.block.take() {
+                if let Some(batch) = self.node.advance(&mut block, run)? {
+                    self.block = Some(block);
+                    return Ok(Some(batch));
+                }
+            }
+            let Some(left) = self.left.next(run)? else {
+                return Ok(None);
+            };
+            if left.is_empty() {
+                continue;
+            }
+            let parameters = self
+                .node
+                .parameters
+                .iter()
+                .map(|(_, program, _)| Ok(to_travelling(program.evaluate_array(&left, run)?)))
+                .collect::<Result<_>>()?;
+            self.block = Some(Block {
+                left,
+                parameters,
+                next_row: 0,
+                right: None,
+            });
+        }
+    }
+}
+
+impl Apply {
+    /// The next rows of a block; `None` when it is through.
+    fn advance(&self, block: &mut Block, run: &RunContext) -> Result<Option<Batch>> {
+        while block.right.is_some() || block.next_row < block.left.row_count() {
+            run.statement.check_interrupt()?;
+            let row = match &block.right {
+                Some(_) => block.next_row - 1,
+                None => {
+                    block.right = Some(self.start(block, run)?);
+                    block.next_row += 1;
+                    block.next_row - 1
+                }
+            };
+            let Some(right) = &mut block.right else {
+                continue;
+            };
+            let given = match right.cursor.next(&right.run)? {
+                Some(batch) if batch.is_empty() => None,
+                Some(batch) => {
+                    let pairs = self.pairs(&block.left, row, &batch)?;
+                    let pairs = match &self.condition {
+                        None => Some(pairs),
+                        Some(condition) => match condition.select(&pairs, run)? {
+                            Selection::All => Some(pairs),
+                            Selection::None => None,
+                            Selection::Some(selection, count) => {
+                                Some(filter_batch(&pairs, &selection, count))
+                            }
+                        },
+                    };
+                    right.matched |= pairs.is_some();
+                    match self.kind {
+                        JoinKind::Inner | JoinKind::Left => pairs,
+                        _ if right.matched => {
+                            block.right = None;
+                            (self.kind == JoinKind::Semi).then(|| block.left.slice(row, 1))
+                        }
+                        _ => None,
+                    }
+                }
+                None => {
+                    let matched = right.matched;
+                    block.right = None;
+                    match self.kind {
+                        JoinKind::Left if !matched => Some(self.alone(&block.left, row)),
+                        JoinKind::Anti | JoinKind::NullAwareAnti if !matched => {
+                            Some(block.left.slice(row, 1))
+                        }
+                        _ => None,
+                    }
+                }
+            };
+            if given.is_some() {
+                return Ok(given);
+            }
+        }
+        Ok(None)
+    }
+
+    fn start(&self, block: &Block, run: &RunContext) -> Result<Right> {
+        let row = block.next_row;
+        let mut values = run.parameters.to_vec();
+        for ((parameter, _, physical), array) in self.parameters.iter().zip(&block.parameters) {
+            if values.len() <= *parameter {
+                values.resize(*parameter + 1, Value::Null);
+            }
+            values[*parameter] = value_at(array, row, *physical);
+        }
+        let run = run.with_parameters(values.into());
+        let node = super::build(&self.right, &run)?;
+        node.prepare(&run)?;
+        Ok(Right {
+            cursor: node.open(&run)?,
+            run,
+            matched: false,
+        })
+    }
+
+    fn pairs(&self, left: &Batch, row: usize, right: &Batch) -> Result<Batch> {
+        let rows = right.row_count();
+        let index = UInt32Array::from(vec![row as u32; rows]);
+        let mut columns = left
+            .columns()
+            .iter()
+            .map(|column| {
+                arrow_select::take::take(column, &index, None).map_err(crate::error::arrow)
+            })
+            .collect::<Result<Vec<_>>>()?;
+        columns.extend_from_slice(right.columns());
+        Ok(Batch::new(columns, rows))
+    }
+
+    fn alone(&self, left: &Batch, row: usize) -> Batch {
+        let mut columns = left.slice(row, 1).into_columns();
+        let nulls = self.right_types.iter();
+        columns.extend(nulls.map(|physical| new_null_array(&physical.arrow(), 1)));
+        Batch::new(columns, 1)
+    }
+}

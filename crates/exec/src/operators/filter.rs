@@ -1,0 +1,57 @@
+//! Rows for which a predicate is true.
+
+use std::sync::Arc;
+
+use mayfly_plan::Expression;
+use mayfly_types::{Batch, Result};
+
+use super::{Cursor, Node};
+use crate::context::RunContext;
+use crate::expression::{Program, Selection, filter_batch};
+
+struct Filter {
+    input: Arc<dyn Node>,
+    predicate: Program,
+}
+
+pub(super) fn build(input: Arc<dyn Node>, predicate: &Expression) -> Arc<dyn Node> {
+    Arc::new(Filter {
+        input,
+        predicate: Program::compile(predicate),
+    })
+}
+
+impl Node for Filter {
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        self.input.prepare(run)
+    }
+
+    fn rows_hint(&self) -> u64 {
+        self.input.rows_hint()
+    }
+
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        let input = Arc::clone(&self.input).open(run)?;
+        Ok(Box::new(FilterCursor { node: self, input }))
+    }
+}
+
+struct FilterCursor {
+    node: Arc<Filter>,
+    input: Box<dyn Cursor>,
+}
+
+impl Cursor for FilterCursor {
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        while let Some(batch) = self.input.next(run)? {
+            match self.node.predicate.select(&batch, run)? {
+                Selection::All => return Ok(Some(batch)),
+                Selection::None => run.statement.check_interrupt()?,
+                Selection::Some(selection, count) => {
+                    return Ok(Some(filter_batch(&batch, &selection, count)));
+                }
+            }
+        }
+        Ok(None)
+    }
+}

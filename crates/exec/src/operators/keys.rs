@@ -1,0 +1,94 @@
+//! From the plan's types and purposes to those of the temporary table.
+
+use arrow_array::ArrayRef;
+use mayfly_plan::Expression;
+use mayfly_plan::physical::Purpose;
+use mayfly_storage::KeyMode;
+use mayfly_types::{Batch, PhysicalType, Result, SqlType};
+
+use super::{to_travelling, travelling};
+use crate::context::RunContext;
+use crate::expression::Program;
+
+/// How values of a type are compared when they are keys.
+pub(super) fn key_mode(ty: &SqlType) -> KeyMode {
+    match ty.physical() {
+        PhysicalType::Bytes => KeyMode::Collated(ty.collation),
+        _ => KeyMode::Binary,
+    }
+}
+
+/// The storage crate's name of a purpose.
+pub(super) fn storage_purpose(purpose: Purpose) -> mayfly_storage::Purpose {
+    use mayfly_storage::Purpose as Storage;
+    match purpose {
+        Purpose::GroupBy => Storage::GroupBy,
+        Purpose::Distinct | Purpose::Aggregate => Storage::Distinct,
+        Purpose::SetOperation => Storage::SetOperation,
+        Purpose::OrderBy => Storage::OrderBy,
+        Purpose::Join => Storage::Join,
+        Purpose::DerivedTable => Storage::DerivedTable,
+        Purpose::CommonTableExpression => Storage::CommonTableExpression,
+        Purpose::Subquery => Storage::Subquery,
+        Purpose::Buffer => Storage::Buffer,
+    }
+}
+
+/// Rows with computed columns beside them: the layout of a table whose keys are expressions. A key
+/// that is a column of the row is not stored twice.
+pub(super) struct Layout {
+    /// The row's own columns come first, as many as this.
+    pub(super) row_columns: usize,
+    /// What is computed and stored after them.
+    computed: Vec<Program>,
+    /// All columns.
+    pub(super) columns: Vec<PhysicalType>,
+}
+
+impl Layout {
+    pub(super) fn new(row: &[SqlType]) -> Self {
+        Self {
+            row_columns: row.len(),
+            computed: Vec::new(),
+            columns: row.iter().map(travelling).collect(),
+        }
+    }
+
+    /// The column that holds an expression's value.
+    pub(super) fn place(&mut self, expression: &Expression) -> usize {
+        let program = Program::compile(expression);
+        if let Some(column) = program.as_column() {
+            return column;
+        }
+        self.computed.push(program);
+        self.columns.push(travelling(&expression.ty));
+        self.columns.len() - 1
+    }
+
+    /// The row with its computed columns.
+    pub(super) fn extend(&self, batch: Batch, run: &RunContext) -> Result<Batch> {
+        if self.computed.is_empty() {
+            return Ok(batch);
+        }
+        let computed = self
+            .computed
+            .iter()
+            .map(|program| Ok(to_travelling(program.evaluate_array(&batch, run)?)))
+            .collect::<Result<Vec<ArrayRef>>>()?;
+        let rows = batch.row_count();
+        let mut columns = batch.into_columns();
+        columns.extend(computed);
+        Ok(Batch::new(columns, rows))
+    }
+
+    /// The row without its computed columns.
+    pub(super) fn strip(&self, batch: Batch) -> Batch {
+        if self.computed.is_empty() {
+            return batch;
+        }
+        let rows = batch.row_count();
+        let mut columns = batch.into_columns();
+        columns.truncate(self.row_columns);
+        Batch::new(columns, rows)
+    }
+}

@@ -1,0 +1,201 @@
+//! Operators: one file each.
+//!
+//! A [`Node`] is an operator of one run. Its life: `prepare` once, on the thread that coordinates
+//! the statement (breakers drain their inputs here, in parallel); then any number of workers `open`
+//! a [`Cursor`] each and pull batches; the cursors of a node share its rows between them. Dropping
+//! the node drops its temporary tables.
+//!
+//! Between operators no column is of the physical type Bool: a predicate that leaves an expression
+//! is an Int64 of 0 and 1.
+
+pub(crate) mod aggregate;
+mod apply;
+mod filter;
+mod hash_join;
+mod keys;
+mod limit;
+pub(crate) mod materialize;
+mod nested_loop;
+mod project;
+pub(crate) mod recursive;
+mod scan;
+mod set_operation;
+mod shared;
+mod sort;
+mod union_all;
+mod values;
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array};
+use arrow_buffer::BooleanBuffer;
+use arrow_schema::DataType;
+use mayfly_plan::physical::{Operator, Plan};
+use mayfly_types::{Batch, PhysicalType, Result, SqlType};
+
+use crate::context::RunContext;
+
+/// An operator of one run.
+pub(crate) trait Node: Send + Sync {
+    /// Does what must be done before the first row: breakers drain their inputs. Called once, on
+    /// the coordinating thread, before any cursor is opened.
+    fn prepare(&self, run: &RunContext) -> Result<()>;
+
+    /// About how many rows the node will read from below or give, after `prepare`: decides whether
+    /// threads are worth their start.
+    fn rows_hint(&self) -> u64;
+
+    /// A cursor for one worker. All cursors of a node share its rows.
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>>;
+}
+
+/// One worker's view of an operator's rows.
+pub(crate) trait Cursor: Send {
+    /// The next rows; `None` at the end. May be an empty batch.
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>>;
+}
+
+/// Makes the operators of a plan.
+pub(crate) fn build(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
+    stacker::maybe_grow(64 * 1024, 1024 * 1024, || build_one(plan, run))
+}
+
+fn build_one(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
+    Ok(match &plan.operator {
+        Operator::Values { rows } => values::build(rows, &plan.output),
+        Operator::TableScan {
+            table,
+            columns,
+            predicate,
+            ..
+        } => scan::build(table, columns, predicate.as_ref()),
+        Operator::SharedScan { shared, .. } => Arc::new(shared::SharedScan::new(*shared)),
+        Operator::WorkingTable { shared, .. } => Arc::new(shared::WorkingTable::new(*shared)),
+        Operator::Filter { input, predicate } => filter::build(build(input, run)?, predicate),
+        Operator::Project { input, expressions } => project::build(build(input, run)?, expressions),
+        Operator::Limit {
+            input,
+            offset,
+            count,
+        } => limit::build(build(input, run)?, *offset, *count),
+        Operator::Aggregate {
+            input,
+            keys,
+            aggregates,
+            rollup,
+            first_groups,
+            temporary,
+        } => aggregate::build(
+            build(input, run)?,
+            aggregate::Specification {
+                keys,
+                aggregates,
+                rollup: *rollup,
+                first_groups: *first_groups,
+                temporary: temporary.as_ref(),
+            },
+            run,
+        )?,
+        Operator::Sort {
+            input,
+            keys,
+            limit,
+            temporary,
+        } => sort::build(build(input, run)?, &input.output, keys, *limit, temporary),
+        Operator::SetOperation {
+            kind,
+            all,
+            inputs,
+            temporary,
+        } => set_operation::build(*kind, *all, inputs, temporary.as_ref(), &plan.output, run)?,
+        Operator::HashJoin {
+            kind,
+            left,
+            right,
+            keys,
+            residual,
+            build_left,
+            temporary,
+        } => hash_join::build(
+            hash_join::Specification {
+                kind: *kind,
+                left: &left.output,
+                right: &right.output,
+                keys,
+                residual: residual.as_ref(),
+                build_left: *build_left,
+                temporary,
+            },
+            build(left, run)?,
+            build(right, run)?,
+        ),
+        Operator::NestedLoopJoin {
+            kind,
+            left,
+            right,
+            condition,
+            temporary,
+        } => nested_loop::build(
+            *kind,
+            build(left, run)?,
+            build(right, run)?,
+            &right.output,
+            condition.as_ref(),
+            temporary,
+        ),
+        Operator::Apply {
+            kind,
+            left,
+            right,
+            parameters,
+            condition,
+        } => apply::build(
+            *kind,
+            build(left, run)?,
+            right,
+            parameters,
+            condition.as_ref(),
+        ),
+        Operator::Materialize { input, temporary } => {
+            materialize::build(build(input, run)?, &plan.output, temporary)
+        }
+    })
+}
+
+/// The physical type in which a column travels between operators.
+pub(crate) fn travelling(ty: &SqlType) -> PhysicalType {
+    match ty.physical() {
+        PhysicalType::Bool => PhysicalType::Int64,
+        physical => physical,
+    }
+}
+
+/// The travelling types of an operator's output.
+pub(crate) fn travelling_all(types: &[SqlType]) -> Vec<PhysicalType> {
+    types.iter().map(travelling).collect()
+}
+
+/// An expression's result in the form in which it travels.
+pub(crate) fn to_travelling(array: ArrayRef) -> ArrayRef {
+    if *array.data_type() != DataType::Boolean {
+        return array;
+    }
+    let array = array.as_boolean();
+    let values: Vec<i64> = array.values().iter().map(i64::from).collect();
+    Arc::new(Int64Array::new(values.into(), array.nulls().cloned()))
+}
+
+/// A travelling column as a predicate's result.
+pub(crate) fn to_boolean(array: &ArrayRef) -> ArrayRef {
+    match array.as_primitive_opt::<arrow_array::types::Int64Type>() {
+        None => Arc::clone(array),
+        Some(numbers) => {
+            let values = numbers.values();
+            Arc::new(BooleanArray::new(
+                BooleanBuffer::collect_bool(values.len(), |row| values[row] != 0),
+                numbers.nulls().cloned(),
+            ))
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Joins by any condition: every left row meets every right row.
+//!
+//! The right rows are kept in a temporary table. A block of left rows meets one batch of right rows
+//! after the other; as many pairs are made at once as a batch may have rows, so that a small right
+//! side costs no more a pair than a large one.
+
+use std::sync::{Arc, Mutex};
+
+use arrow_array::{ArrayRef, UInt32Array, new_null_array};
+use arrow_buffer::BooleanBuffer;
+use mayfly_plan::Expression;
+use mayfly_plan::physical::{JoinKind, TemporaryTable};
+use mayfly_storage::{Scan, TempTable};
+use mayfly_types::{Batch, PhysicalType, Result, SqlType};
+
+use super::materialize::{AppendSink, plain_table};
+use super::{Cursor, Node, travelling_all};
+use crate::context::RunContext;
+use crate::driver::drain;
+use crate::expression::{Program, Selection, filter_batch};
+use crate::state::lock;
+
+struct NestedLoop {
+    kind: JoinKind,
+    left: Arc<dyn Node>,
+    right: Arc<dyn Node>,
+    right_types: Vec<SqlType>,
+    condition: Option<Program>,
+    temporary: TemporaryTable,
+    table: Mutex<Option<TempTable>>,
+}
+
+pub(super) fn build(
+    kind: JoinKind,
+    left: Arc<dyn Node>,
+    right: Arc<dyn Node>,
+    right_types: &[SqlType],
+    condition: Option<&Expression>,
+    temporary: &TemporaryTable,
+) -> Arc<dyn Node> {
+    Arc::new(NestedLoop {
+        kind,
+        left,
+        right,
+        right_types: right_types.to_vec(),
+        condition: condition.map(Program::compile),
+        temporary: temporary.clone(),
+        table: Mutex::new(None),
+    })
+}
+
+impl Node for NestedLoop {
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        let table = plain_table(&self.right_types, &self.temporary, run)?;
+        for sink in drain(&self.right, run, 1, || Ok(AppendSink(table.writer())))? {
+            sink.0.finish()?;
+        }
+        *lock(&self.table) = Some(table);
+        self.left.prepare(run)
+    }
+
+    fn rows_hint(&self) -> u64 {
+        let right = lock(&self.table).as_ref().map_or(0, TempTable::row_count);
+        self.left.rows_hint().saturating_mul(right.max(1))
+    }
+
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        let table = lock(&self.table).clone();
+        Ok(Box::new(LoopCursor {
+            left: Arc::clone(&self.left).open(run)?,
+            right: table.map(|table| table.scan(None)),
+            right_types: travelling_all(&self.right_types),
+            node: self,
+            block: None,
+        }))
+    }
+}
+
+struct LoopCursor {
+    node: Arc<NestedLoop>,
+    left: Box<dyn Cursor>,
+    right: Option<Scan>,
+    right_types: Vec<PhysicalType>,
+    block: Option<Block>,
+}
+
+/// A batch of left rows that meets the right rows.
+struct Block {
+    left: Batch,
+    matched: Vec<bool>,
+    /// The right rows that are being met, and the left row that meets them next.
+    right: Option<Batch>,
+    next_left: usize,
+}
+
+impl Cursor for LoopCursor {
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        loop {
+            if let Some(mut block) = self.block.take() {
+                while self.has_right_rows(&mut block)? {
+                    run.statement.check_interrupt()?;
+                    if let Some(batch) = self.meet(&mut block, run)? {
+                        self.block = Some(block);
+                        return Ok(Some(batch));
+                    }
+                }
+                if let Some(batch) = self.end(block) {
+                    return Ok(Some(batch));
+                }
+            }
+            run.statement.check_interrupt()?;
+            let Some(left) = self.left.next(run)? else {
+                return Ok(None);
+            };
+            if left.is_empty() {
+                continue;
+            }
+            if let Some(scan) = &mut self.right {
+                scan.rewind();
+            }
+            self.block = Some(Block {
+                matched: vec![false; left.row_count()],
+                left,
+                right: None,
+                next_left: 0,
+            });
+        }
+    }
+}
+
+impl LoopCursor {
+    fn has_right_rows(&mut self, block: &mut Block) -> Result<bool> {
+        if block.right.is_some() && block.next_left < block.left.row_count() {
+            return Ok(true);
+        }
+        block.next_left = 0;
+        block.right = match &mut self.right {
+            None => None,
+            Some(scan) => scan.next_batch()?,
+        };
+        Ok(block.right.is_some())
+    }
+
+    /// Some left rows meet the current right rows.
+    fn meet(&self, block: &mut Block, run: &RunContext) -> Result<Option<Batch>> {
+        let Some(right) = &block.right else {
+            return Ok(None);
+        };
+        let right_rows = right.row_count();
+        let first = block.next_left;
+        let left_rows = (run.statement.options.batch_rows / right_rows)
+            .clamp(1, block.left.row_count() - first);
+        block.next_left += left_rows;
+        let count = left_rows * right_rows;
+        let left_index: UInt32Array = (first..first + left_rows)
+            .flat_map(|row| std::iter::repeat_n(row as u32, right_rows))
+            .collect();
+        let mut columns = take_all(block.left.columns(), &left_index)?;
+        if left_rows == 1 {
+            columns.extend_from_slice(right.columns());
+        } else {
+            let right_index: UInt32Array =
+                (0..count).map(|pair| (pair % right_rows) as u32).collect();
+            columns.extend(take_all(right.columns(), &right_index)?);
+        }
+        let pairs = Batch::new(columns, count);
+        let selection = match &self.node.condition {
+            None => Selection::All,
+            Some(condition) => condition.select(&pairs, run)?,
+        };
+        if self.node.kind != JoinKind::Inner {
+            let mark = |pair: usize| block.matched[first + pair / right_rows] = true;
+            match &selection {
+                Selection::All => (0..count).for_each(mark),
+                Selection::None => {}
+                Selection::Some(selection, _) => selection.set_indices().for_each(mark),
+            }
+        }
+        if !matches!(self.node.kind, JoinKind::Inner | JoinKind::Left) {
+            return Ok(None);
+        }
+        Ok(match selection {
+            Selection::All => Some(pairs),
+            Selection::None => None,
+            Selection::Some(selection, count) => Some(filter_batch(&pairs, &selection, count)),
+        })
+    }
+
+    /// What a block still gives when it has met every right row.
+    fn end(&self, block: Block) -> Option<Batch> {
+        let wanted = match self.node.kind {
+            JoinKind::Inner => return None,
+            JoinKind::Semi => true,
+            JoinKind::Left | JoinKind::Anti | JoinKind::NullAwareAnti => false,
+        };
+        let selection =
+            BooleanBuffer::collect_bool(block.matched.len(), |row| block.matched[row] == wanted);
+        let count = selection.count_set_bits();
+        if count == 0 {
+            return None;
+        }
+        let left = filter_batch(&block.left, &selection, count);
+        if self.node.kind != JoinKind::Left {
+            return Some(left);
+        }
+        let mut columns = left.into_columns();
+        let nulls = self.right_types.iter();
+        columns.extend(nulls.map(|physical| new_null_array(&physical.arrow(), count)));
+        Some(Batch::new(columns, count))
+    }
+}
+
+fn take_all(columns: &[ArrayRef], rows: &UInt32Array) -> Result<Vec<ArrayRef>> {
+    columns
+        .iter()
+        .map(|column| arrow_select::take::take(column, rows, None).map_err(crate::error::arrow))
+        .collect()
+}

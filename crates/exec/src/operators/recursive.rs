@@ -1,0 +1,127 @@
+//! Recursive common table expressions: the seed, then round after round over the rows that the
+//! round before added, until one adds none.
+
+use std::sync::Arc;
+
+use mayfly_plan::physical::{Plan, SharedId, SharedResult};
+use mayfly_storage::{GroupIndex, TempTable, TempTableWriter};
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, Result};
+
+use super::keys::key_mode;
+use super::materialize::plain_table;
+use super::{Node, build, travelling_all};
+use crate::context::RunContext;
+use crate::driver::{Sink, drain};
+use crate::expression::filter_batch;
+
+pub(crate) fn run(
+    id: SharedId,
+    result: &SharedResult,
+    seed: &Plan,
+    step: &Plan,
+    distinct: bool,
+    run: &RunContext,
+) -> Result<TempTable> {
+    let all = plain_table(&result.output, &result.temporary, run)?;
+    let seen = match distinct {
+        false => None,
+        true => Some(GroupIndex::new(
+            &run.statement.temp,
+            travelling_all(&result.output),
+            result.output.iter().map(key_mode).collect(),
+        )?),
+    };
+    let mut whole = Whole {
+        writer: all.writer(),
+        seen,
+        ids: Vec::new(),
+    };
+    let mut round = whole.add(seed, result, run)?;
+    let mut iterations = 0;
+    while round.row_count() > 0 {
+        iterations += 1;
+        if iterations > run.statement.options.cte_max_recursion_depth {
+            return Err(codes::ER_CTE_MAX_RECURSION_DEPTH.with(&[&iterations]));
+        }
+        run.state.set_working(id, Some(round))?;
+        let next = whole.add(step, result, run);
+        run.state.set_working(id, None)?;
+        round = next?;
+    }
+    whole.writer.finish()?;
+    Ok(all)
+}
+
+/// Everything added so far.
+struct Whole {
+    writer: TempTableWriter,
+    /// UNION DISTINCT: the rows that are there.
+    seen: Option<GroupIndex>,
+    ids: Vec<u32>,
+}
+
+impl Whole {
+    /// Runs a part; its new rows become part of the whole and are returned as a table.
+    fn add(&mut self, plan: &Plan, result: &SharedResult, run: &RunContext) -> Result<TempTable> {
+        let added = plain_table(&result.output, &result.temporary, run)?;
+        let input: Arc<dyn Node> = build(plan, run)?;
+        let writer = {
+            let mut whole = Some(self);
+            let sinks = drain(&input, run, 1, || {
+                Ok(RoundSink {
+                    whole: whole.take(),
+                    added: added.writer(),
+                })
+            })?;
+            sinks.into_iter().map(|sink| sink.added)
+        };
+        for writer in writer {
+            writer.finish()?;
+        }
+        Ok(added)
+    }
+
+    fn new_rows(&mut self, batch: Batch) -> Result<Batch> {
+        let Some(seen) = &mut self.seen else {
+            return Ok(batch);
+        };
+        let rows = batch.row_count();
+        let known = u32::try_from(seen.group_count()).unwrap_or(u32::MAX);
+        let taken = seen.find_or_insert(batch.columns(), rows, &mut self.ids)?;
+        if taken < rows {
+            return Err(codes::ER_OUT_OF_MEMORY
+                .with(&[&"the distinct rows of a recursive common table expression"]));
+        }
+        // A row is new when it is the first to carry the next number.
+        let mut next = known;
+        let selection = arrow_buffer::BooleanBuffer::collect_bool(rows, |row| {
+            let new = self.ids[row] == next;
+            next += u32::from(new);
+            new
+        });
+        let count = selection.count_set_bits();
+        Ok(filter_batch(&batch, &selection, count))
+    }
+}
+
+/// Adds a round's new rows to the whole and to the round. A recursive part runs on one thread, so
+/// that there is one sink.
+struct RoundSink<'a> {
+    whole: Option<&'a mut Whole>,
+    added: TempTableWriter,
+}
+
+impl Sink for RoundSink<'_> {
+    fn consume(&mut self, batch: Batch, _run: &RunContext) -> Result<()> {
+        let Some(whole) = &mut self.whole else {
+            return Ok(());
+        };
+        let batch = whole.new_rows(batch)?;
+        if batch.is_empty() {
+            return Ok(());
+        }
+        whole.writer.append(&batch)?;
+        self.added.append(&batch)
+    }
+}

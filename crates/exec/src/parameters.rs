@@ -1,0 +1,181 @@
+//! Which parameters a plan reads from outside: what the results of a subquery depend on.
+
+use std::collections::BTreeSet;
+
+use mayfly_plan::expression::{Subquery, SubqueryKind};
+use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedSource};
+use mayfly_plan::{Expression, ExpressionKind};
+
+/// The parameters that running `plan` reads and does not set itself, in ascending order.
+pub(crate) fn free_parameters(plan: &Plan, query: Option<&QueryPlan>) -> Vec<usize> {
+    let mut walk = Walk {
+        query,
+        found: BTreeSet::new(),
+        bound: Vec::new(),
+    };
+    walk.plan(plan);
+    walk.found.into_iter().collect()
+}
+
+struct Walk<'a> {
+    query: Option<&'a QueryPlan>,
+    found: BTreeSet<usize>,
+    bound: Vec<usize>,
+}
+
+impl Walk<'_> {
+    fn parameter(&mut self, parameter: usize) {
+        if !self.bound.contains(&parameter) {
+            self.found.insert(parameter);
+        }
+    }
+
+    fn with_bound(&mut self, parameters: &[(usize, Expression)], inside: impl FnOnce(&mut Self)) {
+        for (_, expression) in parameters {
+            self.expression(expression);
+        }
+        let before = self.bound.len();
+        self.bound
+            .extend(parameters.iter().map(|(parameter, _)| *parameter));
+        inside(self);
+        self.bound.truncate(before);
+    }
+
+    fn plan(&mut self, plan: &Plan) {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.operator(plan));
+    }
+
+    fn operator(&mut self, plan: &Plan) {
+        match &plan.operator {
+            Operator::Values { rows } => self.expressions(rows.iter().flatten()),
+            Operator::TableScan { predicate, .. } => self.expressions(predicate),
+            Operator::SharedScan { shared, .. } => self.shared(shared.0),
+            Operator::WorkingTable { .. } => {}
+            Operator::Filter { input, predicate } => {
+                self.plan(input);
+                self.expression(predicate);
+            }
+            Operator::Project { input, expressions } => {
+                self.plan(input);
+                self.expressions(expressions);
+            }
+            Operator::Limit { input, .. } | Operator::Materialize { input, .. } => {
+                self.plan(input);
+            }
+            Operator::Aggregate {
+                input,
+                keys,
+                aggregates,
+                ..
+            } => {
+                self.plan(input);
+                self.expressions(keys);
+                for call in aggregates {
+                    self.expressions(&call.arguments);
+                    self.expressions(call.order_by.iter().map(|key| &key.expression));
+                }
+            }
+            Operator::Sort { input, keys, .. } => {
+                self.plan(input);
+                self.expressions(keys.iter().map(|key| &key.expression));
+            }
+            Operator::SetOperation { inputs, .. } => {
+                inputs.iter().for_each(|input| self.plan(input));
+            }
+            Operator::HashJoin {
+                left,
+                right,
+                keys,
+                residual,
+                ..
+            } => {
+                self.plan(left);
+                self.plan(right);
+                self.expressions(keys.iter().flat_map(|key| [&key.left, &key.right]));
+                self.expressions(residual);
+            }
+            Operator::NestedLoopJoin {
+                left,
+                right,
+                condition,
+                ..
+            } => {
+                self.plan(left);
+                self.plan(right);
+                self.expressions(condition);
+            }
+            Operator::Apply {
+                left,
+                right,
+                parameters,
+                condition,
+                ..
+            } => {
+                self.plan(left);
+                self.expressions(condition);
+                self.with_bound(parameters, |walk| walk.plan(right));
+            }
+        }
+    }
+
+    fn shared(&mut self, index: usize) {
+        let Some(shared) = self.query.and_then(|query| query.shared.get(index)) else {
+            return;
+        };
+        for parameter in &shared.parameters {
+            self.parameter(*parameter);
+        }
+        // A shared result may read others; a recursive one reads itself by its working table only.
+        match &shared.source {
+            SharedSource::Plan(plan) => self.plan(plan),
+            SharedSource::Recursive { seed, step, .. } => {
+                self.plan(seed);
+                self.plan(step);
+            }
+        }
+    }
+
+    fn expressions<'e>(&mut self, expressions: impl IntoIterator<Item = &'e Expression>) {
+        for expression in expressions {
+            self.expression(expression);
+        }
+    }
+
+    fn expression(&mut self, expression: &Expression) {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || match &expression.kind {
+            ExpressionKind::Literal(_)
+            | ExpressionKind::Column(_)
+            | ExpressionKind::LogicalSubquery(_) => {}
+            ExpressionKind::Parameter(parameter) => self.parameter(*parameter),
+            ExpressionKind::Call { arguments, .. } => self.expressions(arguments),
+            ExpressionKind::Cast(input)
+            | ExpressionKind::Not(input)
+            | ExpressionKind::IsNull(input)
+            | ExpressionKind::IsTruth(input, _) => self.expression(input),
+            ExpressionKind::Compare { left, right, .. } => {
+                self.expression(left);
+                self.expression(right);
+            }
+            ExpressionKind::And(terms) | ExpressionKind::Or(terms) => self.expressions(terms),
+            ExpressionKind::Case {
+                branches,
+                otherwise,
+            } => {
+                self.expressions(branches.iter().flat_map(|(a, b)| [a, b]));
+                self.expressions(otherwise.as_deref());
+            }
+            ExpressionKind::InList { operand, .. } => self.expression(operand),
+            ExpressionKind::Subquery(subquery) => self.subquery(subquery),
+        });
+    }
+
+    fn subquery(&mut self, subquery: &Subquery) {
+        match &subquery.kind {
+            SubqueryKind::Scalar | SubqueryKind::Exists { .. } => {}
+            SubqueryKind::Quantified { left, .. } | SubqueryKind::Row { left, .. } => {
+                self.expressions(left);
+            }
+        }
+        self.with_bound(&subquery.parameters, |walk| walk.plan(&subquery.plan));
+    }
+}

@@ -1,0 +1,120 @@
+//! What the operators of one run share: common table expressions and subquery results.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mayfly_plan::expression::Subquery;
+use mayfly_plan::physical::{QueryPlan, SharedId, SharedResult, SharedSource};
+use mayfly_storage::TempTable;
+use mayfly_types::error::codes;
+use mayfly_types::{Result, Value};
+
+use crate::context::RunContext;
+use crate::expression::SubqueryState;
+use crate::operators::{materialize, recursive};
+
+/// The state of one run of a plan.
+#[derive(Debug)]
+pub(crate) struct QueryState {
+    plan: Option<Arc<QueryPlan>>,
+    shared: Box<[SharedSlot]>,
+    /// By the address of the plan's node, which outlives this state: the plan is held above, and
+    /// each entry holds its subquery.
+    subqueries: Mutex<HashMap<usize, Arc<SubqueryState>>>,
+}
+
+#[derive(Debug, Default)]
+struct SharedSlot {
+    made: Mutex<Option<Made>>,
+    /// Rows of the round before, while a recursive result is being made.
+    working: Mutex<Option<TempTable>>,
+}
+
+#[derive(Debug)]
+struct Made {
+    parameters: Box<[Value]>,
+    table: TempTable,
+}
+
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere ends the statement; what it left behind is only dropped.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl QueryState {
+    pub(crate) fn new(plan: Option<Arc<QueryPlan>>) -> Self {
+        let slots = plan.as_ref().map_or(0, |plan| plan.shared.len());
+        Self {
+            plan,
+            shared: (0..slots).map(|_| SharedSlot::default()).collect(),
+            subqueries: Mutex::default(),
+        }
+    }
+
+    /// The plan that runs, if there is one.
+    pub(crate) fn plan(&self) -> Option<&QueryPlan> {
+        self.plan.as_deref()
+    }
+
+    fn shared_result(&self, id: SharedId) -> Result<(&SharedResult, &SharedSlot)> {
+        let result = self.plan.as_ref().and_then(|plan| plan.shared.get(id.0));
+        match (result, self.shared.get(id.0)) {
+            (Some(result), Some(slot)) => Ok((result, slot)),
+            _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&"a plan reads a shared result it lacks"])),
+        }
+    }
+
+    /// The rows of a shared result, made now if this is the first reading (or the first with these
+    /// parameters).
+    pub(crate) fn shared(&self, id: SharedId, run: &RunContext) -> Result<TempTable> {
+        let (result, slot) = self.shared_result(id)?;
+        let parameters: Box<[Value]> = result
+            .parameters
+            .iter()
+            .map(|parameter| run.parameter(*parameter))
+            .collect();
+        let mut made = lock(&slot.made);
+        if let Some(made) = made.as_ref().filter(|made| made.parameters == parameters) {
+            return Ok(made.table.clone());
+        }
+        let table = match &result.source {
+            SharedSource::Plan(plan) => {
+                materialize::materialize(plan, &result.output, &result.temporary, run)?
+            }
+            SharedSource::Recursive {
+                seed,
+                step,
+                distinct,
+            } => recursive::run(id, result, seed, step, *distinct, run)?,
+        };
+        *made = Some(Made {
+            parameters,
+            table: table.clone(),
+        });
+        Ok(table)
+    }
+
+    /// The rows that the round before added to a recursive result.
+    pub(crate) fn working(&self, id: SharedId) -> Result<TempTable> {
+        let (_, slot) = self.shared_result(id)?;
+        lock(&slot.working).clone().ok_or_else(|| {
+            codes::ER_UNKNOWN_ERROR.with(&[&"a recursive part runs outside of its expression"])
+        })
+    }
+
+    pub(crate) fn set_working(&self, id: SharedId, table: Option<TempTable>) -> Result<()> {
+        let (_, slot) = self.shared_result(id)?;
+        *lock(&slot.working) = table;
+        Ok(())
+    }
+
+    /// The state of a subquery, made at its first use in this run.
+    pub(crate) fn subquery(&self, subquery: &Arc<Subquery>) -> Arc<SubqueryState> {
+        let address = Arc::as_ptr(subquery) as usize;
+        let mut subqueries = lock(&self.subqueries);
+        let state = subqueries
+            .entry(address)
+            .or_insert_with(|| Arc::new(SubqueryState::new(Arc::clone(subquery))));
+        Arc::clone(state)
+    }
+}

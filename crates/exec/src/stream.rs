@@ -1,0 +1,95 @@
+//! The result of a plan, pulled a batch at a time.
+
+use std::sync::Arc;
+
+use mayfly_plan::physical::QueryPlan;
+use mayfly_types::{Batch, PhysicalType, Result, Value};
+
+use crate::context::{RunContext, StatementContext};
+use crate::operators::{Cursor, Node, build, to_boolean};
+
+/// Starts a plan. Nothing is read before the first [`ResultStream::next_batch`]. `parameters` are
+/// the values of a prepared statement's `?`.
+pub fn execute(
+    plan: &Arc<QueryPlan>,
+    statement: &Arc<StatementContext>,
+    parameters: &[Value],
+) -> Result<ResultStream> {
+    let run = RunContext::new(Arc::clone(statement), Arc::clone(plan), parameters);
+    Ok(ResultStream {
+        state: State::New(Arc::clone(plan)),
+        predicates: predicates(plan),
+        run,
+    })
+}
+
+/// Columns of the result that are predicates: they travel as integers and leave as Bool.
+fn predicates(plan: &QueryPlan) -> Vec<usize> {
+    let types = plan.root.output.iter().enumerate();
+    types
+        .filter(|(_, ty)| ty.physical() == PhysicalType::Bool)
+        .map(|(column, _)| column)
+        .collect()
+}
+
+/// Rows of a running plan.
+pub struct ResultStream {
+    state: State,
+    predicates: Vec<usize>,
+    run: RunContext,
+}
+
+enum State {
+    New(Arc<QueryPlan>),
+    Running(Box<dyn Cursor>),
+    Ended,
+}
+
+impl ResultStream {
+    /// The next rows; `None` at the end. Never an empty batch.
+    pub fn next_batch(&mut self) -> Result<Option<Batch>> {
+        let result = self.advance();
+        if !matches!(result, Ok(Some(_))) {
+            // Temporary tables go as soon as nobody can ask for their rows any more.
+            self.state = State::Ended;
+        }
+        result
+    }
+
+    fn advance(&mut self) -> Result<Option<Batch>> {
+        if let State::New(plan) = &self.state {
+            self.run.statement.check_interrupt()?;
+            let root: Arc<dyn Node> = build(&plan.root, &self.run)?;
+            root.prepare(&self.run)?;
+            self.state = State::Running(root.open(&self.run)?);
+        }
+        let State::Running(cursor) = &mut self.state else {
+            return Ok(None);
+        };
+        while let Some(batch) = cursor.next(&self.run)? {
+            self.run.statement.check_interrupt()?;
+            if !batch.is_empty() {
+                return Ok(Some(leave(batch, &self.predicates)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn leave(batch: Batch, predicates: &[usize]) -> Batch {
+    if predicates.is_empty() {
+        return batch;
+    }
+    let rows = batch.row_count();
+    let mut columns = batch.into_columns();
+    for column in predicates {
+        columns[*column] = to_boolean(&columns[*column]);
+    }
+    Batch::new(columns, rows)
+}
+
+impl std::fmt::Debug for ResultStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ResultStream").finish_non_exhaustive()
+    }
+}
