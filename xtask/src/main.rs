@@ -1,2 +1,33 @@
-//! Chores of the repository, written as a program.
-fn main() {}
+//! Chores of the repository, written as a program: `cargo xtask <task>`.
+
+mod floors;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask tidy    check the repository's own rules
+       cargo xtask test    run every test (the script ./test)";
+
+fn main() -> ExitCode {
+    let task = std::env::args().nth(1);
+    match task.as_deref() {
+        Some("tidy") => tidy::run(),
+        Some("test") => test(),
+        _ => {
+            eprintln!("{USAGE}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn test() -> ExitCode {
+    let script = tidy::root().join("test");
+    match std::process::Command::new(&script).status() {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{}: {error}", script.display());
+            ExitCode::FAILURE
+        }
+    }
+}

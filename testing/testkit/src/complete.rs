@@ -3,7 +3,10 @@
 //! The input is either a golden file, whose statements are kept and whose expectations are written
 //! anew, or a plain script (`.sql`): statements that end in `;` at the end of a line, comments
 //! (`#`), and directives that change the next statement: `@rowsort`, `@nosort`, `@error <regex>`,
-//! `@differs <slug>`, `connection <name>`. A script is given its own database.
+//! `@differs <slug>`, `@mariadb <reason>`, `connection <name>`. A script is given its own database.
+//!
+//! A record under a comment `# from mariadb: <reason>` takes its result from MariaDB instead: for
+//! what MySQL 8.4 has and the MySQL at hand lacks.
 //!
 //! A record that MariaDB answers differently is marked `skipif mariadb`, under a comment
 //! `# differs <slug>: <what MariaDB gives>`; each slug has a row in `COMPAT.md`. The marks are
@@ -28,6 +31,9 @@ use crate::server::{Flavour, ServerSession};
 /// The slug of a difference nobody has explained yet.
 pub const UNEXPLAINED: &str = "unexplained";
 
+/// How the comment starts that says why a record's result comes from MariaDB.
+const FROM_MARIADB: &str = " from mariadb:";
+
 /// One statement of a file, with what its author wants.
 #[derive(Debug, Clone, Default)]
 struct Case {
@@ -36,6 +42,8 @@ struct Case {
     sort: Option<SortMode>,
     error: Option<String>,
     differs: Option<String>,
+    /// Why the result comes from MariaDB, when it does.
+    from_mariadb: Option<String>,
     other_conditions: Vec<String>,
 }
 
@@ -85,7 +93,7 @@ pub fn complete(
         })
         .collect();
 
-    let expected = run(&cases, mysql, Flavour::MySql, &BTreeSet::new())?;
+    let mut expected = run(&cases, mysql, Flavour::MySql, &BTreeSet::new())?;
     let again = run(&cases, mysql, Flavour::MySql, &BTreeSet::new())?;
     for (case, (first, second)) in cases.iter().zip(expected.iter().zip(&again)) {
         if first != second {
@@ -102,10 +110,15 @@ pub fn complete(
             let left_out = differences.keys().copied().collect();
             let actual = run(&cases, mariadb, Flavour::MariaDb, &left_out)?;
             let mut found = false;
+            for (index, case) in cases.iter().enumerate() {
+                if case.from_mariadb.is_some() && actual[index].is_some() {
+                    expected[index].clone_from(&actual[index]);
+                }
+            }
             for (index, outcome) in actual.into_iter().enumerate() {
                 if let Some(outcome) = outcome
                     && let Some(expected) = &expected[index]
-                    && !same_family(&outcome, expected)
+                    && !same_family(&cases[index].sql, &outcome, expected)
                 {
                     differences.insert(index, Some(outcome));
                     found = true;
@@ -177,11 +190,11 @@ impl From<ServerError> for ServerErrorText {
 }
 
 /// Whether two servers agree: values, counts of rows, numbers of errors.
-fn same_family(a: &Outcome, b: &Outcome) -> bool {
+fn same_family(sql: &str, a: &Outcome, b: &Outcome) -> bool {
     match (a, b) {
         (Outcome::Rows { rows: a, .. }, Outcome::Rows { rows: b, .. }) => a == b,
         (Outcome::Error(a), Outcome::Error(b)) => a.errno == b.errno,
-        (Outcome::Done(a), Outcome::Done(b)) => a == b,
+        (Outcome::Done(a), Outcome::Done(b)) => a == b || !shows_count(sql, *b),
         _ => false,
     }
 }
@@ -230,6 +243,7 @@ fn read_script(input: &Path, name: &str) -> Result<Vec<Item>, String> {
                 ("@rowsort", _) => next.sort = Some(SortMode::RowSort),
                 ("@nosort", _) => next.sort = Some(SortMode::NoSort),
                 ("@error", regex) => next.error = Some(regex.to_owned()),
+                ("@mariadb", reason) => next.from_mariadb = Some(reason.to_owned()),
                 ("@differs", slug) => next.differs = Some(slug.to_owned()),
                 ("connection", name) => next.connection = Some(name.to_owned()),
                 _ => next.sql = trimmed.to_owned(),
@@ -259,6 +273,7 @@ fn read_golden(input: &Path) -> Result<Vec<Item>, String> {
         .map_err(|error| format!("{}: {error}", input.display()))?;
     let mut items = Vec::new();
     let mut differs = None;
+    let mut from_mariadb = None;
     for record in records {
         match record {
             Record::Comment(lines) => {
@@ -269,6 +284,12 @@ fn read_golden(input: &Path) -> Result<Vec<Item>, String> {
                     let slug = mark.trim_start_matches(" differs ").split(':').next()?;
                     (slug != UNEXPLAINED).then(|| slug.to_owned())
                 });
+                let (origins, lines): (Vec<_>, Vec<_>) = lines
+                    .into_iter()
+                    .partition(|line| line.starts_with(FROM_MARIADB));
+                from_mariadb = origins
+                    .first()
+                    .map(|line| line.trim_start_matches(FROM_MARIADB).trim().to_owned());
                 if !lines.is_empty() {
                     items.push(Item::Comment(lines));
                 }
@@ -290,6 +311,7 @@ fn read_golden(input: &Path) -> Result<Vec<Item>, String> {
                     sort: None,
                     error,
                     differs: differs.take(),
+                    from_mariadb: from_mariadb.take(),
                     other_conditions: others(&conditions),
                 }));
             }
@@ -312,6 +334,7 @@ fn read_golden(input: &Path) -> Result<Vec<Item>, String> {
                     sort,
                     error,
                     differs: differs.take(),
+                    from_mariadb: from_mariadb.take(),
                     other_conditions: others(&conditions),
                 }));
             }
@@ -363,6 +386,9 @@ fn write_golden(
                 out.push('\n');
             }
             Item::Case(case) => {
+                if let Some(reason) = &case.from_mariadb {
+                    let _ = writeln!(out, "#{FROM_MARIADB} {reason}");
+                }
                 let difference = differences.get(&index);
                 if let Some(Some(outcome)) = difference {
                     let expected = expected[index].as_ref();

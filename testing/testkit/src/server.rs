@@ -34,7 +34,11 @@ impl Flavour {
     /// What makes a session of this server start as a fresh MySQL 8.4 session does.
     fn start(self) -> &'static [&'static str] {
         match self {
-            Self::MySql => &["SET NAMES utf8mb4", "SET time_zone = '+00:00'"],
+            Self::MySql => &[
+                "SET NAMES utf8mb4",
+                "SET time_zone = '+00:00'",
+                "SET explain_format = TRADITIONAL",
+            ],
             Self::MariaDb => &[
                 "SET sql_mode = 'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,\
                  NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
@@ -42,6 +46,8 @@ impl Flavour {
                 "SET collation_server = utf8mb4_uca1400_nopad_ai_ci",
                 "SET time_zone = '+00:00'",
                 "SET default_storage_engine = InnoDB",
+                // Hash joins: the files join tens of thousands of rows without an index.
+                "SET join_cache_level = 4",
             ],
         }
     }

@@ -1,0 +1,152 @@
+//! Crates are floors: a crate may use only crates on lower floors.
+//!
+//! Nothing else keeps cycles between modules out. The table is the one of ARCHITECTURE.md; what a
+//! crate uses comes from `cargo metadata`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// Each crate of `crates/` and its floor.
+const FLOORS: &[(&str, u8)] = &[
+    ("mayfly-types", 0),
+    ("mayfly-syntax", 0),
+    ("mayfly-memory", 0),
+    ("mayfly-functions", 1),
+    ("mayfly-storage", 1),
+    ("mayfly-plan", 2),
+    ("mayfly-exec", 3),
+    ("mayfly-engine", 4),
+    ("mayfly-wire", 5),
+    ("mayfly-cli", 6),
+];
+
+/// Crates that a crate never uses although the floors would allow it, and why.
+const FORBIDDEN: &[(&str, &str, &str)] = &[
+    (
+        "mayfly-plan",
+        "mayfly-storage",
+        "plans read tables only through their own `Catalog`",
+    ),
+    (
+        "mayfly-storage",
+        "mayfly-functions",
+        "storage sees column ids and batches, no SQL",
+    ),
+    (
+        "mayfly-cli",
+        "mayfly-exec",
+        "the engine is the API boundary",
+    ),
+    (
+        "mayfly-cli",
+        "mayfly-plan",
+        "the engine is the API boundary",
+    ),
+    (
+        "mayfly-cli",
+        "mayfly-storage",
+        "the engine is the API boundary",
+    ),
+];
+
+/// Gives one line for each dependency that goes sideways or up.
+pub(crate) fn check(root: &Path) -> Result<Vec<String>, String> {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+        ])
+        .current_dir(root)
+        .output()
+        .map_err(|error| format!("cargo metadata: {error}"))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+    Ok(problems(&packages(&metadata)))
+}
+
+/// The non-dev dependencies of each package, by name.
+fn packages(metadata: &serde_json::Value) -> BTreeMap<String, Vec<String>> {
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
+    let mut packages = BTreeMap::new();
+    for package in list(&metadata["packages"]) {
+        let dependencies = list(&package["dependencies"]);
+        let used = dependencies
+            .iter()
+            .filter(|dependency| dependency["kind"].as_str() != Some("dev"));
+        packages.insert(
+            text(&package["name"]),
+            used.map(|used| text(&used["name"])).collect(),
+        );
+    }
+    packages
+}
+
+fn problems(packages: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let floor = |name: &str| {
+        FLOORS
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, floor)| *floor)
+    };
+    let mut problems = Vec::new();
+    for (name, used) in packages {
+        let Some(own) = floor(name) else {
+            if name.starts_with("mayfly-") && name != "mayfly-testkit" {
+                problems.push(format!(
+                    "{name} has no floor: add it to xtask/src/floors.rs"
+                ));
+            }
+            continue;
+        };
+        for other in used {
+            if let Some(theirs) = floor(other)
+                && theirs >= own
+            {
+                problems.push(format!(
+                    "{name} (floor {own}) uses {other} (floor {theirs})"
+                ));
+            }
+            if other == "mayfly-testkit" {
+                problems.push(format!("{name} uses mayfly-testkit outside of its tests"));
+            }
+            if let Some((.., why)) = FORBIDDEN
+                .iter()
+                .find(|(from, to, _)| from == name && to == other)
+            {
+                problems.push(format!("{name} uses {other}: {why}"));
+            }
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sideways_and_upward_dependencies_are_found() {
+        let uses = |name: &str, used: &[&str]| {
+            (
+                name.to_owned(),
+                used.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            )
+        };
+        let good = BTreeMap::from([uses("mayfly-exec", &["mayfly-plan", "arrow-array"])]);
+        assert!(problems(&good).is_empty());
+        let bad = BTreeMap::from([
+            uses("mayfly-types", &["mayfly-memory"]),
+            uses("mayfly-plan", &["mayfly-storage", "mayfly-engine"]),
+            uses("mayfly-new", &[]),
+        ]);
+        assert_eq!(problems(&bad).len(), 4);
+    }
+}
