@@ -304,3 +304,8 @@ pub(crate) fn text_equals(left: &[u8], right: &[u8], _collation: CollationId) ->
 pub(crate) fn compare_texts(left: &[u8], right: &[u8], _collation: CollationId) -> Ordering {
     left.cmp(right)
 }
+
+/// Order of two JSON documents.
+pub(crate) fn compare_json(left: &[u8], right: &[u8]) -> Ordering {
+    left.cmp(right)
+}

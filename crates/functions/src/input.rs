@@ -291,3 +291,23 @@ pub(crate) fn narrow(
         Decimals::Wide(_) => None,
     }
 }
+
+/// Reads a Decimal128 array.
+pub(crate) fn narrow_array(
+    column: &Column,
+) -> Result<Numbers<'_, arrow_array::types::Decimal128Type>> {
+    match column {
+        Column::Array(array) => Ok(Numbers::Array(downcast(array.as_ref(), "Decimal128")?)),
+        Column::Constant(_) => Err(mismatch("Decimal128")),
+    }
+}
+
+/// Reads a Decimal256 array.
+pub(crate) fn wide_array(
+    column: &Column,
+) -> Result<Numbers<'_, arrow_array::types::Decimal256Type>> {
+    match column {
+        Column::Array(array) => Ok(Numbers::Array(downcast(array.as_ref(), "Decimal256")?)),
+        Column::Constant(_) => Err(mismatch("Decimal256")),
+    }
+}

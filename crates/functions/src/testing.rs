@@ -129,7 +129,7 @@ fn convert(value: &Value, from: &SqlType, to: &SqlType) -> Value {
 }
 
 /// What a client shows of a row.
-fn show(array: &ArrayRef, ty: &SqlType, row: usize) -> String {
+pub(crate) fn show(array: &ArrayRef, ty: &SqlType, row: usize) -> String {
     if array.is_null(row) {
         return "NULL".to_owned();
     }

@@ -5,6 +5,18 @@
 //! out as ordinary columns. DISTINCT and ORDER BY inside an aggregate are the operator's work: it
 //! feeds rows without duplicates and in order.
 
+mod bits;
+mod bytes_store;
+mod count;
+mod exact_sum;
+mod extreme;
+mod group_concat;
+mod state;
+mod sum;
+#[cfg(test)]
+mod tests;
+mod variance;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
@@ -112,7 +124,22 @@ pub trait Accumulator: Send {
 }
 
 /// Every aggregate function.
-pub const FUNCTIONS: &[&dyn AggregateFunction] = &[];
+pub const FUNCTIONS: &[&dyn AggregateFunction] = &[
+    &count::Count,
+    &sum::SUM,
+    &sum::AVG,
+    &extreme::MIN,
+    &extreme::MAX,
+    &extreme::ANY_VALUE,
+    &bits::BIT_AND,
+    &bits::BIT_OR,
+    &bits::BIT_XOR,
+    &variance::VAR_POP,
+    &variance::VAR_SAMP,
+    &variance::STDDEV_POP,
+    &variance::STDDEV_SAMP,
+    &group_concat::GroupConcat,
+];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static dyn AggregateFunction>> =
     LazyLock::new(|| {
@@ -126,4 +153,11 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static dyn AggregateFunction>> 
 /// The aggregate function of a name (in any case), or `None`.
 pub fn by_name(name: &str) -> Option<&'static dyn AggregateFunction> {
     crate::lower_case_lookup(&BY_NAME, name)
+}
+
+/// An accumulator got arrays that its signature did not ask for: a bug of the caller.
+fn mismatch(name: &str) -> mayfly_types::Error {
+    mayfly_types::error::codes::ER_UNKNOWN_ERROR.with(&[&format!(
+        "Internal error: {name} got an argument of another type"
+    )])
 }

@@ -119,6 +119,7 @@ codes! {
     ER_ILLEGAL_REFERENCE = (1247, "42S22", "Reference '{}' not supported ({})");
     ER_DERIVED_MUST_HAVE_ALIAS = (1248, "42000", "Every derived table must have its own alias");
     ER_TABLENAME_NOT_ALLOWED_HERE = (1250, "42000", "Table '{}' from one of the SELECTs cannot be used in {}");
+    ER_CUT_VALUE_GROUP_CONCAT = (1260, "HY000", "Row {} was cut by GROUP_CONCAT()");
     ER_WARN_TOO_FEW_RECORDS = (1261, "01000", "Row {} doesn't contain data for all columns");
     ER_WARN_TOO_MANY_RECORDS = (1262, "01000", "Row {} was truncated; it contained more data than there were input columns");
     ER_WARN_NULL_TO_NOTNULL = (1263, "22004", "Column set to default value; NULL supplied to NOT NULL column '{}' at row {}");

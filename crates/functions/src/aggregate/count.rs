@@ -1,0 +1,114 @@
+//! COUNT(*), COUNT(x) and COUNT(DISTINCT x, y, …): rows in which no argument is NULL.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array};
+use mayfly_types::{Result, SqlType};
+
+use crate::aggregate::state;
+use crate::{
+    Accumulator, AggregateFunction, AggregateSignature, Argument, Column, EvaluationContext,
+    SignatureContext, derive, input,
+};
+
+/// COUNT(); without arguments it is COUNT(*).
+#[derive(Debug)]
+pub(crate) struct Count;
+
+impl AggregateFunction for Count {
+    fn names(&self) -> &'static [&'static str] {
+        &["count"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        0..=usize::MAX
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<AggregateSignature> {
+        Ok(AggregateSignature {
+            arguments: arguments
+                .iter()
+                .map(|argument| argument.ty.clone())
+                .collect(),
+            state: vec![SqlType::bigint()],
+            result: derive::bigint_of_width(21),
+            nullable: false,
+        })
+    }
+
+    fn accumulator(
+        &self,
+        _signature: &AggregateSignature,
+        _options: &[mayfly_types::Value],
+        _context: &SignatureContext,
+    ) -> Result<Box<dyn Accumulator>> {
+        Ok(Box::new(Counts(Vec::new())))
+    }
+}
+
+struct Counts(Vec<i64>);
+
+impl Accumulator for Counts {
+    fn resize(&mut self, group_count: usize) {
+        self.0.resize(group_count.max(self.0.len()), 0);
+    }
+
+    fn update(
+        &mut self,
+        groups: &[u32],
+        arguments: &[ArrayRef],
+        _context: &EvaluationContext,
+    ) -> Result<()> {
+        let counts = &mut self.0[..];
+        let nulls = state::all_valid(arguments);
+        state::for_each_valid(groups, nulls.as_ref(), |group, _| {
+            counts[group as usize] += 1
+        });
+        Ok(())
+    }
+
+    fn update_one_group(
+        &mut self,
+        group: u32,
+        arguments: &[ArrayRef],
+        row_count: usize,
+        _context: &EvaluationContext,
+    ) -> Result<()> {
+        let null_count = state::all_valid(arguments).map_or(0, |nulls| nulls.null_count());
+        self.0[group as usize] += (row_count - null_count) as i64;
+        Ok(())
+    }
+
+    fn merge(
+        &mut self,
+        groups: &[u32],
+        state: &[ArrayRef],
+        _context: &EvaluationContext,
+    ) -> Result<()> {
+        let column: Column = state::column(&state[0]);
+        let partial = input::ints(&column)?;
+        for (row, group) in groups.iter().enumerate() {
+            self.0[*group as usize] += partial.get(row).unwrap_or(0);
+        }
+        Ok(())
+    }
+
+    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
+        Ok(vec![Arc::new(Int64Array::from(std::mem::take(
+            &mut self.0,
+        )))])
+    }
+
+    fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
+        Ok(Arc::new(Int64Array::from(std::mem::take(&mut self.0))))
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.0.capacity() * 8
+    }
+}

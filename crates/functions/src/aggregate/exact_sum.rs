@@ -1,0 +1,305 @@
+//! Sums of doubles that depend on nothing but the numbers: neither on their order nor on how they
+//! were spread over threads and partial states.
+//!
+//! A sum is kept as a set of doubles whose exact (real) sum is the exact sum of everything added:
+//! each addition is an error-free transformation (Knuth's TwoSum), so nothing is ever rounded away.
+//! Only the end rounds, once and correctly: Shewchuk, "Adaptive Precision Floating-Point Arithmetic
+//! and Fast Robust Geometric Predicates" (1997).
+//!
+//! Two doubles a group (`high`, `low`) hold nearly every sum of ordinary data exactly. What does not
+//! fit them goes into an expansion in a side table, which therefore stays small.
+//!
+//! Numbers so large that adding them could overflow are kept apart, scaled down by a power of two.
+
+use std::collections::HashMap;
+
+/// Numbers from here on are kept scaled.
+const HUGE: f64 = 1e270;
+/// A power of two; scaling by it is exact.
+const SCALE: f64 = 1.0 / (1_u128 << 100) as f64;
+
+/// `a + b` and its rounding error; exact together.
+#[inline]
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let b_part = sum - a;
+    let a_part = sum - b_part;
+    (sum, (a - a_part) + (b - b_part))
+}
+
+/// `a × b` and its rounding error.
+#[inline]
+pub(crate) fn two_product(a: f64, b: f64) -> (f64, f64) {
+    let product = a * b;
+    (product, a.mul_add(b, -product))
+}
+
+/// An exact sum as doubles that do not overlap, by increasing magnitude.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Expansion(Vec<f64>);
+
+impl Expansion {
+    /// Adds a number exactly.
+    pub(crate) fn add(&mut self, mut value: f64) {
+        let mut kept = 0;
+        for index in 0..self.0.len() {
+            let (sum, error) = two_sum(value, self.0[index]);
+            if error != 0.0 {
+                self.0[kept] = error;
+                kept += 1;
+            }
+            value = sum;
+        }
+        self.0.truncate(kept);
+        if value != 0.0 || self.0.is_empty() {
+            self.0.push(value);
+        }
+    }
+
+    /// Adds another expansion exactly.
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        for part in &other.0 {
+            self.add(*part);
+        }
+    }
+
+    /// The product with a number, exactly (short of underflow).
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
+        let mut result = Self::default();
+        for part in &self.0 {
+            let (product, error) = two_product(*part, factor);
+            result.add(error);
+            result.add(product);
+        }
+        result
+    }
+
+    /// The product with another expansion, exactly (short of underflow).
+    pub(crate) fn product(&self, other: &Self) -> Self {
+        let mut result = Self::default();
+        for part in &other.0 {
+            result.add_all(&self.scaled(*part));
+        }
+        result
+    }
+
+    /// The nearest double.
+    pub(crate) fn round(&self) -> f64 {
+        let mut parts = self.0.iter().rev().copied();
+        let Some(mut high) = parts.next() else {
+            return 0.0;
+        };
+        let mut low = 0.0;
+        for part in parts.by_ref() {
+            let (sum, error) = two_sum(high, part);
+            high = sum;
+            low = error;
+            if low != 0.0 {
+                break;
+            }
+        }
+        // Exactly half way: what follows decides to which side.
+        if let Some(rest) = parts.next()
+            && (low < 0.0) == (rest < 0.0)
+        {
+            let twice = low * 2.0;
+            let candidate = high + twice;
+            if twice == candidate - high {
+                high = candidate;
+            }
+        }
+        high
+    }
+}
+
+/// What does not fit two doubles.
+#[derive(Debug, Clone, Default)]
+struct Rest {
+    ordinary: Expansion,
+    /// Numbers of at least [`HUGE`], times [`SCALE`].
+    huge: Expansion,
+}
+
+/// Exact sums for groups `0 .. n`.
+#[derive(Debug, Default)]
+pub(crate) struct ExactSums {
+    high: Vec<f64>,
+    low: Vec<f64>,
+    rest: HashMap<u32, Rest>,
+}
+
+impl ExactSums {
+    pub(crate) fn resize(&mut self, group_count: usize) {
+        self.high.resize(group_count, 0.0);
+        self.low.resize(group_count, 0.0);
+    }
+
+    /// Adds a number to a group.
+    #[inline]
+    pub(crate) fn add(&mut self, group: u32, value: f64) {
+        if value.abs() >= HUGE {
+            self.rest.entry(group).or_default().huge.add(value * SCALE);
+            return;
+        }
+        let index = group as usize;
+        let (high, error) = two_sum(self.high[index], value);
+        let (low, error) = two_sum(self.low[index], error);
+        self.high[index] = high;
+        self.low[index] = low;
+        if error != 0.0 {
+            self.rest.entry(group).or_default().ordinary.add(error);
+        }
+    }
+
+    /// Adds many numbers to one group.
+    pub(crate) fn add_slice(&mut self, group: u32, values: &[f64]) {
+        let index = group as usize;
+        let (mut high, mut low) = (self.high[index], self.low[index]);
+        for value in values {
+            if value.abs() >= HUGE {
+                self.rest.entry(group).or_default().huge.add(value * SCALE);
+                continue;
+            }
+            let (sum, error) = two_sum(high, *value);
+            high = sum;
+            let (sum, error) = two_sum(low, error);
+            low = sum;
+            if error != 0.0 {
+                self.rest.entry(group).or_default().ordinary.add(error);
+            }
+        }
+        self.high[index] = high;
+        self.low[index] = low;
+    }
+
+    /// The exact sum of a group, without the huge numbers.
+    fn ordinary(&self, group: usize) -> Expansion {
+        let mut exact = match self.rest.get(&(group as u32)) {
+            Some(rest) => rest.ordinary.clone(),
+            None => Expansion::default(),
+        };
+        exact.add(self.low[group]);
+        exact.add(self.high[group]);
+        exact
+    }
+
+    /// The exact sum of a group as an expansion; infinite when it has huge numbers.
+    pub(crate) fn expansion(&self, group: usize) -> Expansion {
+        let mut exact = self.ordinary(group);
+        if let Some(rest) = self.rest.get(&(group as u32)) {
+            exact.add_all(&rest.huge.scaled(1.0 / SCALE));
+        }
+        exact
+    }
+
+    /// The sum of a group, rounded once.
+    pub(crate) fn round(&self, group: usize) -> f64 {
+        let ordinary = self.ordinary(group).round();
+        match self.rest.get(&(group as u32)) {
+            Some(rest) if rest.huge.round() != 0.0 => {
+                let mut total = rest.huge.clone();
+                total.add(ordinary * SCALE);
+                total.round() / SCALE
+            }
+            _ => ordinary,
+        }
+    }
+
+    /// Appends the exact sum of a group in a form that [`ExactSums::merge`] reads.
+    pub(crate) fn append_state(&self, group: usize, out: &mut Vec<u8>) {
+        for part in self.ordinary(group).0 {
+            out.extend_from_slice(&part.to_le_bytes());
+        }
+        if let Some(rest) = self.rest.get(&(group as u32)) {
+            // Huge numbers travel unscaled: their magnitude tells them apart. One that has become
+            // too small or too large to tell is split into two that are not.
+            for part in &rest.huge.0 {
+                let value = part / SCALE;
+                if value.abs() >= HUGE && value.is_finite() {
+                    out.extend_from_slice(&value.to_le_bytes());
+                } else {
+                    out.extend_from_slice(&f64::NAN.to_le_bytes());
+                    out.extend_from_slice(&part.to_le_bytes());
+                }
+            }
+        }
+    }
+
+    /// Adds a sum that [`ExactSums::append_state`] wrote.
+    pub(crate) fn merge(&mut self, group: u32, state: &[u8]) {
+        let mut parts = state
+            .chunks_exact(8)
+            .map(|part| f64::from_le_bytes(part.try_into().unwrap_or_default()));
+        while let Some(part) = parts.next() {
+            if part.is_nan() {
+                let scaled = parts.next().unwrap_or_default();
+                self.rest.entry(group).or_default().huge.add(scaled);
+            } else {
+                self.add(group, part);
+            }
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        (self.high.capacity() + self.low.capacity()) * 8 + self.rest.len() * 256
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(values: &[f64]) -> f64 {
+        let mut sums = ExactSums::default();
+        sums.resize(1);
+        for value in values {
+            sums.add(0, *value);
+        }
+        sums.round(0)
+    }
+
+    #[test]
+    fn sums_are_rounded_once() {
+        assert_eq!(sum(&[0.1; 10]), 1.0);
+        assert_eq!(sum(&[1e100, 1.0, -1e100]), 1.0);
+        assert_eq!(sum(&[1e16, 1.0, 1.0, -1e16, 1e-30]), 2.0);
+        assert_eq!(sum(&[1.7e308, 1.7e308, -1.7e308, 3.0, -1.7e308]), 3.0);
+        assert_eq!(sum(&[1.7e308, 1.7e308]), f64::INFINITY);
+        assert_eq!(sum(&[]), 0.0);
+        assert_eq!(
+            sum(&[1.0, 2_f64.powi(-53), 2_f64.powi(-106)]),
+            1.0 + f64::EPSILON
+        );
+    }
+
+    #[test]
+    fn order_and_partition_do_not_matter() {
+        let mut seed = crate::context::MysqlRandom::from_seed(7);
+        let mut values: Vec<f64> = (0..2000)
+            .map(|_| (seed.next() - 0.5) * 10_f64.powi((seed.next() * 60.0) as i32 - 30))
+            .collect();
+        values.extend([1e300, -1e300, 1.5e308, 1.5e308, -1.5e308]);
+        let expected = sum(&values);
+        for _ in 0..20 {
+            for index in 0..values.len() {
+                let other = (seed.next() * values.len() as f64) as usize;
+                values.swap(index, other);
+            }
+            let mut total = ExactSums::default();
+            total.resize(1);
+            for part in values.chunks(1 + (seed.next() * 300.0) as usize) {
+                let mut partial = ExactSums::default();
+                partial.resize(1);
+                partial.add_slice(0, part);
+                let mut state = Vec::new();
+                partial.append_state(0, &mut state);
+                total.merge(0, &state);
+            }
+            assert_eq!(total.round(0), expected);
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! MIN(x), MAX(x) and ANY_VALUE(x): one of the values of the group. Strings are compared by their
+//! collation; of equal ones the first by bytes is kept, so that the result does not depend on the
+//! order of the rows.
+
+use std::cmp::Ordering;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use arrow_array::types::{
+    ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type,
+};
+use arrow_array::{ArrayRef, PrimitiveArray};
+use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind};
+
+use super::bytes_store::BytesStore;
+use super::state;
+use crate::comparison::compare_texts;
+use crate::input::Numbers;
+use crate::{
+    Accumulator, AggregateFunction, AggregateSignature, Argument, EvaluationContext,
+    SignatureContext, input, output,
+};
+
+/// Which value of a group is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeps {
+    Smallest,
+    Largest,
+    First,
+}
+
+impl Keeps {
+    #[inline]
+    fn replaces(self, candidate_to_current: Ordering) -> bool {
+        match self {
+            Self::Smallest => candidate_to_current.is_lt(),
+            Self::Largest => candidate_to_current.is_gt(),
+            Self::First => false,
+        }
+    }
+}
+
+/// MIN(), MAX() or ANY_VALUE().
+#[derive(Debug)]
+pub(crate) struct Extreme {
+    names: &'static [&'static str],
+    keeps: Keeps,
+}
+
+/// MIN()
+pub(crate) static MIN: Extreme = Extreme {
+    names: &["min"],
+    keeps: Keeps::Smallest,
+};
+/// MAX()
+pub(crate) static MAX: Extreme = Extreme {
+    names: &["max"],
+    keeps: Keeps::Largest,
+};
+/// The first value, NULL or not: columns that are not grouped by.
+pub(crate) static ANY_VALUE: Extreme = Extreme {
+    names: &["any_value", "first_value"],
+    keeps: Keeps::First,
+};
+
+impl AggregateFunction for Extreme {
+    fn names(&self) -> &'static [&'static str] {
+        self.names
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=1
+    }
+
+    fn ignores_duplicates(&self) -> bool {
+        self.keeps != Keeps::First
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<AggregateSignature> {
+        let mut ty = arguments[0].ty.clone();
+        if self.keeps != Keeps::First {
+            if ty.kind == TypeKind::Boolean {
+                ty = crate::derive::int_of_width(1);
+            } else if matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
+                // ENUM and SET compare as the strings that they show.
+                ty = SqlType::varchar(ty.length, ty.collation);
+            }
+        }
+        let mut state = vec![ty.clone()];
+        if self.keeps == Keeps::First {
+            // NULL may be the first value, so that a row was seen is told apart.
+            state.push(SqlType::bigint());
+        }
+        Ok(AggregateSignature {
+            arguments: vec![ty.clone()],
+            state,
+            result: ty,
+            nullable: true,
+        })
+    }
+
+    fn accumulator(
+        &self,
+        signature: &AggregateSignature,
+        _options: &[mayfly_types::Value],
+        _context: &SignatureContext,
+    ) -> Result<Box<dyn Accumulator>> {
+        let ty = signature.result.clone();
+        let keeps = self.keeps;
+        Ok(match ty.physical() {
+            PhysicalType::Int64 | PhysicalType::Bool => {
+                Box::new(Natives::<Int64Type>::new(ty, keeps, input::ints))
+            }
+            PhysicalType::UInt64 => Box::new(Natives::<UInt64Type>::new(ty, keeps, input::uints)),
+            PhysicalType::Float64 => {
+                Box::new(Natives::<Float64Type>::new(ty, keeps, input::floats))
+            }
+            PhysicalType::Decimal128(_) => Box::new(Natives::<Decimal128Type>::new(
+                ty,
+                keeps,
+                input::narrow_array,
+            )),
+            PhysicalType::Decimal256(_) => {
+                Box::new(Natives::<Decimal256Type>::new(ty, keeps, input::wide_array))
+            }
+            PhysicalType::Bytes => Box::new(Strings {
+                keeps,
+                collation: ty.collation,
+                is_json: ty.kind == TypeKind::Json,
+                seen: Vec::new(),
+                store: BytesStore::default(),
+            }),
+        })
+    }
+}
+
+/// How an array is read as its natives.
+type Reader<T> = for<'a> fn(&'a crate::Column) -> Result<Numbers<'a, T>>;
+
+struct Natives<T: ArrowPrimitiveType> {
+    ty: SqlType,
+    keeps: Keeps,
+    read: Reader<T>,
+    values: Vec<T::Native>,
+    /// Whether the value is there.
+    valid: Vec<bool>,
+    /// Whether a row was seen; kept by ANY_VALUE only.
+    seen: Vec<bool>,
+}
+
+impl<T: ArrowPrimitiveType> Natives<T> {
+    fn new(ty: SqlType, keeps: Keeps, read: Reader<T>) -> Self {
+        Self {
+            ty,
+            keeps,
+            read,
+            values: Vec::new(),
+            valid: Vec::new(),
+            seen: Vec::new(),
+        }
+    }
+
+    fn take_values(&mut self) -> ArrayRef {
+        let nulls = state::validity(&std::mem::take(&mut self.valid));
+        let values = std::mem::take(&mut self.values);
+        let array = PrimitiveArray::<T>::new(values.into(), nulls);
+        if self.ty.physical() == PhysicalType::Bool {
+            let any = array
+                .iter()
+                .map(|value| value.map(|value| value != T::default_value()));
+            return Arc::new(any.collect::<arrow_array::BooleanArray>());
+        }
+        Arc::new(array.with_data_type(self.ty.physical().arrow()))
+    }
+
+    fn take_first(
+        &mut self,
+        groups: &[u32],
+        array: &ArrayRef,
+        seen: Option<&ArrayRef>,
+    ) -> Result<()> {
+        let column = if self.ty.physical() == PhysicalType::Bool {
+            let bools = state::column(array);
+            let bools = input::bools(&bools)?;
+            state::column(&output::ints(array.len(), |row| {
+                Ok(bools.get(row).map(i64::from))
+            })?)
+        } else {
+            state::column(array)
+        };
+        let values = (self.read)(&column)?;
+        let seen_column = seen.map(state::column);
+        let seen = seen_column.as_ref().map(input::ints).transpose()?;
+        for (row, group) in groups.iter().enumerate() {
+            let group = *group as usize;
+            if self.seen[group] || seen.is_some_and(|seen| seen.get(row) == Some(0)) {
+                continue;
+            }
+            self.seen[group] = true;
+            if let Some(value) = values.get(row) {
+                self.values[group] = value;
+                self.valid[group] = true;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<T: ArrowPrimitiveType> Accumulator for Natives<T>
+where
+    T::Native: PartialOrd,
+{
+    fn resize(&mut self, group_count: usize) {
+        let group_count = group_count.max(self.values.len());
+        self.values.resize(group_count, T::default_value());
+        self.valid.resize(group_count, false);
+        if self.keeps == Keeps::First {
+            self.seen.resize(group_count, false);
+        }
+    }
+
+    fn update(
+        &mut self,
+        groups: &[u32],
+        arguments: &[ArrayRef],
+        _context: &EvaluationContext,
+    ) -> Result<()> {
+        if self.keeps == Keeps::First {
+            return self.take_first(groups, &arguments[0], None);
+        }
+        let column = state::column(&arguments[0]);
+        let Numbers::Array(array) = (self.read)(&column)? else {
+            return Ok(());
+        };
+        let from = array.values();
+        let smallest = self.keeps == Keeps::Smallest;
+        let (values, valid) = (&mut self.values[..], &mut self.valid[..]);
+        state::for_each_valid(groups, state::nulls(&arguments[0]), |group, row| {
+            let (group, value) = (group as usize, from[row]);
+            let better = if smallest {
+                value < values[group]
+            } else {
+                value > values[group]
+            };
+            if better || !valid[group] {
+                values[group] = value;
+                valid[group] = true;
+            }
+        });
+        Ok(())
+    }
+
+    fn merge(
+        &mut self,
+        groups: &[u32],
+        state: &[ArrayRef],
+        context: &EvaluationContext,
+    ) -> Result<()> {
+        match state.get(1) {
+            Some(seen) => self.take_first(groups, &state[0], Some(seen)),
+            None => self.update(groups, state, context),
+        }
+    }
+
+    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
+        let mut state = vec![self.take_values()];
+        if self.keeps == Keeps::First {
+            let seen = std::mem::take(&mut self.seen);
+            state.push(output::ints(seen.len(), |group| {
+                Ok(Some(i64::from(seen[group])))
+            })?);
+        }
+        Ok(state)
+    }
+
+    fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
+        self.seen.clear();
+        Ok(self.take_values())
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.values.capacity() * size_of::<T::Native>()
+            + self.valid.capacity()
+            + self.seen.capacity()
+    }
+}
+
+struct Strings {
+    keeps: Keeps,
+    collation: CollationId,
+    is_json: bool,
+    seen: Vec<bool>,
+    store: BytesStore,
+}
+
+impl Strings {
+    fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        let ordering = if self.is_json {
+            crate::comparison::compare_json(a, b)
+        } else {
+            compare_texts(a, b, self.collation)
+        };
+        // Among equal ones the smallest by bytes wins, for MIN and MAX alike.
+        ordering.then_with(|| match self.keeps {
+            Keeps::Largest => b.cmp(a),
+            _ => a.cmp(b),
+        })
+    }
+
+    fn take(&mut self, groups: &[u32], array: &ArrayRef, seen: Option<&ArrayRef>) -> Result<()> {
+        let column = state::column(array);
+        let values = input::texts(&column)?;
+        let seen_column = seen.map(state::column);
+        let seen = seen_column.as_ref().map(input::ints).transpose()?;
+        for (row, group) in groups.iter().enumerate() {
+            let group = *group as usize;
+            if self.keeps == Keeps::First {
+                if self.seen[group] || seen.is_some_and(|seen| seen.get(row) == Some(0)) {
+                    continue;
+                }
+                self.seen[group] = true;
+            }
+            let Some(value) = values.get(row) else {
+                continue;
+            };
+            let replaces = match self.store.get(group) {
+                None => true,
+                Some(current) => self.keeps.replaces(self.compare(value, current)),
+            };
+            if replaces {
+                self.store.set(group, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_values(&mut self) -> Result<ArrayRef> {
+        let store = std::mem::take(&mut self.store);
+        output::borrowed_texts(store.len(), |group| Ok(store.get(group)))
+    }
+}
+
+impl Accumulator for Strings {
+    fn resize(&mut self, group_count: usize) {
+        self.store.resize(group_count);
+        if self.keeps == Keeps::First {
+            self.seen.resize(group_count.max(self.seen.len()), false);
+        }
+    }
+
+    fn update(
+        &mut self,
+        groups: &[u32],
+        arguments: &[ArrayRef],
+        _context: &EvaluationContext,
+    ) -> Result<()> {
+        self.take(groups, &arguments[0], None)
+    }
+
+    fn merge(
+        &mut self,
+        groups: &[u32],
+        state: &[ArrayRef],
+        _context: &EvaluationContext,
+    ) -> Result<()> {
+        self.take(groups, &state[0], state.get(1))
+    }
+
+    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
+        let mut state = vec![self.take_values()?];
+        if self.keeps == Keeps::First {
+            let seen = std::mem::take(&mut self.seen);
+            state.push(output::ints(seen.len(), |group| {
+                Ok(Some(i64::from(seen[group])))
+            })?);
+        }
+        Ok(state)
+    }
+
+    fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
+        self.seen.clear();
+        self.take_values()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.store.memory_bytes() + self.seen.capacity()
+    }
+}

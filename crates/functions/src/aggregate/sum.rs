@@ -1,0 +1,370 @@
+//! SUM(x) and AVG(x): exact for exact numbers, and for doubles rounded once at the end, so that
+//! the result does not depend on the order of the rows (see [`super::exact_sum`]).
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Decimal128Array, Decimal256Array, Float64Array, Int64Array};
+use arrow_buffer::i256;
+use mayfly_types::decimal::{Decimal, decimal_aggregate_type};
+use mayfly_types::{CollationId, PhysicalType, Result, SqlType};
+
+use super::exact_sum::ExactSums;
+use super::state::{self, Values};
+use crate::scalar::operators::numeric;
+use crate::{
+    Accumulator, AggregateFunction, AggregateSignature, Argument, EvaluationContext,
+    SignatureContext, input, output,
+};
+
+/// SUM() or AVG().
+#[derive(Debug)]
+pub(crate) struct Total {
+    names: &'static [&'static str],
+    averages: bool,
+}
+
+/// SUM()
+pub(crate) static SUM: Total = Total {
+    names: &["sum"],
+    averages: false,
+};
+/// AVG()
+pub(crate) static AVG: Total = Total {
+    names: &["avg"],
+    averages: true,
+};
+
+/// The widest decimal argument whose sums of 2^34 rows surely fit 128 bits.
+const NARROW_PRECISION_MAX: u32 = 28;
+
+impl AggregateFunction for Total {
+    fn names(&self) -> &'static [&'static str] {
+        self.names
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=1
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<AggregateSignature> {
+        let argument = &arguments[0];
+        let (ty, sum) = match numeric::kind_of(argument.ty) {
+            numeric::Kind::Double => {
+                // Partial sums travel as the doubles whose exact sum they are.
+                let state = SqlType::varchar(512, CollationId::BINARY);
+                (SqlType::double(), state)
+            }
+            numeric::Kind::Integer => {
+                let ty = numeric::integer_argument(argument.ty);
+                (ty, SqlType::decimal(38, 0))
+            }
+            numeric::Kind::Decimal => {
+                let ty = numeric::decimal_argument(argument);
+                let precision = if ty.length <= NARROW_PRECISION_MAX {
+                    38
+                } else {
+                    65
+                };
+                let sum = SqlType::decimal(precision, ty.decimals);
+                (ty, sum)
+            }
+        };
+        let increment = self.averages.then_some(context.div_precision_increment);
+        let result = if ty.physical() == PhysicalType::Float64 {
+            SqlType::double()
+        } else {
+            let exact = numeric::decimal_argument(&Argument {
+                ty: argument.ty,
+                ..*argument
+            });
+            decimal_aggregate_type(&exact, increment)
+        };
+        Ok(AggregateSignature {
+            arguments: vec![ty],
+            state: vec![sum, SqlType::bigint()],
+            result,
+            nullable: true,
+        })
+    }
+
+    fn accumulator(
+        &self,
+        signature: &AggregateSignature,
+        _options: &[mayfly_types::Value],
+        _context: &SignatureContext,
+    ) -> Result<Box<dyn Accumulator>> {
+        let sums = match signature.state[0].physical() {
+            PhysicalType::Bytes => Sums::Doubles(ExactSums::default()),
+            PhysicalType::Decimal256(_) => Sums::Wide(Vec::new()),
+            _ => Sums::Narrow(Vec::new()),
+        };
+        Ok(Box::new(Totals {
+            averages: self.averages,
+            signature: signature.clone(),
+            sums,
+            counts: Vec::new(),
+        }))
+    }
+}
+
+enum Sums {
+    Narrow(Vec<i128>),
+    Wide(Vec<i256>),
+    Doubles(ExactSums),
+}
+
+struct Totals {
+    averages: bool,
+    signature: AggregateSignature,
+    sums: Sums,
+    /// Rows that were not NULL.
+    counts: Vec<i64>,
+}
+
+/// The sum of many integers: their halves are summed in 64 bits, which the compiler vectorises.
+fn sum_ints(values: &[i64]) -> i128 {
+    let mut total = 0_i128;
+    // 2^31 halves of 32 bits cannot overflow 64 bits.
+    for chunk in values.chunks(1 << 24) {
+        let (mut low, mut high) = (0_u64, 0_i64);
+        for value in chunk {
+            low += u64::from(*value as u32);
+            high += value >> 32;
+        }
+        total += (i128::from(high) << 32) + i128::from(low);
+    }
+    total
+}
+
+impl Totals {
+    fn clear(&mut self) -> Vec<i64> {
+        match &mut self.sums {
+            Sums::Narrow(sums) => sums.clear(),
+            Sums::Wide(sums) => sums.clear(),
+            Sums::Doubles(sums) => sums.clear(),
+        }
+        std::mem::take(&mut self.counts)
+    }
+
+    fn exact(&self, group: usize, scale: u8) -> Option<Decimal> {
+        match &self.sums {
+            Sums::Narrow(sums) => Some(Decimal::from_i128(sums[group], scale)),
+            Sums::Wide(sums) => Some(Decimal::new(sums[group], scale)),
+            Sums::Doubles(_) => None,
+        }
+    }
+}
+
+impl Accumulator for Totals {
+    fn resize(&mut self, group_count: usize) {
+        let group_count = group_count.max(self.counts.len());
+        self.counts.resize(group_count, 0);
+        match &mut self.sums {
+            Sums::Narrow(sums) => sums.resize(group_count, 0),
+            Sums::Wide(sums) => sums.resize(group_count, i256::ZERO),
+            Sums::Doubles(sums) => sums.resize(group_count),
+        }
+    }
+
+    fn update(
+        &mut self,
+        groups: &[u32],
+        arguments: &[ArrayRef],
+        _context: &EvaluationContext,
+    ) -> Result<()> {
+        let column = state::column(&arguments[0]);
+        let values = state::values(&column, &self.signature.arguments[0])?;
+        let nulls = state::nulls(&arguments[0]);
+        let counts = &mut self.counts[..];
+        match (&mut self.sums, values) {
+            (Sums::Narrow(sums), Values::Ints(input::Numbers::Array(array))) => {
+                let values = array.values();
+                state::for_each_valid(groups, nulls, |group, row| {
+                    sums[group as usize] += i128::from(values[row]);
+                    counts[group as usize] += 1;
+                });
+            }
+            (Sums::Narrow(sums), Values::UInts(input::Numbers::Array(array))) => {
+                let values = array.values();
+                state::for_each_valid(groups, nulls, |group, row| {
+                    sums[group as usize] += i128::from(values[row]);
+                    counts[group as usize] += 1;
+                });
+            }
+            (Sums::Narrow(sums), Values::Decimals(input::Decimals::Narrow(array))) => {
+                let values = array.values();
+                state::for_each_valid(groups, nulls, |group, row| {
+                    let sum = &mut sums[group as usize];
+                    *sum = sum.wrapping_add(values[row]);
+                    counts[group as usize] += 1;
+                });
+            }
+            (Sums::Wide(sums), Values::Decimals(values)) => {
+                for (row, group) in groups.iter().enumerate() {
+                    if let Some(value) = values.get(row) {
+                        let sum = &mut sums[*group as usize];
+                        *sum = sum.wrapping_add(value);
+                        counts[*group as usize] += 1;
+                    }
+                }
+            }
+            (Sums::Doubles(sums), Values::Floats(input::Numbers::Array(array))) => {
+                let values = array.values();
+                state::for_each_valid(groups, nulls, |group, row| {
+                    sums.add(group, values[row]);
+                    counts[group as usize] += 1;
+                });
+            }
+            _ => return Err(super::mismatch("sum")),
+        }
+        Ok(())
+    }
+
+    fn update_one_group(
+        &mut self,
+        group: u32,
+        arguments: &[ArrayRef],
+        row_count: usize,
+        context: &EvaluationContext,
+    ) -> Result<()> {
+        if state::nulls(&arguments[0]).is_none() {
+            let column = state::column(&arguments[0]);
+            let values = state::values(&column, &self.signature.arguments[0])?;
+            match (&mut self.sums, values) {
+                (Sums::Narrow(sums), Values::Ints(input::Numbers::Array(array))) => {
+                    sums[group as usize] += sum_ints(array.values());
+                    self.counts[group as usize] += row_count as i64;
+                    return Ok(());
+                }
+                (Sums::Doubles(sums), Values::Floats(input::Numbers::Array(array))) => {
+                    sums.add_slice(group, array.values());
+                    self.counts[group as usize] += row_count as i64;
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+        self.update(&vec![group; row_count], arguments, context)
+    }
+
+    fn merge(
+        &mut self,
+        groups: &[u32],
+        state: &[ArrayRef],
+        _context: &EvaluationContext,
+    ) -> Result<()> {
+        let (sums, counts) = (state::column(&state[0]), state::column(&state[1]));
+        let partial_counts = input::ints(&counts)?;
+        for (row, group) in groups.iter().enumerate() {
+            self.counts[*group as usize] += partial_counts.get(row).unwrap_or(0);
+        }
+        match (
+            &mut self.sums,
+            state::values(&sums, &self.signature.state[0])?,
+        ) {
+            (Sums::Narrow(sums), Values::Decimals(input::Decimals::Narrow(partial))) => {
+                for (value, group) in partial.values().iter().zip(groups) {
+                    let sum = &mut sums[*group as usize];
+                    *sum = sum.wrapping_add(*value);
+                }
+            }
+            (Sums::Wide(sums), Values::Decimals(partial)) => {
+                for (row, group) in groups.iter().enumerate() {
+                    let sum = &mut sums[*group as usize];
+                    *sum = sum.wrapping_add(partial.get(row).unwrap_or(i256::ZERO));
+                }
+            }
+            (Sums::Doubles(sums), Values::Texts(partial)) => {
+                for (row, group) in groups.iter().enumerate() {
+                    sums.merge(*group, partial.get(row).unwrap_or_default());
+                }
+            }
+            _ => return Err(super::mismatch("sum")),
+        }
+        Ok(())
+    }
+
+    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
+        let data_type = self.signature.state[0].physical().arrow();
+        let sums: ArrayRef = match &mut self.sums {
+            Sums::Narrow(sums) => {
+                Arc::new(Decimal128Array::from(std::mem::take(sums)).with_data_type(data_type))
+            }
+            Sums::Wide(sums) => {
+                Arc::new(Decimal256Array::from(std::mem::take(sums)).with_data_type(data_type))
+            }
+            Sums::Doubles(sums) => output::texts(self.counts.len(), |group, out| {
+                sums.append_state(group, out);
+                Ok(true)
+            })?,
+        };
+        Ok(vec![sums, Arc::new(Int64Array::from(self.clear()))])
+    }
+
+    fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
+        let group_count = self.counts.len();
+        let result = &self.signature.result;
+        let overflow = || {
+            output::out_of_range(
+                if result.is_integer() {
+                    "BIGINT"
+                } else {
+                    "DOUBLE"
+                },
+                None,
+            )
+        };
+        let array: ArrayRef = if let Sums::Doubles(sums) = &self.sums {
+            let mut values = Vec::with_capacity(group_count);
+            for (group, count) in self.counts.iter().enumerate() {
+                let sum = sums.round(group);
+                if !sum.is_finite() {
+                    return Err(overflow());
+                }
+                values.push(if self.averages && *count > 0 {
+                    sum / *count as f64
+                } else {
+                    sum
+                });
+            }
+            let seen: Vec<bool> = self.counts.iter().map(|count| *count > 0).collect();
+            Arc::new(Float64Array::new(values.into(), state::validity(&seen)))
+        } else {
+            let scale = self.signature.state[0].decimals;
+            output::decimals(group_count, result, |group| {
+                let count = self.counts[group];
+                let Some(sum) = self.exact(group, scale).filter(|_| count > 0) else {
+                    return Ok(None);
+                };
+                let value = if self.averages {
+                    sum.divide(Decimal::from(count), result.decimals)
+                        .unwrap_or(Ok(sum))
+                } else {
+                    sum.rescale(result.decimals)
+                };
+                let value = value.and_then(Decimal::checked);
+                Ok(Some(
+                    value
+                        .map_err(|_| output::out_of_range("DECIMAL", None))?
+                        .unscaled,
+                ))
+            })?
+        };
+        self.clear();
+        Ok(array)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.counts.capacity() * 8
+            + match &self.sums {
+                Sums::Narrow(sums) => sums.capacity() * 16,
+                Sums::Wide(sums) => sums.capacity() * 32,
+                Sums::Doubles(sums) => sums.memory_bytes(),
+            }
+    }
+}

@@ -1,0 +1,200 @@
+//! VAR_POP(x), VAR_SAMP(x), STDDEV_POP(x), STDDEV_SAMP(x).
+//!
+//! Σx and Σx² are kept exactly (see [`super::exact_sum`]), so that n·Σx² - (Σx)², which is where
+//! the textbook formula loses its digits, is exact too and rounded once: the result depends neither
+//! on the order of the rows nor on how they were split.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array};
+use mayfly_types::{CollationId, Result, SqlType};
+
+use super::exact_sum::{ExactSums, two_product};
+use super::state;
+use crate::{
+    Accumulator, AggregateFunction, AggregateSignature, Argument, EvaluationContext,
+    SignatureContext, input, output,
+};
+
+/// One of the four.
+#[derive(Debug)]
+pub(crate) struct Spread {
+    names: &'static [&'static str],
+    of_sample: bool,
+    is_root: bool,
+}
+
+/// VAR_POP()
+pub(crate) static VAR_POP: Spread = Spread {
+    names: &["var_pop", "variance"],
+    of_sample: false,
+    is_root: false,
+};
+/// VAR_SAMP()
+pub(crate) static VAR_SAMP: Spread = Spread {
+    names: &["var_samp"],
+    of_sample: true,
+    is_root: false,
+};
+/// STDDEV_POP()
+pub(crate) static STDDEV_POP: Spread = Spread {
+    names: &["stddev_pop", "stddev", "std"],
+    of_sample: false,
+    is_root: true,
+};
+/// STDDEV_SAMP()
+pub(crate) static STDDEV_SAMP: Spread = Spread {
+    names: &["stddev_samp"],
+    of_sample: true,
+    is_root: true,
+};
+
+impl AggregateFunction for Spread {
+    fn names(&self) -> &'static [&'static str] {
+        self.names
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=1
+    }
+
+    fn signature(
+        &self,
+        _arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<AggregateSignature> {
+        let sum = SqlType::varchar(1024, CollationId::BINARY);
+        Ok(AggregateSignature {
+            arguments: vec![SqlType::double()],
+            state: vec![SqlType::bigint(), sum.clone(), sum],
+            result: SqlType::double(),
+            nullable: true,
+        })
+    }
+
+    fn accumulator(
+        &self,
+        _signature: &AggregateSignature,
+        _options: &[mayfly_types::Value],
+        _context: &SignatureContext,
+    ) -> Result<Box<dyn Accumulator>> {
+        Ok(Box::new(Spreads {
+            of_sample: self.of_sample,
+            is_root: self.is_root,
+            counts: Vec::new(),
+            sums: ExactSums::default(),
+            squares: ExactSums::default(),
+        }))
+    }
+}
+
+struct Spreads {
+    of_sample: bool,
+    is_root: bool,
+    counts: Vec<i64>,
+    sums: ExactSums,
+    squares: ExactSums,
+}
+
+impl Spreads {
+    fn result(&self, group: usize) -> Option<f64> {
+        let count = self.counts[group];
+        let divisor = if self.of_sample { count - 1 } else { count };
+        if divisor <= 0 {
+            return None;
+        }
+        let count = count as f64;
+        let sum = self.sums.expansion(group);
+        let mut difference = self.squares.expansion(group).scaled(count);
+        difference.add_all(&sum.product(&sum).scaled(-1.0));
+        let variance = (difference.round() / count / divisor as f64).max(0.0);
+        Some(if self.is_root {
+            variance.sqrt()
+        } else {
+            variance
+        })
+    }
+
+    fn clear(&mut self) -> Vec<i64> {
+        self.sums.clear();
+        self.squares.clear();
+        std::mem::take(&mut self.counts)
+    }
+}
+
+impl Accumulator for Spreads {
+    fn resize(&mut self, group_count: usize) {
+        let group_count = group_count.max(self.counts.len());
+        self.counts.resize(group_count, 0);
+        self.sums.resize(group_count);
+        self.squares.resize(group_count);
+    }
+
+    fn update(
+        &mut self,
+        groups: &[u32],
+        arguments: &[ArrayRef],
+        _context: &EvaluationContext,
+    ) -> Result<()> {
+        let column = state::column(&arguments[0]);
+        let values = input::floats(&column)?;
+        for (row, group) in groups.iter().enumerate() {
+            if let Some(value) = values.get(row) {
+                let (square, error) = two_product(value, value);
+                self.counts[*group as usize] += 1;
+                self.sums.add(*group, value);
+                self.squares.add(*group, square);
+                self.squares.add(*group, error);
+            }
+        }
+        Ok(())
+    }
+
+    fn merge(
+        &mut self,
+        groups: &[u32],
+        state: &[ArrayRef],
+        _context: &EvaluationContext,
+    ) -> Result<()> {
+        let columns: Vec<_> = state.iter().map(state::column).collect();
+        let counts = input::ints(&columns[0])?;
+        let (sums, squares) = (input::texts(&columns[1])?, input::texts(&columns[2])?);
+        for (row, group) in groups.iter().enumerate() {
+            self.counts[*group as usize] += counts.get(row).unwrap_or(0);
+            self.sums.merge(*group, sums.get(row).unwrap_or_default());
+            self.squares
+                .merge(*group, squares.get(row).unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
+        let group_count = self.counts.len();
+        let write = |sums: &ExactSums| {
+            output::texts(group_count, |group, out| {
+                sums.append_state(group, out);
+                Ok(true)
+            })
+        };
+        let (sums, squares) = (write(&self.sums)?, write(&self.squares)?);
+        Ok(vec![
+            Arc::new(Int64Array::from(self.clear())),
+            sums,
+            squares,
+        ])
+    }
+
+    fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
+        let result = output::floats(self.counts.len(), |group| match self.result(group) {
+            Some(value) if !value.is_finite() => Err(output::out_of_range("DOUBLE", None)),
+            value => Ok(value),
+        });
+        self.clear();
+        result
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.counts.capacity() * 8 + self.sums.memory_bytes() + self.squares.memory_bytes()
+    }
+}
