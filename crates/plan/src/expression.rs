@@ -181,3 +181,91 @@ impl Expression {
         }
     }
 }
+
+/// Whether two bound expressions are the same computation. Subqueries and calls of volatile
+/// functions are never the same.
+pub fn same_expression(a: &Expression, b: &Expression) -> bool {
+    use mayfly_functions::scalar::Volatility;
+
+    let same_list = |a: &[Expression], b: &[Expression]| {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_expression(a, b))
+    };
+    if a.ty != b.ty {
+        return false;
+    }
+    crate::logical::with_stack(|| match (&a.kind, &b.kind) {
+        (ExpressionKind::Literal(a), ExpressionKind::Literal(b)) => a == b,
+        (ExpressionKind::Column(a), ExpressionKind::Column(b))
+        | (ExpressionKind::Parameter(a), ExpressionKind::Parameter(b)) => a == b,
+        (
+            ExpressionKind::Call {
+                function: f,
+                arguments: a,
+                signature: first,
+            },
+            ExpressionKind::Call {
+                function: g,
+                arguments: b,
+                signature: second,
+            },
+        ) => {
+            f.volatility() != Volatility::Volatile
+                && f.names() == g.names()
+                && first.arguments == second.arguments
+                && same_list(a, b)
+        }
+        (ExpressionKind::Cast(a), ExpressionKind::Cast(b))
+        | (ExpressionKind::Not(a), ExpressionKind::Not(b))
+        | (ExpressionKind::IsNull(a), ExpressionKind::IsNull(b)) => same_expression(a, b),
+        (ExpressionKind::IsTruth(a, x), ExpressionKind::IsTruth(b, y)) => {
+            x == y && same_expression(a, b)
+        }
+        (
+            ExpressionKind::Compare {
+                comparison: x,
+                left: a,
+                right: b,
+            },
+            ExpressionKind::Compare {
+                comparison: y,
+                left: c,
+                right: d,
+            },
+        ) => x == y && same_expression(a, c) && same_expression(b, d),
+        (ExpressionKind::And(a), ExpressionKind::And(b))
+        | (ExpressionKind::Or(a), ExpressionKind::Or(b)) => same_list(a, b),
+        (
+            ExpressionKind::Case {
+                branches: a,
+                otherwise: x,
+            },
+            ExpressionKind::Case {
+                branches: b,
+                otherwise: y,
+            },
+        ) => {
+            a.len() == b.len()
+                && a.iter()
+                    .zip(b)
+                    .all(|((a, x), (b, y))| same_expression(a, b) && same_expression(x, y))
+                && match (x, y) {
+                    (Some(x), Some(y)) => same_expression(x, y),
+                    (None, None) => true,
+                    _ => false,
+                }
+        }
+        (
+            ExpressionKind::InList {
+                operand: a,
+                list: x,
+                negated: m,
+            },
+            ExpressionKind::InList {
+                operand: b,
+                list: y,
+                negated: n,
+            },
+        ) => m == n && x == y && same_expression(a, b),
+        _ => false,
+    })
+}

@@ -3,12 +3,27 @@
 //! Plans are immutable, printable data; all run state lives in `exec`. Tables are seen only
 //! through this crate's own [`Catalog`].
 
+pub mod bind;
 pub mod catalog;
 pub mod expression;
 pub mod logical;
 pub mod options;
 pub mod physical;
 
+pub use bind::{ScalarColumn, bind_scalar};
 pub use catalog::{Catalog, ColumnSource, TableId, TableSource};
 pub use expression::{Comparison, Expression, ExpressionKind};
 pub use options::{OptimizerSwitches, PlanOptions};
+
+use mayfly_syntax::ast;
+use mayfly_types::Result;
+
+/// Plans a query, all the way to operators.
+pub fn bind_query(
+    query: &ast::Query,
+    catalog: &dyn Catalog,
+    options: &PlanOptions,
+) -> Result<physical::QueryPlan> {
+    let bound = bind::bind(query, catalog, options)?;
+    physical::build::lower(bound)
+}

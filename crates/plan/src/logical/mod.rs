@@ -7,9 +7,10 @@
 //! to an outer query; lowering turns them into parameters.
 
 mod columns;
-mod walk;
+pub(crate) mod walk;
 
 pub use columns::{ColumnSet, free_columns, produced};
+pub(crate) use walk::with_stack;
 pub use walk::{
     visit_expression, visit_expression_mut, visit_expressions_mut, visit_relations_mut,
 };

@@ -1,5 +1,7 @@
 //! Physical plans: which operators run, over which temporary tables, and why those exist.
 
+pub mod build;
+
 use std::sync::Arc;
 
 use mayfly_functions::{AggregateFunction, AggregateSignature};

@@ -128,6 +128,11 @@ codes! {
     ER_CANT_AGGREGATE_2COLLATIONS = (1267, "HY000", "Illegal mix of collations ({},{}) and ({},{}) for operation '{}'");
     ER_CANT_AGGREGATE_3COLLATIONS = (1270, "HY000", "Illegal mix of collations ({},{}), ({},{}), ({},{}) for operation '{}'");
     ER_CANT_AGGREGATE_NCOLLATIONS = (1271, "HY000", "Illegal mix of collations for operation '{}'");
+    ER_WRONG_VALUE = (1525, "HY000", "Incorrect {} value: '{}'");
+    ER_AGGREGATE_ORDER_FOR_UNION = (3028, "HY000", "Expression #{} of ORDER BY contains aggregate function and applies to a UNION");
+    ER_FIELD_IN_ORDER_NOT_SELECT = (3065, "HY000", "Expression #{} of ORDER BY clause is not in SELECT list, references column '{}' which is not in SELECT list; this is incompatible with DISTINCT");
+    ER_NO_TABLES_USED = (1096, "HY000", "No tables used");
+    ER_FIELD_IN_GROUPING_NOT_GROUP_BY = (3579, "HY000", "Argument #{} of GROUPING function is not in GROUP BY");
     ER_UNKNOWN_COLLATION = (1273, "HY000", "Unknown collation: '{}'");
     ER_WARN_DEPRECATED_SYNTAX = (1287, "HY000", "'{}' is deprecated and will be removed in a future release. Please use {} instead");
     ER_OPTION_PREVENTS_STATEMENT = (1290, "HY000", "The MySQL server is running with the {} option so it cannot execute this statement");

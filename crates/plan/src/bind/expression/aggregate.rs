@@ -1,0 +1,188 @@
+//! Aggregate calls: each becomes a column of the query block that it aggregates.
+
+use mayfly_functions::AggregateFunction;
+use mayfly_syntax::ast::{
+    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
+    FunctionArguments, OrderByExpr,
+};
+use mayfly_types::error::codes;
+use mayfly_types::{Result, Value};
+
+use super::call::plain;
+use crate::bind::types::{argument, as_value, cast};
+use crate::bind::{Binder, not_supported};
+use crate::expression::{Expression, same_expression};
+use crate::physical::{AggregateCall, SortKey};
+
+impl Binder<'_> {
+    pub(super) fn bind_aggregate(
+        &mut self,
+        name: &str,
+        function: &'static dyn AggregateFunction,
+        call: &Function,
+    ) -> Result<Expression> {
+        let FunctionArguments::List(list) = &call.args else {
+            return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
+        };
+        let depth = self.scopes.len() - 1;
+        if self.scope().inside_aggregate > 0 {
+            return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
+        }
+        let outside = self.deepest.take();
+        self.scope().inside_aggregate += 1;
+        let bound = self.bind_aggregate_parts(name, function, list);
+        self.scopes[depth].inside_aggregate -= 1;
+        let inside = self.deepest;
+        self.deepest = outside.max(inside);
+        let call = bound?;
+        self.add_aggregate(call, inside.unwrap_or(depth))
+    }
+
+    fn bind_aggregate_parts(
+        &mut self,
+        name: &str,
+        function: &'static dyn AggregateFunction,
+        list: &mayfly_syntax::ast::FunctionArgumentList,
+    ) -> Result<AggregateCall> {
+        let mut arguments = Vec::with_capacity(list.args.len());
+        for written in &list.args {
+            if matches!(written, FunctionArg::Unnamed(FunctionArgExpr::Wildcard)) {
+                continue;
+            }
+            arguments.push(as_value(self.bind_expression(plain(written)?)?));
+        }
+        if !function.arity().contains(&arguments.len()) {
+            return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
+        }
+        let mut options = Vec::new();
+        let mut order_by = Vec::new();
+        for clause in &list.clauses {
+            match clause {
+                FunctionArgumentClause::Separator(value) => {
+                    let text = value.value.clone().into_string().unwrap_or_default();
+                    options.push(Value::from(text.as_str()));
+                }
+                FunctionArgumentClause::OrderBy(keys) => {
+                    order_by = self.aggregate_order(keys, &arguments)?;
+                }
+                other => return Err(not_supported(&other.to_string())),
+            }
+        }
+        let distinct = matches!(list.duplicate_treatment, Some(DuplicateTreatment::Distinct))
+            && !function.ignores_duplicates();
+        let signature = {
+            let known: Vec<_> = arguments.iter().map(argument).collect();
+            function.signature(&known, &self.context)?
+        };
+        let arguments: Vec<Expression> = arguments
+            .into_iter()
+            .zip(&signature.arguments)
+            .map(|(argument, wanted)| cast(argument, wanted))
+            .collect();
+        let text = format!("{}()", function.names()[0]);
+        Ok(AggregateCall {
+            function,
+            signature,
+            arguments,
+            options,
+            distinct,
+            order_by,
+            text,
+        })
+    }
+
+    /// ORDER BY inside GROUP_CONCAT: a number means an argument.
+    fn aggregate_order(
+        &mut self,
+        keys: &[OrderByExpr],
+        arguments: &[Expression],
+    ) -> Result<Vec<SortKey>> {
+        let mut bound = Vec::with_capacity(keys.len());
+        for key in keys {
+            let expression = match position_of(&key.expr) {
+                Some(position) => match position.checked_sub(1).and_then(|at| arguments.get(at)) {
+                    Some(argument) => argument.clone(),
+                    None => {
+                        return Err(codes::ER_BAD_FIELD_ERROR.with(&[&position, &"order clause"]));
+                    }
+                },
+                None => self.bind_stored(&key.expr)?,
+            };
+            bound.push(SortKey {
+                expression,
+                descending: is_descending(key),
+            });
+        }
+        Ok(bound)
+    }
+
+    /// Gives an aggregate call a column in the query block that it belongs to: the innermost one
+    /// whose columns it reads.
+    fn add_aggregate(&mut self, call: AggregateCall, depth: usize) -> Result<Expression> {
+        let innermost = self.scopes.len() - 1;
+        let allowed = |binder: &Self, depth: usize| {
+            binder.scopes[depth].clause.allows_aggregates()
+                && binder.scopes[depth].inside_aggregate == 0
+        };
+        let depth = if allowed(self, depth) {
+            depth
+        } else if depth < innermost && allowed(self, innermost) {
+            innermost
+        } else {
+            return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
+        };
+        let ty = call.signature.result.clone();
+        let nullable = call.signature.nullable || self.scopes[depth].rollup;
+        let known = self.scopes[depth]
+            .aggregates
+            .iter()
+            .find(|(_, known)| same_call(known, &call))
+            .map(|(id, _)| *id);
+        let id = match known {
+            Some(id) => id,
+            None => {
+                let id = self.new_column();
+                self.scopes[depth].aggregates.push((id, call));
+                id
+            }
+        };
+        self.deepest = self.deepest.max(Some(depth));
+        Ok(Expression::column(id, ty, nullable))
+    }
+}
+
+/// Whether two calls give the same value.
+fn same_call(a: &AggregateCall, b: &AggregateCall) -> bool {
+    a.distinct == b.distinct
+        && a.function.names() == b.function.names()
+        && a.signature == b.signature
+        && a.options == b.options
+        && a.arguments.len() == b.arguments.len()
+        && a.order_by.len() == b.order_by.len()
+        && a.arguments
+            .iter()
+            .zip(&b.arguments)
+            .all(|(a, b)| same_expression(a, b))
+        && a.order_by.iter().zip(&b.order_by).all(|(a, b)| {
+            a.descending == b.descending && same_expression(&a.expression, &b.expression)
+        })
+}
+
+/// The number that ORDER BY or GROUP BY gives instead of an expression.
+pub(crate) fn position_of(expr: &Expr) -> Option<usize> {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            mayfly_syntax::ast::Value::Number(digits, _) => digits.parse().ok(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a key of an order says DESC.
+pub(crate) fn is_descending(key: &OrderByExpr) -> bool {
+    matches!(
+        key.options.sort,
+        Some(mayfly_syntax::ast::OrderBySort::Desc)
+    )
+}

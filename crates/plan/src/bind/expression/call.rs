@@ -1,0 +1,268 @@
+//! Calls of functions: ordinary ones, and those whose arguments mean something special.
+
+use std::sync::Arc;
+
+use mayfly_functions::{Coercibility, ScalarFunction, Signature, aggregate, scalar};
+use mayfly_syntax::ast::FunctionArguments;
+use mayfly_syntax::ast::{self, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr};
+use mayfly_types::error::codes;
+use mayfly_types::{Result, SqlType};
+
+use super::word;
+use crate::bind::types::{argument, cast};
+use crate::bind::{Binder, not_supported};
+use crate::expression::{Expression, ExpressionKind};
+
+impl Binder<'_> {
+    pub(super) fn bind_function(&mut self, call: &Function) -> Result<Expression> {
+        if call.over.is_some() {
+            return Err(not_supported("window functions"));
+        }
+        let name = match call.name.0.as_slice() {
+            [part] => match part.as_ident() {
+                Some(ident) => ident.value.as_str(),
+                None => return Err(not_supported(&call.name.to_string())),
+            },
+            _ => return Err(self.unknown_function(&call.name.to_string(), true)),
+        };
+        let empty: &[FunctionArg] = &[];
+        let arguments = match &call.args {
+            FunctionArguments::List(list) => list.args.as_slice(),
+            FunctionArguments::None => empty,
+            FunctionArguments::Subquery(_) => return Err(not_supported(name)),
+        };
+        if let Some(function) = aggregate::by_name(name) {
+            return self.bind_aggregate(name, function, call);
+        }
+        if let Some(bound) = self.bind_special(name, arguments)? {
+            return Ok(bound);
+        }
+        let Some(function) = scalar::by_name(name) else {
+            return Err(self.unknown_function(name, false));
+        };
+        let mut bound = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            bound.push(self.bind_expression(plain(argument)?)?);
+        }
+        self.call_function(name, function, bound)
+    }
+
+    /// Functions that are evaluated lazily or read their arguments in their own way.
+    fn bind_special(
+        &mut self,
+        name: &str,
+        arguments: &[FunctionArg],
+    ) -> Result<Option<Expression>> {
+        let is = |known: &str| name.eq_ignore_ascii_case(known);
+        let bound = match arguments {
+            [condition, yes, no] if is("if") => {
+                self.bind_if(plain(condition)?, plain(yes)?, plain(no)?)?
+            }
+            [first, second] if is("ifnull") => {
+                self.bind_coalesce(name, &[plain(first)?, plain(second)?])?
+            }
+            [_, ..] if is("coalesce") => {
+                let choices = arguments.iter().map(plain).collect::<Result<Vec<_>>>()?;
+                self.bind_coalesce(name, &choices)?
+            }
+            [first, second] if is("nullif") => self.bind_nullif(plain(first)?, plain(second)?)?,
+            [date, amount]
+                if is("date_add") || is("date_sub") || is("adddate") || is("subdate") =>
+            {
+                let negative = is("date_sub") || is("subdate");
+                match plain(amount)? {
+                    Expr::Interval(interval) => {
+                        self.bind_date_arithmetic(plain(date)?, interval, negative)?
+                    }
+                    days => {
+                        let date = self.bind_expression(plain(date)?)?;
+                        let days = self.bind_expression(days)?;
+                        self.date_arithmetic(date, days, "DAY", negative)?
+                    }
+                }
+            }
+            [_, ..] if is("grouping") => {
+                let keys = arguments.iter().map(plain).collect::<Result<Vec<_>>>()?;
+                self.bind_grouping(&keys)?
+            }
+            [_, ..] if is("#match") => return Err(not_supported("MATCH ... AGAINST")),
+            [column] if is("values") => self.bind_inserted_value(plain(column)?)?,
+            [column] if is("default") => self.bind_default_of(plain(column)?)?,
+            _ => return Ok(None),
+        };
+        Ok(Some(bound))
+    }
+
+    /// VALUES(column): only INSERT … ON DUPLICATE KEY UPDATE gives it a value.
+    fn bind_inserted_value(&mut self, column: &Expr) -> Result<Expression> {
+        let column = self.bind_expression(column)?;
+        let ty = column.ty;
+        Ok(Expression {
+            kind: ExpressionKind::Literal(mayfly_types::Value::Null),
+            ty,
+            nullable: true,
+        })
+    }
+
+    fn bind_default_of(&mut self, column: &Expr) -> Result<Expression> {
+        let _ = self.bind_expression(column)?;
+        Err(not_supported("DEFAULT(column)"))
+    }
+
+    /// Error 1305, with the database that a stored function would be in.
+    fn unknown_function(&self, name: &str, qualified: bool) -> mayfly_types::Error {
+        if qualified {
+            return codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION", &name]);
+        }
+        match self.catalog.current_database() {
+            Some(database) => {
+                codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION", &format!("{database}.{name}")])
+            }
+            None => codes::ER_NO_DB_ERROR.error(),
+        }
+    }
+
+    /// Calls the function of a name that this planner itself uses.
+    pub(crate) fn call_bound(&self, name: &str, arguments: Vec<Expression>) -> Result<Expression> {
+        match scalar::by_name(name) {
+            Some(function) => self.call_function(name, function, arguments),
+            None => Err(not_supported(name)),
+        }
+    }
+
+    /// Types a call and converts its arguments.
+    pub(crate) fn call_function(
+        &self,
+        name: &str,
+        function: &'static dyn ScalarFunction,
+        arguments: Vec<Expression>,
+    ) -> Result<Expression> {
+        if !function.arity().contains(&arguments.len()) {
+            return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
+        }
+        let signature = {
+            let known: Vec<_> = arguments.iter().map(argument).collect();
+            function.signature(&known, &self.context)?
+        };
+        if let Some(value) = signature.known {
+            return Ok(Expression::literal(value, signature.result));
+        }
+        let arguments = arguments
+            .into_iter()
+            .zip(&signature.arguments)
+            .map(|(argument, wanted)| cast(argument, wanted))
+            .collect();
+        Ok(Expression {
+            ty: signature.result.clone(),
+            nullable: signature.nullable,
+            kind: ExpressionKind::Call {
+                function,
+                arguments,
+                signature: Arc::new(signature),
+            },
+        })
+    }
+
+    /// `@name`: a call whose type is that of the variable's value when the statement began.
+    pub(super) fn user_variable(&mut self, name: &str, ty: SqlType) -> Result<Expression> {
+        let Some(function) = scalar::by_name("get_user_variable") else {
+            return Err(not_supported("user variables"));
+        };
+        let name = word(name);
+        let signature = Signature::new(vec![name.ty.clone()], ty, true)
+            .with_coercibility(Coercibility::Implicit);
+        Ok(Expression {
+            ty: signature.result.clone(),
+            nullable: true,
+            kind: ExpressionKind::Call {
+                function,
+                arguments: vec![name],
+                signature: Arc::new(signature),
+            },
+        })
+    }
+
+    /// `@name := value`
+    pub(super) fn bind_assignment(&mut self, target: &Expr, value: &Expr) -> Result<Expression> {
+        let Some(mayfly_syntax::encodings::Variable::User(name)) =
+            mayfly_syntax::encodings::variable(target)
+        else {
+            return Err(not_supported(":="));
+        };
+        let value = self.bind_stored(value)?;
+        self.call_bound("set_user_variable", vec![word(name), value])
+    }
+
+    pub(super) fn bind_date_arithmetic(
+        &mut self,
+        date: &Expr,
+        interval: &ast::Interval,
+        negative: bool,
+    ) -> Result<Expression> {
+        let date = self.bind_expression(date)?;
+        let amount = self.bind_expression(&interval.value)?;
+        let unit = match &interval.leading_field {
+            Some(field) => unit_name(field),
+            None => return Err(not_supported("INTERVAL without a unit")),
+        };
+        self.date_arithmetic(date, amount, &unit, negative)
+    }
+
+    fn date_arithmetic(
+        &mut self,
+        date: Expression,
+        amount: Expression,
+        unit: &str,
+        negative: bool,
+    ) -> Result<Expression> {
+        let name = if negative { "date_sub" } else { "date_add" };
+        self.call_bound(name, vec![date, amount, word(unit)])
+    }
+
+    pub(super) fn bind_extract(
+        &mut self,
+        field: &DateTimeField,
+        expr: &Expr,
+    ) -> Result<Expression> {
+        let operand = self.bind_expression(expr)?;
+        self.call_bound("extract", vec![word(&unit_name(field)), operand])
+    }
+
+    pub(super) fn bind_trim(
+        &mut self,
+        side: Option<ast::TrimWhereField>,
+        removed: Option<&Expr>,
+        expr: &Expr,
+    ) -> Result<Expression> {
+        let operand = self.bind_expression(expr)?;
+        let removed = match removed {
+            Some(removed) => Some(self.bind_expression(removed)?),
+            None => None,
+        };
+        let name = match side {
+            Some(ast::TrimWhereField::Leading) => "ltrim",
+            Some(ast::TrimWhereField::Trailing) => "rtrim",
+            _ => "trim",
+        };
+        let mut arguments = vec![operand];
+        arguments.extend(removed);
+        self.call_bound(name, arguments)
+    }
+}
+
+/// The unit of an interval as functions take it.
+fn unit_name(field: &DateTimeField) -> String {
+    match field {
+        DateTimeField::Custom(name) => name.value.to_ascii_uppercase(),
+        DateTimeField::Week(_) => "WEEK".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// The expression of an ordinary argument.
+pub(crate) fn plain(argument: &FunctionArg) -> Result<&Expr> {
+    match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Ok(expr),
+        other => Err(not_supported(&other.to_string())),
+    }
+}

@@ -1,0 +1,142 @@
+//! CASE, IF, IFNULL, COALESCE, NULLIF: choices whose branches are evaluated only where they are
+//! taken.
+
+use mayfly_functions::scalar;
+use mayfly_syntax::ast::{CaseWhen, Expr};
+use mayfly_types::{Result, TypeKind};
+
+use crate::bind::Binder;
+use crate::bind::types::{as_value, cast, choice_type, is_null, not};
+use crate::expression::{Comparison, Expression, ExpressionKind};
+
+impl Binder<'_> {
+    pub(super) fn bind_case(
+        &mut self,
+        operand: Option<&Expr>,
+        conditions: &[CaseWhen],
+        otherwise: Option<&Expr>,
+    ) -> Result<Expression> {
+        let operand = operand
+            .map(|operand| self.bind_expression(operand))
+            .transpose()?;
+        let mut branches = Vec::with_capacity(conditions.len());
+        for when in conditions {
+            let condition = match &operand {
+                Some(operand) => {
+                    let value = self.bind_expression(&when.condition)?;
+                    self.compare_bound(operand.clone(), Comparison::Equal, value)?
+                }
+                None => self.bind_predicate(&when.condition)?,
+            };
+            branches.push((condition, self.bind_stored(&when.result)?));
+        }
+        let otherwise = otherwise
+            .map(|otherwise| self.bind_stored(otherwise))
+            .transpose()?;
+        choice(branches, otherwise, "case")
+    }
+
+    pub(super) fn bind_if(
+        &mut self,
+        condition: &Expr,
+        yes: &Expr,
+        no: &Expr,
+    ) -> Result<Expression> {
+        let condition = self.bind_predicate(condition)?;
+        let yes = self.bind_stored(yes)?;
+        let no = self.bind_stored(no)?;
+        choice(vec![(condition, yes)], Some(no), "if")
+    }
+
+    /// COALESCE and IFNULL. Written as CASE, each choice stands twice; one that is dear to evaluate
+    /// is left to the function, which evaluates every argument once.
+    pub(super) fn bind_coalesce(&mut self, name: &str, choices: &[&Expr]) -> Result<Expression> {
+        let mut bound = choices
+            .iter()
+            .map(|choice| self.bind_stored(choice))
+            .collect::<Result<Vec<_>>>()?;
+        let Some(last) = bound.pop() else {
+            return self.call_bound(name, bound);
+        };
+        if let Some(function) = scalar::by_name(name)
+            && !bound.iter().all(is_cheap)
+        {
+            bound.push(last);
+            return self.call_function(name, function, bound);
+        }
+        let mut branches = Vec::with_capacity(bound.len());
+        for choice in bound {
+            branches.push((not(is_null(choice.clone())), choice));
+        }
+        let nullable = last.nullable && branches.iter().all(|(_, result)| result.nullable);
+        let mut expression = choice(branches, Some(last), name)?;
+        expression.nullable = nullable;
+        Ok(expression)
+    }
+
+    pub(super) fn bind_nullif(&mut self, first: &Expr, second: &Expr) -> Result<Expression> {
+        let first = self.bind_stored(first)?;
+        let second = self.bind_expression(second)?;
+        if let Some(function) = scalar::by_name("nullif")
+            && !is_cheap(&first)
+        {
+            return self.call_function("nullif", function, vec![first, second]);
+        }
+        let equal = self.compare_bound(first.clone(), Comparison::Equal, second)?;
+        let null = super::literal::null();
+        choice(vec![(equal, null)], Some(first), "nullif")
+    }
+}
+
+/// Whether evaluating an expression twice costs next to nothing and changes nothing.
+fn is_cheap(expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::Literal(_) | ExpressionKind::Column(_) | ExpressionKind::Parameter(_) => {
+            true
+        }
+        ExpressionKind::Cast(operand) => {
+            matches!(operand.kind, ExpressionKind::Compare { .. }) || is_cheap(operand)
+        }
+        _ => false,
+    }
+}
+
+/// A CASE whose results are converted to their common type.
+fn choice(
+    branches: Vec<(Expression, Expression)>,
+    otherwise: Option<Expression>,
+    operation: &str,
+) -> Result<Expression> {
+    let ty = {
+        let results: Vec<&Expression> = branches
+            .iter()
+            .map(|(_, result)| result)
+            .chain(otherwise.as_ref())
+            .collect();
+        choice_type(&results, operation)?
+    };
+    let nullable = otherwise
+        .as_ref()
+        .is_none_or(|otherwise| otherwise.nullable)
+        || branches.iter().any(|(_, result)| result.nullable);
+    let convert = |result: Expression| {
+        if ty.kind == TypeKind::Null {
+            result
+        } else {
+            cast(as_value(result), &ty)
+        }
+    };
+    let branches: Vec<_> = branches
+        .into_iter()
+        .map(|(condition, result)| (condition, convert(result)))
+        .collect();
+    let otherwise = otherwise.map(|otherwise| Box::new(convert(otherwise)));
+    Ok(Expression {
+        kind: ExpressionKind::Case {
+            branches,
+            otherwise,
+        },
+        ty,
+        nullable,
+    })
+}

@@ -1,0 +1,207 @@
+//! Literals: their values, types and early conversion.
+
+use arrow_buffer::i256;
+use mayfly_syntax::ast;
+use mayfly_types::decimal::{Decimal, parse_decimal};
+use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
+
+use crate::bind::{Binder, not_supported};
+use crate::expression::{Expression, ExpressionKind};
+
+impl Binder<'_> {
+    pub(super) fn bind_value(&mut self, value: &ast::Value) -> Result<Expression> {
+        Ok(match value {
+            ast::Value::Number(text, _) => number(text),
+            ast::Value::SingleQuotedString(text) | ast::Value::DoubleQuotedString(text) => {
+                string(text, self.options.collation_connection)
+            }
+            ast::Value::NationalStringLiteral(text) => {
+                string(text, CollationId::UTF8MB3_GENERAL_CI)
+            }
+            ast::Value::Boolean(truth) => integer(i64::from(*truth), 1),
+            ast::Value::Null => null(),
+            ast::Value::Placeholder(text) => self.bind_placeholder(text)?,
+            other => match mayfly_syntax::encodings::bytes_literal(other) {
+                Some(bytes) => {
+                    let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+                    let ty = SqlType::varchar(length, CollationId::BINARY);
+                    Expression::literal(Value::Bytes(bytes), ty)
+                }
+                None => return Err(not_supported(&format!("literal {other}"))),
+            },
+        })
+    }
+}
+
+/// NULL
+pub(crate) fn null() -> Expression {
+    Expression::literal(Value::Null, SqlType::null())
+}
+
+/// An integer of so many digits.
+pub(crate) fn integer(value: i64, length: u32) -> Expression {
+    let ty = SqlType {
+        length,
+        ..SqlType::bigint()
+    };
+    Expression::literal(Value::Int(value), ty)
+}
+
+/// A string.
+pub(crate) fn string(text: &str, collation: CollationId) -> Expression {
+    let characters = if text.is_ascii() {
+        text.len()
+    } else {
+        text.chars().count()
+    };
+    let length = u32::try_from(characters).unwrap_or(u32::MAX);
+    Expression::literal(Value::from(text), SqlType::varchar(length, collation))
+}
+
+/// A number as written: an integer, a DECIMAL when it has a point or is too large, a DOUBLE when it
+/// has an exponent.
+pub(crate) fn number(text: &str) -> Expression {
+    let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        if let Ok(value) = text.parse::<i64>() {
+            return integer(value, length);
+        }
+        if let Ok(value) = text.parse::<u64>() {
+            let ty = SqlType {
+                length,
+                ..SqlType::bigint_unsigned()
+            };
+            return Expression::literal(Value::UInt(value), ty);
+        }
+    }
+    if text.bytes().any(|byte| matches!(byte, b'e' | b'E')) {
+        let value = text.parse::<f64>().unwrap_or(f64::MAX);
+        return Expression::literal(Value::Float(value), SqlType::double());
+    }
+    let parsed = parse_decimal(text.as_bytes()).value;
+    decimal(parsed)
+}
+
+fn decimal(value: Decimal) -> Expression {
+    let precision = value.precision().max(value.scale).max(1);
+    let ty = SqlType::decimal(precision, value.scale);
+    Expression::literal(
+        Value::Decimal {
+            unscaled: value.unscaled,
+            scale: value.scale,
+        },
+        ty,
+    )
+}
+
+/// Whether an expression is a literal written x'41' or b'1': a number where a number is wanted.
+pub(crate) fn is_hexadecimal(expression: &Expression) -> bool {
+    matches!(expression.kind, ExpressionKind::Literal(Value::Bytes(_)))
+        && expression.ty.kind == TypeKind::VarChar
+        && expression.ty.collation == CollationId::BINARY
+}
+
+/// The negative of a number literal.
+pub(crate) fn negated(expression: &Expression) -> Option<Expression> {
+    let ExpressionKind::Literal(value) = &expression.kind else {
+        return None;
+    };
+    let length = expression.ty.length + 1;
+    match value {
+        Value::Int(number) if expression.ty.kind == TypeKind::BigInt => {
+            Some(integer(number.checked_neg()?, length))
+        }
+        Value::UInt(number) if *number == 1 << 63 => Some(integer(i64::MIN, length)),
+        Value::UInt(number) => Some(decimal(Decimal::new(
+            i256::from_parts(u128::from(*number), 0).wrapping_neg(),
+            0,
+        ))),
+        Value::Float(number) => Some(Expression::literal(
+            Value::Float(-number),
+            expression.ty.clone(),
+        )),
+        Value::Decimal { unscaled, scale } => Some(Expression::literal(
+            Value::Decimal {
+                unscaled: unscaled.wrapping_neg(),
+                scale: *scale,
+            },
+            expression.ty.clone(),
+        )),
+        Value::Null | Value::Int(_) | Value::Bytes(_) => None,
+    }
+}
+
+/// The value of a literal in another type, if the conversion is exact and raises no warning.
+pub(crate) fn convert(value: &Value, from: &SqlType, to: &SqlType) -> Option<Value> {
+    if value.is_null() {
+        return Some(Value::Null);
+    }
+    let number = match value {
+        Value::Int(number) if from.is_integer() => Decimal::from_i128(i128::from(*number), 0),
+        Value::UInt(number) if from.is_integer() => {
+            Decimal::new(i256::from_parts(u128::from(*number), 0), 0)
+        }
+        Value::Decimal { unscaled, scale } => Decimal::new(*unscaled, *scale),
+        Value::Bytes(bytes) if to.is_numeric() => return convert_string(bytes, from, to),
+        _ => return None,
+    };
+    if to.kind == TypeKind::Boolean {
+        return Some(Value::Int(i64::from(!number.is_zero())));
+    }
+    if !to.is_numeric() || matches!(to.kind, TypeKind::Year | TypeKind::Bit) {
+        return None;
+    }
+    match to.physical() {
+        PhysicalType::Int64 if number.scale == 0 && to.kind == TypeKind::BigInt => {
+            Some(Value::Int(number.to_i64().ok()?))
+        }
+        PhysicalType::UInt64 if number.scale == 0 && to.kind == TypeKind::BigInt => {
+            Some(Value::UInt(number.to_u64().ok()?))
+        }
+        PhysicalType::Float64 if to.kind == TypeKind::Double => Some(Value::Float(number.to_f64())),
+        PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale)
+            if scale >= number.scale =>
+        {
+            let precision = u8::try_from(to.length).ok()?;
+            let converted = number.to_precision(precision, scale).ok()?;
+            Some(Value::Decimal {
+                unscaled: converted.unscaled,
+                scale: converted.scale,
+            })
+        }
+        _ => None,
+    }
+}
+
+fn convert_string(bytes: &[u8], from: &SqlType, to: &SqlType) -> Option<Value> {
+    if from.kind == TypeKind::VarChar && from.collation == CollationId::BINARY {
+        // x'41' is the number 65.
+        let tail = bytes.get(bytes.len().saturating_sub(8)..)?;
+        let number = tail
+            .iter()
+            .fold(0_u64, |number, byte| (number << 8) | u64::from(*byte));
+        let unsigned = SqlType::bigint_unsigned();
+        return match to.physical() {
+            PhysicalType::UInt64 => Some(Value::UInt(number)),
+            _ => convert(&Value::UInt(number), &unsigned, to),
+        };
+    }
+    let parsed = parse_decimal(bytes);
+    if parsed.consumed != bytes.len() || parsed.overflow || parsed.rounded || bytes.is_empty() {
+        return None;
+    }
+    match to.physical() {
+        PhysicalType::Float64 if to.kind == TypeKind::Double => {
+            let text = std::str::from_utf8(bytes).ok()?;
+            Some(Value::Float(text.trim().parse().ok()?))
+        }
+        _ => {
+            let value = Value::Decimal {
+                unscaled: parsed.value.unscaled,
+                scale: parsed.value.scale,
+            };
+            let ty = SqlType::decimal(parsed.value.precision(), parsed.value.scale);
+            convert(&value, &ty, to)
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! Expressions: names, operators, and everything that MySQL writes between them.
+
+mod aggregate;
+mod call;
+mod cast;
+mod choice;
+pub(crate) mod literal;
+mod operator;
+mod subquery;
+
+pub(crate) use aggregate::{is_descending, position_of};
+pub(crate) use operator::bare;
+
+use mayfly_syntax::ast::{self, BinaryOperator, Expr, UnaryOperator};
+use mayfly_syntax::encodings::{self, Variable};
+use mayfly_types::error::codes;
+use mayfly_types::{Result, SqlType, Value};
+
+use super::scope::{Clause, Found, Name};
+use super::types::{as_predicate, as_value, is_null, not};
+use super::{Binder, not_supported};
+use crate::catalog::VariableScope;
+use crate::expression::{Comparison, Expression, ExpressionKind};
+use crate::logical::with_stack;
+
+impl Binder<'_> {
+    /// Binds an expression that has one value (error 1241 for rows).
+    pub(crate) fn bind_expression(&mut self, expr: &Expr) -> Result<Expression> {
+        with_stack(|| self.bind_any(expr))
+    }
+
+    /// Binds an expression as a condition.
+    pub(crate) fn bind_predicate(&mut self, expr: &Expr) -> Result<Expression> {
+        Ok(as_predicate(self.bind_expression(expr)?))
+    }
+
+    /// Binds an expression whose value is stored, grouped or sorted by.
+    pub(crate) fn bind_stored(&mut self, expr: &Expr) -> Result<Expression> {
+        Ok(as_value(self.bind_expression(expr)?))
+    }
+
+    fn bind_any(&mut self, expr: &Expr) -> Result<Expression> {
+        match expr {
+            Expr::Identifier(ident) => {
+                if let Some(variable) = encodings::variable(expr) {
+                    return self.bind_variable(variable);
+                }
+                self.bind_name(Name {
+                    database: None,
+                    table: None,
+                    column: &ident.value,
+                })
+            }
+            Expr::CompoundIdentifier(parts) => self.bind_name(compound_name(parts)?),
+            Expr::Value(value) => self.bind_value(&value.value),
+            Expr::Nested(inner) => self.bind_expression(inner),
+            Expr::BinaryOp { left, op, right } => self.bind_binary(expr, left, op, right),
+            Expr::UnaryOp { op, expr } => self.bind_unary(*op, expr),
+            Expr::Function(function) => self.bind_function(function),
+            Expr::IsNull(operand) => Ok(is_null(self.bind_operand(operand)?)),
+            Expr::IsNotNull(operand) => Ok(not(is_null(self.bind_operand(operand)?))),
+            Expr::IsTrue(operand) => self.bind_truth(operand, Some(true)),
+            Expr::IsNotTrue(operand) => Ok(not(self.bind_truth(operand, Some(true))?)),
+            Expr::IsFalse(operand) => self.bind_truth(operand, Some(false)),
+            Expr::IsNotFalse(operand) => Ok(not(self.bind_truth(operand, Some(false))?)),
+            Expr::IsUnknown(operand) => self.bind_truth(operand, None),
+            Expr::IsNotUnknown(operand) => Ok(not(self.bind_truth(operand, None)?)),
+            Expr::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => self.bind_between(expr, *negated, low, high),
+            Expr::InList {
+                expr,
+                list,
+                negated,
+            } => self.bind_in_list(expr, list, *negated),
+            Expr::InSubquery {
+                expr,
+                subquery,
+                negated,
+            } => self.bind_in_subquery(expr, subquery, *negated),
+            Expr::AnyOp {
+                left,
+                compare_op,
+                right,
+                ..
+            } => self.bind_quantified(left, compare_op, right, false),
+            Expr::AllOp {
+                left,
+                compare_op,
+                right,
+            } => self.bind_quantified(left, compare_op, right, true),
+            Expr::Exists { subquery, negated } => self.bind_exists(subquery, *negated),
+            Expr::Subquery(query) => self.bind_scalar_subquery(query),
+            Expr::Like {
+                negated,
+                expr,
+                pattern,
+                escape_char,
+                ..
+            } => self.bind_like(expr, pattern, escape_char.as_deref(), *negated),
+            Expr::RLike {
+                negated,
+                expr,
+                pattern,
+                ..
+            } => {
+                let found = self.call_with("regexp_like", &[expr, pattern])?;
+                Ok(if *negated {
+                    not(as_predicate(found))
+                } else {
+                    found
+                })
+            }
+            Expr::Case {
+                operand,
+                conditions,
+                else_result,
+                ..
+            } => self.bind_case(operand.as_deref(), conditions, else_result.as_deref()),
+            Expr::Cast {
+                expr, data_type, ..
+            } => self.bind_cast(expr, data_type),
+            Expr::Convert {
+                expr,
+                data_type,
+                charset,
+                ..
+            } => self.bind_convert(expr, data_type.as_ref(), charset.as_ref()),
+            Expr::Collate { expr, collation } => self.bind_collate(expr, collation),
+            Expr::Prefixed { prefix, value } => self.bind_introducer(&prefix.value, value),
+            Expr::TypedString(typed) => self.bind_typed_string(typed),
+            Expr::Extract { field, expr, .. } => self.bind_extract(field, expr),
+            Expr::Trim {
+                trim_where,
+                trim_what,
+                expr,
+                ..
+            } => self.bind_trim(*trim_where, trim_what.as_deref(), expr),
+            Expr::Position { expr, r#in } => self.call_with("locate", &[expr, r#in]),
+            Expr::Substring {
+                expr,
+                substring_from,
+                substring_for,
+                ..
+            } => {
+                let mut arguments: Vec<&Expr> = vec![expr];
+                arguments.extend(substring_from.as_deref());
+                arguments.extend(substring_for.as_deref());
+                self.call_with("substring", &arguments)
+            }
+            Expr::Ceil { expr, .. } => self.call_with("ceiling", &[expr]),
+            Expr::Floor { expr, .. } => self.call_with("floor", &[expr]),
+            Expr::MemberOf(member) => self.call_with("member of", &[&member.value, &member.array]),
+            Expr::Tuple(items) if items.len() == 1 => self.bind_expression(&items[0]),
+            Expr::Tuple(_) => Err(one_column()),
+            Expr::Interval(_) => Err(not_supported("INTERVAL here")),
+            other => Err(not_supported(&other.to_string())),
+        }
+    }
+
+    /// An operand that is neither a row nor a predicate: `(a = b) IS NULL` tests a value.
+    fn bind_operand(&mut self, expr: &Expr) -> Result<Expression> {
+        self.bind_expression(expr)
+    }
+
+    fn bind_truth(&mut self, operand: &Expr, truth: Option<bool>) -> Result<Expression> {
+        let operand = self.bind_predicate(operand)?;
+        Ok(Expression {
+            kind: ExpressionKind::IsTruth(Box::new(operand), truth),
+            ty: SqlType::boolean(),
+            nullable: false,
+        })
+    }
+
+    fn bind_unary(&mut self, op: UnaryOperator, operand: &Expr) -> Result<Expression> {
+        match op {
+            UnaryOperator::Not | UnaryOperator::BangNot => Ok(not(self.bind_predicate(operand)?)),
+            UnaryOperator::Plus => self.bind_expression(operand),
+            UnaryOperator::Minus => {
+                let operand = self.bind_expression(operand)?;
+                match literal::negated(&operand) {
+                    Some(negative) => Ok(negative),
+                    None => self.call_bound("negate", vec![operand]),
+                }
+            }
+            UnaryOperator::BitwiseNot => {
+                let operand = self.bind_expression(operand)?;
+                self.call_bound("~", vec![operand])
+            }
+            other => Err(not_supported(&other.to_string())),
+        }
+    }
+
+    /// Resolves a name: in the query block at hand, then further and further out.
+    pub(crate) fn bind_name(&mut self, name: Name<'_>) -> Result<Expression> {
+        for depth in (0..self.scopes.len()).rev() {
+            let scope = &self.scopes[depth];
+            if scope.hidden {
+                continue;
+            }
+            let Some(found) = scope.find(name)? else {
+                continue;
+            };
+            let expression = match found {
+                Found::Column(place) => scope.column(place),
+                Found::Key(key) => scope.group_keys[key].clone(),
+                Found::Item(item) => {
+                    let item = &scope.items[item];
+                    if scope.inside_aggregate > 0 && scope.reads_aggregate(&item.expression) {
+                        return Err(codes::ER_ILLEGAL_REFERENCE
+                            .with(&[&item.name, &"reference to group function"]));
+                    }
+                    item.expression.clone()
+                }
+            };
+            self.deepest = self.deepest.max(Some(depth));
+            return Ok(expression);
+        }
+        let clause = self
+            .scopes
+            .last()
+            .map_or(Clause::FieldList, |scope| scope.clause);
+        Err(codes::ER_BAD_FIELD_ERROR.with(&[&name, &clause.text()]))
+    }
+
+    fn bind_variable(&mut self, variable: Variable<'_>) -> Result<Expression> {
+        match variable {
+            Variable::System { scope, name } => {
+                let scope = scope.and_then(|scope| match scope {
+                    ast::VariableScope::Global => Some(VariableScope::Global),
+                    ast::VariableScope::Session => Some(VariableScope::Session),
+                    _ => None,
+                });
+                let (value, ty) = self.catalog.system_variable(scope, name)?;
+                Ok(Expression::literal(value, ty))
+            }
+            Variable::User(name) => {
+                let ty = self.catalog.user_variable_type(name);
+                self.user_variable(name, ty)
+            }
+        }
+    }
+
+    fn bind_placeholder(&mut self, text: &str) -> Result<Expression> {
+        // `?` is followed by its number where the parser counts them.
+        let number = text
+            .get(1..)
+            .and_then(|digits| digits.parse::<usize>().ok());
+        let index = match number {
+            Some(number) => number.saturating_sub(1),
+            None => {
+                self.placeholders_seen += 1;
+                self.placeholders_seen - 1
+            }
+        };
+        let ty = match self.options.parameters.get(index) {
+            Some(ty) => ty.clone(),
+            None => {
+                self.parameter_count = self.parameter_count.max(index + 1);
+                SqlType::varchar(0, self.options.collation_connection)
+            }
+        };
+        Ok(Expression {
+            kind: ExpressionKind::Parameter(index),
+            ty,
+            nullable: true,
+        })
+    }
+
+    fn bind_like(
+        &mut self,
+        expr: &Expr,
+        pattern: &Expr,
+        escape: Option<&Expr>,
+        negated: bool,
+    ) -> Result<Expression> {
+        let mut arguments = vec![expr, pattern];
+        arguments.extend(escape);
+        let found = self.call_with("like", &arguments)?;
+        Ok(if negated {
+            not(as_predicate(found))
+        } else {
+            found
+        })
+    }
+}
+
+/// The parts of `table.column` or `database.table.column`.
+pub(crate) fn compound_name(parts: &[ast::Ident]) -> Result<Name<'_>> {
+    match parts {
+        [column] => Ok(Name {
+            database: None,
+            table: None,
+            column: &column.value,
+        }),
+        [table, column] => Ok(Name {
+            database: None,
+            table: Some(&table.value),
+            column: &column.value,
+        }),
+        [database, table, column] => Ok(Name {
+            database: Some(&database.value),
+            table: Some(&table.value),
+            column: &column.value,
+        }),
+        _ => Err(not_supported("a name of more than three parts")),
+    }
+}
+
+/// Error 1241 where one value is wanted.
+pub(crate) fn one_column() -> mayfly_types::Error {
+    codes::ER_OPERAND_COLUMNS.with(&[&1])
+}
+
+/// The comparison that an operator is.
+pub(crate) fn comparison_of(op: &BinaryOperator) -> Option<Comparison> {
+    Some(match op {
+        BinaryOperator::Eq => Comparison::Equal,
+        BinaryOperator::NotEq => Comparison::NotEqual,
+        BinaryOperator::Lt => Comparison::Less,
+        BinaryOperator::LtEq => Comparison::LessOrEqual,
+        BinaryOperator::Gt => Comparison::Greater,
+        BinaryOperator::GtEq => Comparison::GreaterOrEqual,
+        BinaryOperator::Spaceship => Comparison::NullSafeEqual,
+        _ => return None,
+    })
+}
+
+/// A comparison as MySQL writes it.
+pub(crate) fn comparison_text(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Equal => "=",
+        Comparison::NullSafeEqual => "<=>",
+        Comparison::NotEqual => "<>",
+        Comparison::Less => "<",
+        Comparison::LessOrEqual => "<=",
+        Comparison::Greater => ">",
+        Comparison::GreaterOrEqual => ">=",
+    }
+}
+
+/// A constant of a small set of words, as functions take units.
+pub(crate) fn word(text: &str) -> Expression {
+    let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    Expression::literal(
+        Value::from(text),
+        SqlType::varchar(length, mayfly_types::CollationId::UTF8MB4_0900_AI_CI),
+    )
+}

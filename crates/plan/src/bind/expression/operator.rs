@@ -1,0 +1,331 @@
+//! Operators: logic, comparisons, BETWEEN, IN, arithmetic.
+
+use std::sync::Arc;
+
+use mayfly_syntax::ast::{BinaryOperator, Expr};
+use mayfly_types::error::codes;
+use mayfly_types::{Result, SqlType, Value};
+
+use super::{comparison_of, comparison_text, one_column};
+use crate::bind::types::{and, compare, not, or, unify_for_comparison};
+use crate::bind::{Binder, not_supported};
+use crate::expression::{Comparison, Expression, ExpressionKind};
+
+impl Binder<'_> {
+    pub(super) fn bind_binary(
+        &mut self,
+        whole: &Expr,
+        left: &Expr,
+        op: &BinaryOperator,
+        right: &Expr,
+    ) -> Result<Expression> {
+        if matches!(op, BinaryOperator::And | BinaryOperator::Or) {
+            return self.bind_junction(whole, op);
+        }
+        if let Some(comparison) = comparison_of(op) {
+            return self.bind_comparison(left, comparison, right);
+        }
+        let name = match op {
+            BinaryOperator::Plus | BinaryOperator::Minus => {
+                let negative = *op == BinaryOperator::Minus;
+                if let Expr::Interval(interval) = right {
+                    return self.bind_date_arithmetic(left, interval, negative);
+                }
+                if let (Expr::Interval(interval), false) = (left, negative) {
+                    return self.bind_date_arithmetic(right, interval, false);
+                }
+                if negative { "-" } else { "+" }
+            }
+            BinaryOperator::Multiply => "*",
+            BinaryOperator::Divide => "/",
+            BinaryOperator::Modulo => "%",
+            BinaryOperator::MyIntegerDivide => "div",
+            BinaryOperator::BitwiseAnd => "&",
+            BinaryOperator::BitwiseOr => "|",
+            BinaryOperator::BitwiseXor => "^",
+            BinaryOperator::PGBitwiseShiftLeft => "<<",
+            BinaryOperator::PGBitwiseShiftRight => ">>",
+            BinaryOperator::StringConcat => "concat",
+            BinaryOperator::Regexp => "regexp_like",
+            BinaryOperator::Arrow => "json_extract",
+            BinaryOperator::LongArrow => {
+                let extracted = self.call_with("json_extract", &[left, right])?;
+                return self.call_bound("json_unquote", vec![extracted]);
+            }
+            BinaryOperator::Xor => {
+                let left = self.bind_predicate(left)?;
+                let right = self.bind_predicate(right)?;
+                return self.call_bound("xor", vec![left, right]);
+            }
+            BinaryOperator::Assignment => return self.bind_assignment(left, right),
+            other => return Err(not_supported(&other.to_string())),
+        };
+        self.call_with(name, &[left, right])
+    }
+
+    /// AND and OR: a chain is walked along its left side, so that its length costs no stack.
+    fn bind_junction(&mut self, whole: &Expr, op: &BinaryOperator) -> Result<Expression> {
+        let mut operands = Vec::with_capacity(2);
+        let mut rest = whole;
+        loop {
+            match rest {
+                Expr::BinaryOp {
+                    left,
+                    op: inner,
+                    right,
+                } if inner == op => {
+                    operands.push(&**right);
+                    rest = left;
+                }
+                _ => {
+                    operands.push(rest);
+                    break;
+                }
+            }
+        }
+        let bound = operands
+            .into_iter()
+            .rev()
+            .map(|operand| self.bind_predicate(operand))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(if *op == BinaryOperator::And {
+            and(bound)
+        } else {
+            or(bound)
+        })
+    }
+
+    fn bind_comparison(
+        &mut self,
+        left: &Expr,
+        comparison: Comparison,
+        right: &Expr,
+    ) -> Result<Expression> {
+        let (left, right) = (bare(left), bare(right));
+        match (row_of(left), row_of(right)) {
+            (None, None) => {
+                let left = self.bind_expression(left)?;
+                let right = self.bind_expression(right)?;
+                self.compare_bound(left, comparison, right)
+            }
+            (Some(left), Some(right)) => self.compare_rows(left, comparison, right),
+            (Some(row), None) => match right {
+                Expr::Subquery(query) => self.bind_row_subquery(row, comparison, query),
+                _ => Err(codes::ER_OPERAND_COLUMNS.with(&[&row.len()])),
+            },
+            (None, Some(row)) => match left {
+                Expr::Subquery(query) => self.bind_row_subquery(row, mirrored(comparison), query),
+                _ => Err(one_column()),
+            },
+        }
+    }
+
+    /// A comparison of two bound values.
+    pub(crate) fn compare_bound(
+        &mut self,
+        left: Expression,
+        comparison: Comparison,
+        right: Expression,
+    ) -> Result<Expression> {
+        let (left, right) = unify_for_comparison(left, right, comparison_text(comparison))?;
+        Ok(compare(comparison, left, right))
+    }
+
+    fn compare_rows(
+        &mut self,
+        left: &[Expr],
+        comparison: Comparison,
+        right: &[Expr],
+    ) -> Result<Expression> {
+        if left.len() != right.len() {
+            return Err(codes::ER_OPERAND_COLUMNS.with(&[&left.len()]));
+        }
+        match comparison {
+            Comparison::Equal | Comparison::NullSafeEqual => {
+                let pairs = left.iter().zip(right);
+                let equal = pairs
+                    .map(|(a, b)| self.bind_comparison(a, comparison, b))
+                    .collect::<Result<Vec<_>>>()?;
+                Ok(and(equal))
+            }
+            Comparison::NotEqual => Ok(not(self.compare_rows(left, Comparison::Equal, right)?)),
+            _ => {
+                // (a, b) < (c, d) is a < c OR (a = c AND b < d).
+                let strict = match comparison {
+                    Comparison::LessOrEqual => Comparison::Less,
+                    Comparison::GreaterOrEqual => Comparison::Greater,
+                    other => other,
+                };
+                let (Some((a, left_rest)), Some((b, right_rest))) =
+                    (left.split_first(), right.split_first())
+                else {
+                    return Err(one_column());
+                };
+                if left_rest.is_empty() {
+                    return self.bind_comparison(a, comparison, b);
+                }
+                let before = self.bind_comparison(a, strict, b)?;
+                let equal = self.bind_comparison(a, Comparison::Equal, b)?;
+                let after = self.compare_rows(left_rest, comparison, right_rest)?;
+                Ok(or(vec![before, and(vec![equal, after])]))
+            }
+        }
+    }
+
+    pub(super) fn bind_between(
+        &mut self,
+        expr: &Expr,
+        negated: bool,
+        low: &Expr,
+        high: &Expr,
+    ) -> Result<Expression> {
+        let operand = self.bind_expression(expr)?;
+        let low = self.bind_expression(low)?;
+        let high = self.bind_expression(high)?;
+        let unify = |value, bound| unify_for_comparison(value, bound, "between");
+        let (low_operand, low) = unify(operand.clone(), low)?;
+        let (high_operand, high) = unify(operand, high)?;
+        Ok(if negated {
+            or(vec![
+                compare(Comparison::Less, low_operand, low),
+                compare(Comparison::Greater, high_operand, high),
+            ])
+        } else {
+            and(vec![
+                compare(Comparison::GreaterOrEqual, low_operand, low),
+                compare(Comparison::LessOrEqual, high_operand, high),
+            ])
+        })
+    }
+
+    pub(super) fn bind_in_list(
+        &mut self,
+        expr: &Expr,
+        list: &[Expr],
+        negated: bool,
+    ) -> Result<Expression> {
+        let expr = bare(expr);
+        let found = match row_of(expr) {
+            Some(row) => {
+                let choices = list
+                    .iter()
+                    .map(|item| match row_of(bare(item)) {
+                        Some(other) => self.compare_rows(row, Comparison::Equal, other),
+                        None => Err(codes::ER_OPERAND_COLUMNS.with(&[&row.len()])),
+                    })
+                    .collect::<Result<Vec<_>>>()?;
+                or(choices)
+            }
+            None => {
+                let operand = self.bind_expression(expr)?;
+                self.in_list_of_values(operand, list)?
+            }
+        };
+        Ok(if negated { not(found) } else { found })
+    }
+
+    /// Constants that meet the operand in one type make one lookup; the rest is compared singly.
+    fn in_list_of_values(&mut self, operand: Expression, list: &[Expr]) -> Result<Expression> {
+        let mut lookups: Vec<(Expression, Vec<Value>)> = Vec::new();
+        let mut others = Vec::new();
+        let mut nullable = operand.nullable;
+        for item in list {
+            if row_of(bare(item)).is_some() {
+                return Err(one_column());
+            }
+            let item = self.bind_expression(item)?;
+            nullable |= item.nullable;
+            if item.ty.kind == mayfly_types::TypeKind::Null
+                && let Some((_, values)) = lookups.last_mut()
+            {
+                values.push(Value::Null);
+                continue;
+            }
+            let (left, right) = unify_for_comparison(operand.clone(), item, " IN ")?;
+            match right.kind {
+                ExpressionKind::Literal(value) => {
+                    match lookups
+                        .iter_mut()
+                        .find(|(known, _)| same_lookup(known, &left))
+                    {
+                        Some((_, values)) => values.push(value),
+                        None => lookups.push((left, vec![value])),
+                    }
+                }
+                _ => others.push(compare(Comparison::Equal, left, right)),
+            }
+        }
+        let mut choices = Vec::with_capacity(lookups.len() + others.len());
+        for (left, mut values) in lookups {
+            if values.len() == 1
+                && let Some(value) = values.pop()
+            {
+                let ty = left.ty.clone();
+                choices.push(compare(
+                    Comparison::Equal,
+                    left,
+                    Expression::literal(value, ty),
+                ));
+                continue;
+            }
+            let has_null = values.iter().any(Value::is_null);
+            choices.push(Expression {
+                nullable: has_null || left.nullable,
+                kind: ExpressionKind::InList {
+                    operand: Box::new(left),
+                    list: Arc::from(values),
+                    negated: false,
+                },
+                ty: SqlType::boolean(),
+            });
+        }
+        choices.extend(others);
+        let mut found = or(choices);
+        found.nullable = nullable;
+        Ok(found)
+    }
+
+    /// Calls a function with expressions still to be bound.
+    pub(super) fn call_with(&mut self, name: &str, arguments: &[&Expr]) -> Result<Expression> {
+        let arguments = arguments
+            .iter()
+            .map(|argument| self.bind_expression(argument))
+            .collect::<Result<Vec<_>>>()?;
+        self.call_bound(name, arguments)
+    }
+}
+
+fn same_lookup(a: &Expression, b: &Expression) -> bool {
+    a.ty.kind == b.ty.kind
+        && a.ty.physical() == b.ty.physical()
+        && a.ty.collation == b.ty.collation
+        && matches!(a.kind, ExpressionKind::Cast(_)) == matches!(b.kind, ExpressionKind::Cast(_))
+}
+
+/// The expression without the parentheses around it.
+pub(crate) fn bare(expr: &Expr) -> &Expr {
+    let mut expr = expr;
+    while let Expr::Nested(inner) = expr {
+        expr = inner;
+    }
+    expr
+}
+
+/// The members of a row value.
+pub(crate) fn row_of(expr: &Expr) -> Option<&[Expr]> {
+    match expr {
+        Expr::Tuple(items) if items.len() > 1 => Some(items),
+        _ => None,
+    }
+}
+
+/// The comparison with its sides exchanged.
+pub(crate) fn mirrored(comparison: Comparison) -> Comparison {
+    match comparison {
+        Comparison::Less => Comparison::Greater,
+        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+        Comparison::Greater => Comparison::Less,
+        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+        same => same,
+    }
+}

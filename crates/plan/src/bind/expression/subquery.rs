@@ -1,0 +1,161 @@
+//! Subqueries in expressions: scalar, EXISTS, IN, ANY and ALL, row comparisons.
+
+use mayfly_syntax::ast::{BinaryOperator, Expr, Query};
+use mayfly_types::error::codes;
+use mayfly_types::{Result, SqlType};
+
+use super::operator::{bare, row_of};
+use super::{comparison_of, comparison_text, one_column};
+use crate::bind::types::unify_for_comparison;
+use crate::bind::{Binder, Block, not_supported};
+use crate::expression::{Comparison, Expression, ExpressionKind};
+use crate::logical::{ColumnId, Computed, Relation, Subquery, SubqueryKind};
+
+impl Binder<'_> {
+    pub(super) fn bind_scalar_subquery(&mut self, query: &Query) -> Result<Expression> {
+        let block = self.bind_query_expression(query, false)?;
+        let [column] = block.columns.as_slice() else {
+            return Err(one_column());
+        };
+        let ty = column.ty.clone();
+        let columns = vec![column.id];
+        Ok(subquery(SubqueryKind::Scalar, block, columns, ty, true))
+    }
+
+    pub(super) fn bind_exists(&mut self, query: &Query, negated: bool) -> Result<Expression> {
+        let block = self.bind_query_expression(query, false)?;
+        let kind = SubqueryKind::Exists { negated };
+        Ok(subquery(kind, block, Vec::new(), SqlType::boolean(), false))
+    }
+
+    pub(super) fn bind_in_subquery(
+        &mut self,
+        expr: &Expr,
+        query: &Query,
+        negated: bool,
+    ) -> Result<Expression> {
+        let comparison = if negated {
+            Comparison::NotEqual
+        } else {
+            Comparison::Equal
+        };
+        self.quantified(expr, comparison, query, negated)
+    }
+
+    pub(super) fn bind_quantified(
+        &mut self,
+        left: &Expr,
+        op: &BinaryOperator,
+        right: &Expr,
+        all: bool,
+    ) -> Result<Expression> {
+        let Some(comparison) = comparison_of(op) else {
+            return Err(not_supported(&op.to_string()));
+        };
+        match bare(right) {
+            Expr::Subquery(query) => self.quantified(left, comparison, query, all),
+            other => Err(not_supported(&other.to_string())),
+        }
+    }
+
+    fn quantified(
+        &mut self,
+        left: &Expr,
+        comparison: Comparison,
+        query: &Query,
+        all: bool,
+    ) -> Result<Expression> {
+        let left = self.left_side(left)?;
+        let mut block = self.bind_query_expression(query, false)?;
+        let (left, columns) = self.unify_sides(left, comparison, &mut block)?;
+        let kind = SubqueryKind::Quantified {
+            left,
+            comparison,
+            all,
+        };
+        Ok(subquery(kind, block, columns, SqlType::boolean(), true))
+    }
+
+    /// `(a, b) comparison (subquery)`
+    pub(super) fn bind_row_subquery(
+        &mut self,
+        row: &[Expr],
+        comparison: Comparison,
+        query: &Query,
+    ) -> Result<Expression> {
+        let left = row
+            .iter()
+            .map(|item| self.bind_stored(item))
+            .collect::<Result<Vec<_>>>()?;
+        let mut block = self.bind_query_expression(query, false)?;
+        let (left, columns) = self.unify_sides(left, comparison, &mut block)?;
+        let kind = SubqueryKind::Row { left, comparison };
+        Ok(subquery(kind, block, columns, SqlType::boolean(), true))
+    }
+
+    fn left_side(&mut self, left: &Expr) -> Result<Vec<Expression>> {
+        let left = bare(left);
+        match row_of(left) {
+            Some(row) => row.iter().map(|item| self.bind_stored(item)).collect(),
+            None => Ok(vec![self.bind_stored(left)?]),
+        }
+    }
+
+    /// Converts both sides to the types that they are compared in; a column of the subquery that
+    /// needs it is computed beside the others.
+    fn unify_sides(
+        &mut self,
+        left: Vec<Expression>,
+        comparison: Comparison,
+        block: &mut Block,
+    ) -> Result<(Vec<Expression>, Vec<ColumnId>)> {
+        if left.len() != block.columns.len() {
+            return Err(codes::ER_OPERAND_COLUMNS.with(&[&left.len()]));
+        }
+        let mut columns = Vec::with_capacity(left.len());
+        let mut computed = Vec::new();
+        let mut unified = Vec::with_capacity(left.len());
+        for (value, column) in left.into_iter().zip(&block.columns) {
+            let right = Expression::column(column.id, column.ty.clone(), column.nullable);
+            let (value, right) = unify_for_comparison(value, right, comparison_text(comparison))?;
+            columns.push(match right.kind {
+                ExpressionKind::Column(id) => id,
+                _ => {
+                    let id = self.new_column();
+                    computed.push(Computed {
+                        id,
+                        expression: right,
+                    });
+                    id
+                }
+            });
+            unified.push(value);
+        }
+        if !computed.is_empty() {
+            block.relation = Relation::Extend {
+                input: Box::new(block.relation.take()),
+                columns: computed,
+            };
+        }
+        Ok((unified, columns))
+    }
+}
+
+fn subquery(
+    kind: SubqueryKind,
+    block: Block,
+    columns: Vec<ColumnId>,
+    ty: SqlType,
+    nullable: bool,
+) -> Expression {
+    Expression {
+        kind: ExpressionKind::LogicalSubquery(Box::new(Subquery {
+            kind,
+            relation: block.relation,
+            columns,
+            select_id: block.select_id,
+        })),
+        ty,
+        nullable,
+    }
+}

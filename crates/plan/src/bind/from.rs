@@ -1,0 +1,429 @@
+//! FROM: tables, derived tables and joins.
+
+use std::ops::Range;
+
+use mayfly_syntax::ast::{
+    Ident, Join as AstJoin, JoinConstraint, JoinOperator, ObjectName, Query, TableAlias,
+    TableFactor, TableWithJoins,
+};
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::scope::{Clause, ColumnPlace, Name, ScopeColumns, ScopeTable};
+use super::types::and;
+use super::{Binder, Block, not_supported, same_name};
+use crate::expression::{Comparison, Expression, ExpressionKind};
+use crate::logical::{Join, Relation, Scan};
+use crate::physical::{JoinKind, Purpose, TemporaryTable};
+
+impl Binder<'_> {
+    /// Binds FROM into the current scope.
+    pub(super) fn bind_from(&mut self, from: &[TableWithJoins]) -> Result<Relation> {
+        let mut relation: Option<Relation> = None;
+        for item in from {
+            let right = self.bind_joined(item)?;
+            relation = Some(match relation {
+                None => right,
+                Some(left) => cross_join(left, right),
+            });
+        }
+        Ok(relation.unwrap_or_else(Relation::one_row))
+    }
+
+    fn bind_joined(&mut self, item: &TableWithJoins) -> Result<Relation> {
+        let first = self.scope().tables.len();
+        let mut relation = self.bind_factor(&item.relation)?;
+        for join in &item.joins {
+            relation = self.bind_join(relation, first, join)?;
+        }
+        Ok(relation)
+    }
+
+    fn bind_join(&mut self, left: Relation, first: usize, join: &AstJoin) -> Result<Relation> {
+        let middle = self.scope().tables.len();
+        let visible_before = self.visible_of(first..middle);
+        let right = self.bind_factor(&join.relation)?;
+        let end = self.scope().tables.len();
+        let (kind, swapped, constraint, straight) = match &join.join_operator {
+            JoinOperator::Join(constraint)
+            | JoinOperator::Inner(constraint)
+            | JoinOperator::CrossJoin(constraint) => (JoinKind::Inner, false, constraint, false),
+            JoinOperator::StraightJoin(constraint) => (JoinKind::Inner, false, constraint, true),
+            JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => {
+                (JoinKind::Left, false, constraint, false)
+            }
+            JoinOperator::Right(constraint) | JoinOperator::RightOuter(constraint) => {
+                (JoinKind::Left, true, constraint, false)
+            }
+            other => return Err(not_supported(&format!("{other:?}"))),
+        };
+        let on = match constraint {
+            JoinConstraint::None => Vec::new(),
+            JoinConstraint::On(condition) => {
+                let outer_clause = self.scope().clause;
+                self.scope().clause = Clause::On;
+                let outer_range = self.scope().on_range.replace(first..end);
+                let bound = self.bind_predicate(condition);
+                self.scope().on_range = outer_range;
+                self.scope().clause = outer_clause;
+                conjuncts(bound?)
+            }
+            JoinConstraint::Using(names) => {
+                let names = names
+                    .iter()
+                    .map(|name| last_part(name).map(|ident| ident.value.clone()))
+                    .collect::<Result<Vec<_>>>()?;
+                self.join_using(&visible_before, middle..end, &names, swapped)?
+            }
+            JoinConstraint::Natural => {
+                let right_columns = self.visible_of(middle..end);
+                let scope = self.scope();
+                let name_of =
+                    |place: &ColumnPlace| scope.tables[place.table].name(place.column).to_owned();
+                let names: Vec<String> = visible_before
+                    .iter()
+                    .map(name_of)
+                    .filter(|name| {
+                        right_columns
+                            .iter()
+                            .any(|place| same_name(&name_of(place), name))
+                    })
+                    .collect();
+                self.join_using(&visible_before, middle..end, &names, swapped)?
+            }
+        };
+        if kind == JoinKind::Left {
+            let inner = if swapped { first..middle } else { middle..end };
+            for table in &mut self.scope().tables[inner] {
+                table.null_extended = true;
+            }
+        }
+        let lateral = is_lateral(&join.relation);
+        let (left, right) = if swapped {
+            (right, left)
+        } else {
+            (left, right)
+        };
+        Ok(Relation::Join(Join {
+            kind,
+            left: Box::new(left),
+            right: Box::new(right),
+            on,
+            lateral,
+            straight,
+            null_aware: Vec::new(),
+        }))
+    }
+
+    /// The columns that unqualified names see in a range of tables.
+    fn visible_of(&mut self, tables: Range<usize>) -> Vec<ColumnPlace> {
+        let scope = self.scope();
+        match &scope.visible {
+            Some(visible) => {
+                let mut columns: Vec<_> = visible
+                    .iter()
+                    .copied()
+                    .filter(|place| tables.contains(&place.table))
+                    .collect();
+                // Tables that came after the last NATURAL or USING join show everything.
+                for table in tables {
+                    if !visible.iter().any(|place| place.table == table) {
+                        columns.extend(scope.places(table..table + 1));
+                    }
+                }
+                columns
+            }
+            None => scope.places(tables).collect(),
+        }
+    }
+
+    /// The conditions of USING, and what names mean after it: the common columns first, once, then
+    /// the others of the left side, then those of the right.
+    fn join_using(
+        &mut self,
+        left: &[ColumnPlace],
+        right_tables: Range<usize>,
+        names: &[String],
+        swapped: bool,
+    ) -> Result<Vec<Expression>> {
+        let right = self.visible_of(right_tables.clone());
+        let clause = self.scope().clause;
+        self.scope().clause = Clause::From;
+        let mut on = Vec::with_capacity(names.len());
+        let mut common = Vec::with_capacity(names.len());
+        for name in names {
+            let left_place = self.single(left, name)?;
+            let right_place = self.single(&right, name)?;
+            let left_column = self.scope().column(left_place);
+            let right_column = self.scope().column(right_place);
+            on.push(self.compare_bound(left_column, Comparison::Equal, right_column)?);
+            common.push((left_place, right_place));
+        }
+        self.scope().clause = clause;
+        let mut visible: Vec<ColumnPlace> = common
+            .iter()
+            .map(|(left, right)| if swapped { *right } else { *left })
+            .collect();
+        let rest = |places: &[ColumnPlace]| {
+            places
+                .iter()
+                .copied()
+                .filter(|place| !common.iter().any(|(a, b)| a == place || b == place))
+                .collect::<Vec<_>>()
+        };
+        visible.extend(rest(left));
+        visible.extend(rest(&right));
+        // What stands before this join in FROM stays as it was.
+        let first = left
+            .iter()
+            .map(|place| place.table)
+            .min()
+            .unwrap_or(right_tables.start);
+        let mut all = self.visible_of(0..first);
+        all.extend(visible);
+        self.scope().visible = Some(all);
+        Ok(on)
+    }
+
+    fn single(&mut self, places: &[ColumnPlace], name: &str) -> Result<ColumnPlace> {
+        let scope = self.scope();
+        let mut found = None;
+        for place in places {
+            if same_name(scope.tables[place.table].name(place.column), name) {
+                if found.is_some() {
+                    return Err(scope.ambiguous(Name {
+                        database: None,
+                        table: None,
+                        column: name,
+                    }));
+                }
+                found = Some(*place);
+            }
+        }
+        found.ok_or_else(|| codes::ER_BAD_FIELD_ERROR.with(&[&name, &Clause::From.text()]))
+    }
+
+    fn bind_factor(&mut self, factor: &TableFactor) -> Result<Relation> {
+        match factor {
+            TableFactor::Table { name, alias, .. } => self.bind_table(name, alias.as_ref()),
+            TableFactor::Derived {
+                lateral,
+                subquery,
+                alias,
+                ..
+            } => self.bind_derived(*lateral, subquery, alias.as_ref()),
+            TableFactor::NestedJoin {
+                table_with_joins, ..
+            } => self.bind_joined(table_with_joins),
+            TableFactor::JsonTable { .. } => Err(not_supported("JSON_TABLE")),
+            other => Err(not_supported(&other.to_string())),
+        }
+    }
+
+    fn bind_table(&mut self, name: &ObjectName, alias: Option<&TableAlias>) -> Result<Relation> {
+        let table_name = last_part(name)?;
+        let database = match name.0.as_slice() {
+            [database, _] => database.as_ident().map(|ident| ident.value.as_str()),
+            _ => None,
+        };
+        let alias = alias.map_or(table_name.value.as_str(), |alias| alias.name.value.as_str());
+        if database.is_none() {
+            if table_name.quote_style.is_none()
+                && table_name.value.eq_ignore_ascii_case("dual")
+                && self.scope().tables.is_empty()
+            {
+                return Ok(Relation::one_row());
+            }
+            if let Some(relation) = self.bind_cte_reference(&table_name.value, alias)? {
+                return Ok(relation);
+            }
+        }
+        self.bind_base_table(database, &table_name.value, alias)
+    }
+
+    /// A table by its name, as TABLE t and tables in FROM have it.
+    pub(super) fn bind_named_table(
+        &mut self,
+        database: Option<&str>,
+        name: &str,
+    ) -> Result<Relation> {
+        if database.is_none()
+            && let Some(relation) = self.bind_cte_reference(name, name)?
+        {
+            return Ok(relation);
+        }
+        self.bind_base_table(database, name, name)
+    }
+
+    fn bind_base_table(
+        &mut self,
+        database: Option<&str>,
+        name: &str,
+        alias: &str,
+    ) -> Result<Relation> {
+        let table = self.catalog.table(database, name)?;
+        let first = self.new_columns(table.columns.len());
+        if !self.tables.iter().any(|known| known.id == table.id) {
+            self.tables.push(table.clone());
+        }
+        let unique_keys = table.unique_keys.clone();
+        self.add_table(ScopeTable {
+            database: Some(table.database.clone()),
+            alias: alias.to_owned(),
+            columns: ScopeColumns::Base {
+                table: table.clone(),
+                first,
+            },
+            null_extended: false,
+            unique_keys,
+        })?;
+        let select_id = self.scope().select_id;
+        Ok(Relation::Scan(Scan {
+            table,
+            alias: alias.to_owned(),
+            first,
+            predicates: Vec::new(),
+            select_id,
+        }))
+    }
+
+    fn bind_derived(
+        &mut self,
+        lateral: bool,
+        query: &Query,
+        alias: Option<&TableAlias>,
+    ) -> Result<Relation> {
+        let Some(alias) = alias else {
+            return Err(codes::ER_DERIVED_MUST_HAVE_ALIAS.error());
+        };
+        let depth = self.scopes.len() - 1;
+        let outer_clause = self.scopes[depth].clause;
+        self.scopes[depth].hidden = !lateral;
+        self.scopes[depth].clause = Clause::From;
+        let block = self.bind_query_expression(query, false);
+        self.scopes[depth].hidden = false;
+        self.scopes[depth].clause = outer_clause;
+        let mut block = block?;
+        rename_columns(
+            &mut block,
+            &alias
+                .columns
+                .iter()
+                .map(|column| &column.name)
+                .collect::<Vec<_>>(),
+        )?;
+        self.add_derived(block, &alias.name.value)
+    }
+
+    /// Puts a bound query expression into FROM under a name.
+    pub(super) fn add_derived(&mut self, block: Block, alias: &str) -> Result<Relation> {
+        for (index, column) in block.columns.iter().enumerate() {
+            if block.columns[..index]
+                .iter()
+                .any(|other| same_name(&other.name, &column.name))
+            {
+                return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
+            }
+        }
+        let merged = block.mergeable && self.options.switches.derived_merge;
+        let materialize = (block.mergeable && !merged).then(|| TemporaryTable {
+            purpose: Purpose::DerivedTable,
+            cause: format!(
+                "derived table {alias} is not merged: optimizer_switch derived_merge=off"
+            ),
+        });
+        self.add_table(ScopeTable {
+            database: None,
+            alias: alias.to_owned(),
+            columns: ScopeColumns::Derived(block.columns),
+            null_extended: false,
+            unique_keys: block.unique_keys,
+        })?;
+        if merged {
+            return Ok(block.relation);
+        }
+        Ok(Relation::Derived {
+            input: Box::new(block.relation),
+            alias: alias.to_owned(),
+            select_id: block.select_id,
+            materialize,
+        })
+    }
+
+    /// Makes a table's columns nameable: error 1066 when its name is taken.
+    pub(super) fn add_table(&mut self, table: ScopeTable) -> Result<()> {
+        let scope = self.scope();
+        let taken = scope
+            .tables
+            .iter()
+            .any(|other| other.alias == table.alias && other.database == table.database);
+        if taken {
+            return Err(codes::ER_NONUNIQ_TABLE.with(&[&table.alias]));
+        }
+        if let Some(visible) = &mut scope.visible {
+            let index = scope.tables.len();
+            visible.extend((0..table.len()).map(|column| ColumnPlace {
+                table: index,
+                column,
+            }));
+        }
+        scope.tables.push(table);
+        Ok(())
+    }
+}
+
+/// Gives the columns of a derived table or common table expression the names in its column list.
+pub(super) fn rename_columns(block: &mut Block, names: &[&Ident]) -> Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    if names.len() != block.columns.len() {
+        return Err(codes::ER_VIEW_WRONG_LIST.error());
+    }
+    for (column, name) in block.columns.iter_mut().zip(names) {
+        column.name.clone_from(&name.value);
+    }
+    Ok(())
+}
+
+fn cross_join(left: Relation, right: Relation) -> Relation {
+    let lateral = crate::logical::free_columns(&right).intersects(&crate::logical::produced(&left));
+    Relation::Join(Join {
+        kind: JoinKind::Inner,
+        left: Box::new(left),
+        right: Box::new(right),
+        on: Vec::new(),
+        lateral,
+        straight: false,
+        null_aware: Vec::new(),
+    })
+}
+
+fn is_lateral(factor: &TableFactor) -> bool {
+    matches!(factor, TableFactor::Derived { lateral: true, .. })
+}
+
+/// The last part of a name.
+pub(super) fn last_part(name: &ObjectName) -> Result<&Ident> {
+    name.0
+        .last()
+        .and_then(|part| part.as_ident())
+        .ok_or_else(|| not_supported(&name.to_string()))
+}
+
+/// The operands of a conjunction.
+pub(crate) fn conjuncts(predicate: Expression) -> Vec<Expression> {
+    match predicate.kind {
+        ExpressionKind::And(operands) => operands,
+        _ => vec![predicate],
+    }
+}
+
+/// The conjunction of predicates.
+pub(crate) fn conjunction(mut predicates: Vec<Expression>) -> Option<Expression> {
+    match predicates.len() {
+        0 => None,
+        1 => predicates.pop(),
+        _ => Some(and(predicates)),
+    }
+}

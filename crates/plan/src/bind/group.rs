@@ -1,0 +1,383 @@
+//! GROUP BY: which columns may be read above it, and the Aggregate itself.
+//!
+//! Above an Aggregate a column that is grouped by keeps its number. A column that is not is read
+//! through ANY_VALUE: allowed when it is functionally dependent on the keys (the manual, "Detection
+//! of Functional Dependence"), or when ONLY_FULL_GROUP_BY is off.
+
+use mayfly_functions::aggregate;
+use mayfly_syntax::ast::Expr;
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result, SqlMode, SqlType, Value};
+
+use super::expression::literal;
+use super::select::{OrderKey, extend};
+use super::types::{argument, compare};
+use super::{Binder, not_supported};
+use crate::expression::{Comparison, Expression, ExpressionKind, same_expression};
+use crate::logical::{
+    Aggregate, ColumnId, ColumnSet, Computed, Relation, visit_expression_mut, visit_expressions_mut,
+};
+use crate::physical::{AggregateCall, JoinKind, Purpose};
+
+/// What stands above an Aggregate and is rewritten to read from it.
+struct Rewriter {
+    /// Keys that are no plain columns (or any, under ROLLUP), with the columns that they became.
+    keys: Vec<(Expression, ColumnId)>,
+    /// Key columns that kept their numbers.
+    kept: ColumnSet,
+    rollup: bool,
+    /// Columns that are read but not grouped by, in order of appearance.
+    others: Vec<ColumnId>,
+    seen: ColumnSet,
+}
+
+impl Rewriter {
+    fn rewrite(&mut self, expression: &mut Expression, local: &dyn Fn(ColumnId) -> bool) {
+        visit_expression_mut(expression, &mut |inner| self.step(inner, local));
+    }
+
+    fn step(&mut self, inner: &mut Expression, local: &dyn Fn(ColumnId) -> bool) -> bool {
+        for (key, id) in &self.keys {
+            if same_expression(key, inner) {
+                let nullable = inner.nullable || self.rollup;
+                *inner = Expression::column(*id, inner.ty.clone(), nullable);
+                return false;
+            }
+        }
+        match &mut inner.kind {
+            ExpressionKind::Column(id) => {
+                let id = *id;
+                if local(id) && !self.kept.contains(id) && self.seen.insert(id) {
+                    self.others.push(id);
+                }
+            }
+            ExpressionKind::LogicalSubquery(subquery) => {
+                visit_expressions_mut(&mut subquery.relation, &mut |deep| self.step(deep, local));
+            }
+            _ => {}
+        }
+        true
+    }
+}
+
+impl Binder<'_> {
+    /// Puts the Aggregate of the current query block over `input`, and rewrites what stands above.
+    pub(super) fn group(
+        &mut self,
+        input: Relation,
+        having: Option<&mut Expression>,
+        order: &mut [OrderKey],
+    ) -> Result<Relation> {
+        let (keys, rollup) = {
+            let scope = self.scope();
+            (scope.group_keys.clone(), scope.rollup)
+        };
+        let mut computed: Vec<Computed> = Vec::with_capacity(keys.len());
+        let mut rewriter = Rewriter {
+            keys: Vec::new(),
+            kept: ColumnSet::new(),
+            rollup,
+            others: Vec::new(),
+            seen: ColumnSet::new(),
+        };
+        for key in &keys {
+            let known = computed
+                .iter()
+                .any(|other| same_expression(&other.expression, key));
+            if known && !rollup {
+                continue;
+            }
+            let id = match key.kind {
+                ExpressionKind::Column(id) if !rollup => {
+                    rewriter.kept.insert(id);
+                    id
+                }
+                _ => {
+                    let id = self.new_column();
+                    rewriter.keys.push((key.clone(), id));
+                    id
+                }
+            };
+            computed.push(Computed {
+                id,
+                expression: key.clone(),
+            });
+        }
+        self.rewrite_above(&mut rewriter, &keys, &input, having, order)?;
+        let mut aggregates = std::mem::take(&mut self.scope().aggregates);
+        for id in std::mem::take(&mut rewriter.others) {
+            let scope = self.scope();
+            let Some(place) = scope.place_of(id) else {
+                continue;
+            };
+            let column = scope.column(place);
+            aggregates.push((id, self.any_value(column)?));
+        }
+        let rollup_column = rollup.then(|| self.new_column());
+        let groupings = self.groupings(&keys, rollup_column)?;
+        let cause = if keys.is_empty() {
+            String::new()
+        } else {
+            "GROUP BY has no index to follow".to_owned()
+        };
+        let aggregate = Relation::Aggregate(Aggregate {
+            input: Box::new(input),
+            keys: computed,
+            aggregates,
+            rollup: rollup_column,
+            first_groups: None,
+            purpose: Purpose::GroupBy,
+            cause,
+        });
+        Ok(extend(aggregate, groupings))
+    }
+
+    /// Rewrites the select list, HAVING and ORDER BY; error 1055 or 1140 for a column that a group
+    /// has no single value of.
+    fn rewrite_above(
+        &mut self,
+        rewriter: &mut Rewriter,
+        keys: &[Expression],
+        input: &Relation,
+        having: Option<&mut Expression>,
+        order: &mut [OrderKey],
+    ) -> Result<()> {
+        let strict = self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY);
+        let mut items = std::mem::take(&mut self.scope().items);
+        let mut dependence: Option<ColumnSet> = None;
+        let mut check = |binder: &Self, others: &[ColumnId], index: usize, place: &str| {
+            if !strict || others.is_empty() {
+                return Ok(());
+            }
+            let known = dependence.get_or_insert_with(|| binder.determined(keys, input));
+            match others.iter().find(|id| !known.contains(**id)) {
+                Some(id) => Err(binder.not_grouped(*id, index, place, keys.is_empty())),
+                None => Ok(()),
+            }
+        };
+        for (index, item) in items.iter_mut().enumerate() {
+            let before = rewriter.others.len();
+            let scope = self.scopes.last().expect("grouping happens inside a scope");
+            rewriter.rewrite(&mut item.expression, &|id| scope.place_of(id).is_some());
+            check(self, &rewriter.others[before..], index + 1, "SELECT list")?;
+        }
+        if let Some(having) = having {
+            let before = rewriter.others.len();
+            let scope = self.scopes.last().expect("grouping happens inside a scope");
+            rewriter.rewrite(having, &|id| scope.place_of(id).is_some());
+            check(self, &rewriter.others[before..], 1, "HAVING clause")?;
+        }
+        for (index, key) in order.iter_mut().enumerate() {
+            let before = rewriter.others.len();
+            let scope = self.scopes.last().expect("grouping happens inside a scope");
+            rewriter.rewrite(&mut key.expression, &|id| scope.place_of(id).is_some());
+            check(
+                self,
+                &rewriter.others[before..],
+                index + 1,
+                "ORDER BY clause",
+            )?;
+        }
+        self.scope().items = items;
+        Ok(())
+    }
+
+    fn not_grouped(&self, id: ColumnId, index: usize, place: &str, no_keys: bool) -> Error {
+        let scope = self.scopes.last().expect("grouping happens inside a scope");
+        let name = scope
+            .place_of(id)
+            .map_or_else(String::new, |place| scope.full_name(place));
+        let code = if no_keys {
+            codes::ER_MIX_OF_GROUP_FUNC_AND_FIELDS_V2
+        } else {
+            codes::ER_WRONG_FIELD_WITH_GROUP
+        };
+        code.with(&[&index, &place, &name])
+    }
+
+    /// The columns of FROM that have one value in each group.
+    fn determined(&self, keys: &[Expression], input: &Relation) -> ColumnSet {
+        let scope = self.scopes.last().expect("grouping happens inside a scope");
+        let mut known: ColumnSet = keys
+            .iter()
+            .filter_map(|key| match key.kind {
+                ExpressionKind::Column(id) => Some(id),
+                _ => None,
+            })
+            .collect();
+        let mut rules: Vec<(ColumnSet, ColumnId)> = Vec::new();
+        collect_dependences(input, &mut rules);
+        loop {
+            let mut grew = false;
+            for (from, to) in &rules {
+                if !known.contains(*to) && from.is_subset(&known) {
+                    known.insert(*to);
+                    grew = true;
+                }
+            }
+            for table in &scope.tables {
+                let complete = table
+                    .unique_keys
+                    .iter()
+                    .any(|key| key.iter().all(|column| known.contains(table.id(*column))));
+                if complete {
+                    for column in 0..table.len() {
+                        grew |= known.insert(table.id(column));
+                    }
+                }
+            }
+            if !grew {
+                return known;
+            }
+        }
+    }
+
+    /// ANY_VALUE of a column.
+    pub(super) fn any_value(&self, column: Expression) -> Result<AggregateCall> {
+        let Some(function) = aggregate::by_name("any_value") else {
+            return Err(not_supported("any_value"));
+        };
+        let signature = function.signature(&[argument(&column)], &self.context)?;
+        Ok(AggregateCall {
+            function,
+            signature,
+            arguments: vec![column],
+            options: Vec::new(),
+            distinct: false,
+            order_by: Vec::new(),
+            text: "any_value()".to_owned(),
+        })
+    }
+
+    /// GROUPING(key, …): a column whose value is known once the groups are made.
+    pub(super) fn bind_grouping(&mut self, written: &[&Expr]) -> Result<Expression> {
+        let keys = written
+            .iter()
+            .map(|key| self.bind_stored(key))
+            .collect::<Result<Vec<_>>>()?;
+        let id = self.new_column();
+        self.scope().groupings.push((id, keys));
+        Ok(Expression::column(id, SqlType::bigint(), false))
+    }
+
+    /// The values of GROUPING() calls, from the number of keys that were rolled up.
+    fn groupings(
+        &mut self,
+        keys: &[Expression],
+        rollup: Option<ColumnId>,
+    ) -> Result<Vec<Computed>> {
+        let calls = std::mem::take(&mut self.scope().groupings);
+        let mut computed = Vec::with_capacity(calls.len());
+        for (id, asked) in calls {
+            let Some(rollup) = rollup else {
+                return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
+            };
+            let mut sum: Option<Expression> = None;
+            for (bit, key) in asked.iter().rev().enumerate() {
+                let Some(at) = keys.iter().position(|known| same_expression(known, key)) else {
+                    return Err(
+                        codes::ER_FIELD_IN_GROUPING_NOT_GROUP_BY.with(&[&(asked.len() - bit)])
+                    );
+                };
+                let rolled_up = compare(
+                    Comparison::GreaterOrEqual,
+                    Expression::column(rollup, SqlType::bigint(), false),
+                    Expression::literal(
+                        Value::Int(i64::try_from(keys.len() - at).unwrap_or(i64::MAX)),
+                        SqlType::bigint(),
+                    ),
+                );
+                let weight = literal::integer(1_i64.checked_shl(bit as u32).unwrap_or(0), 20);
+                let term = Expression {
+                    kind: ExpressionKind::Case {
+                        branches: vec![(rolled_up, weight)],
+                        otherwise: Some(Box::new(literal::integer(0, 20))),
+                    },
+                    ty: SqlType::bigint(),
+                    nullable: false,
+                };
+                sum = Some(match sum {
+                    None => term,
+                    Some(sum) => self.call_bound("+", vec![sum, term])?,
+                });
+            }
+            if let Some(expression) = sum {
+                computed.push(Computed { id, expression });
+            }
+        }
+        Ok(computed)
+    }
+}
+
+/// What equalities in conditions say about columns: the second is determined by the first.
+fn collect_dependences(relation: &Relation, rules: &mut Vec<(ColumnSet, ColumnId)>) {
+    match relation {
+        Relation::Filter { input, predicates } => {
+            predicates
+                .iter()
+                .for_each(|predicate| equality(predicate, rules));
+            collect_dependences(input, rules);
+        }
+        Relation::Join(join) => {
+            if join.kind == JoinKind::Inner {
+                join.on
+                    .iter()
+                    .for_each(|predicate| equality(predicate, rules));
+                collect_dependences(&join.right, rules);
+            } else {
+                outer_equalities(join, rules);
+            }
+            collect_dependences(&join.left, rules);
+        }
+        Relation::Extend { input, columns } => {
+            for column in columns {
+                rules.push((column.expression.columns(), column.id));
+            }
+            collect_dependences(input, rules);
+        }
+        Relation::Derived { .. } => {}
+        _ => {}
+    }
+}
+
+fn equality(predicate: &Expression, rules: &mut Vec<(ColumnSet, ColumnId)>) {
+    let ExpressionKind::Compare {
+        comparison: Comparison::Equal,
+        left,
+        right,
+    } = &predicate.kind
+    else {
+        return;
+    };
+    if let ExpressionKind::Column(id) = left.kind {
+        rules.push((right.columns(), id));
+    }
+    if let ExpressionKind::Column(id) = right.kind {
+        rules.push((left.columns(), id));
+    }
+}
+
+/// Of an outer join only the inner side is determined, and only by all that its condition reads of
+/// the outer side, which also decides whether there is a partner.
+fn outer_equalities(join: &crate::logical::Join, rules: &mut Vec<(ColumnSet, ColumnId)>) {
+    let left = crate::logical::produced(&join.left);
+    let mut read = ColumnSet::new();
+    for predicate in &join.on {
+        for id in predicate.columns().iter() {
+            if left.contains(id) {
+                read.insert(id);
+            }
+        }
+    }
+    let mut inner = Vec::new();
+    join.on
+        .iter()
+        .for_each(|predicate| equality(predicate, &mut inner));
+    for (from, to) in inner {
+        if !left.contains(to) {
+            let mut from: ColumnSet = from.iter().filter(|id| left.contains(*id)).collect();
+            from.extend_from(&read);
+            rules.push((from, to));
+        }
+    }
+}

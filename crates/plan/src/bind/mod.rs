@@ -1,0 +1,197 @@
+//! Binding: from names and MySQL's types to a logical plan.
+//!
+//! The binder walks the AST once. What it needs of the surroundings of an expression (visible
+//! tables, the clause it stands in, the aggregates of its query block) lies in a stack of
+//! [`scope::Scope`]s, one for each query block that is being bound, the innermost last; a name that
+//! is not found in the innermost one is looked for further out, which makes a correlated subquery.
+//!
+//! Aggregates: an aggregate call becomes a new column of its query block. After the whole block is
+//! bound, [`group`] puts an Aggregate below the expressions that stand above it and decides which
+//! columns they may read.
+
+mod collation;
+mod expression;
+mod from;
+mod group;
+mod query;
+mod scope;
+mod select;
+mod types;
+mod with;
+
+use std::sync::Arc;
+
+use mayfly_functions::SignatureContext;
+use mayfly_syntax::ast;
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result, SqlType};
+
+use crate::catalog::{Catalog, TableSource};
+use crate::expression::Expression;
+use crate::logical::{ColumnId, Query, Shared};
+use crate::options::PlanOptions;
+use crate::physical::{ColumnOrigin, OutputColumn};
+
+pub(crate) use from::conjunction;
+use scope::{Clause, Scope};
+use with::VisibleCte;
+
+/// Binds a query to a logical plan; see [`crate::bind_query`] for the way to a physical one.
+pub fn bind(query: &ast::Query, catalog: &dyn Catalog, options: &PlanOptions) -> Result<Query> {
+    let mut binder = Binder::new(catalog, options);
+    let block = binder.bind_query_expression(query, true)?;
+    Ok(binder.finish(block))
+}
+
+/// A column that a scalar expression may name.
+#[derive(Debug, Clone)]
+pub struct ScalarColumn<'a> {
+    /// Table name, for qualified references.
+    pub table: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// Its type.
+    pub ty: &'a SqlType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+}
+
+/// Binds an expression outside of a query block (VALUES of INSERT, SET, DEFAULT, CHECK, SET of LOAD
+/// DATA): a name means the column at that position of `columns`. Subqueries are planned.
+pub fn bind_scalar(
+    expr: &ast::Expr,
+    columns: &[ScalarColumn<'_>],
+    catalog: &dyn Catalog,
+    options: &PlanOptions,
+) -> Result<Expression> {
+    let mut binder = Binder::new(catalog, options);
+    let mut scope = Scope::new(Clause::FieldList, 1);
+    scope.add_scalar_columns(columns);
+    binder.next_column = columns.len();
+    binder.scopes.push(scope);
+    binder.next_select = 2;
+    let expression = binder.bind_expression(expr)?;
+    if binder
+        .scopes
+        .last()
+        .is_some_and(|scope| !scope.aggregates.is_empty())
+    {
+        return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
+    }
+    let expression = types::as_value(expression);
+    crate::physical::build::lower_scalar(expression, binder.shared, columns.len(), options)
+}
+
+/// A column that a query block gives.
+#[derive(Debug, Clone)]
+pub(crate) struct BlockColumn {
+    pub(crate) id: ColumnId,
+    pub(crate) name: String,
+    pub(crate) ty: SqlType,
+    pub(crate) nullable: bool,
+    pub(crate) origin: Option<ColumnOrigin>,
+}
+
+/// A bound query expression.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) relation: crate::logical::Relation,
+    pub(crate) columns: Vec<BlockColumn>,
+    /// `select#` of its first query block.
+    pub(crate) select_id: usize,
+    /// What MySQL asks of a derived table that becomes part of the outer query: no aggregation, no
+    /// DISTINCT, no LIMIT, no set operation, at least one table.
+    pub(crate) mergeable: bool,
+    /// Sets of columns (positions in `columns`) in which no two rows are equal.
+    pub(crate) unique_keys: Vec<Vec<usize>>,
+}
+
+/// The state of binding one statement.
+pub(crate) struct Binder<'a> {
+    catalog: &'a dyn Catalog,
+    options: &'a PlanOptions,
+    context: SignatureContext,
+    scopes: Vec<Scope>,
+    ctes: Vec<VisibleCte>,
+    shared: Vec<Shared>,
+    tables: Vec<Arc<TableSource>>,
+    next_column: ColumnId,
+    next_select: usize,
+    parameter_count: usize,
+    /// The innermost scope in which a name was found since this was last set to `None`.
+    deepest: Option<usize>,
+    /// How many `?` without a number were bound.
+    placeholders_seen: usize,
+}
+
+impl<'a> Binder<'a> {
+    fn new(catalog: &'a dyn Catalog, options: &'a PlanOptions) -> Self {
+        Self {
+            catalog,
+            options,
+            context: options.signature_context(),
+            scopes: Vec::new(),
+            ctes: Vec::new(),
+            shared: Vec::new(),
+            tables: Vec::new(),
+            next_column: 0,
+            next_select: 1,
+            parameter_count: options.parameters.len(),
+            deepest: None,
+            placeholders_seen: 0,
+        }
+    }
+
+    fn finish(self, block: Block) -> Query {
+        let mut columns = Vec::with_capacity(block.columns.len());
+        let mut output = Vec::with_capacity(block.columns.len());
+        for column in block.columns {
+            columns.push(column.id);
+            output.push(OutputColumn {
+                name: column.name,
+                ty: column.ty,
+                nullable: column.nullable,
+                origin: column.origin,
+            });
+        }
+        Query {
+            relation: block.relation,
+            columns,
+            output,
+            shared: self.shared,
+            next_column: self.next_column,
+            parameter_count: self.parameter_count,
+            tables: self.tables,
+        }
+    }
+
+    /// A fresh column number.
+    fn new_column(&mut self) -> ColumnId {
+        self.next_column += 1;
+        self.next_column - 1
+    }
+
+    /// The first of `count` fresh column numbers.
+    fn new_columns(&mut self, count: usize) -> ColumnId {
+        self.next_column += count;
+        self.next_column - count
+    }
+
+    /// The scope of the query block that is being bound.
+    fn scope(&mut self) -> &mut Scope {
+        self.scopes
+            .last_mut()
+            .expect("expressions are bound inside a scope")
+    }
+}
+
+/// What this planner does not do yet: error 1235.
+pub(crate) fn not_supported(what: &str) -> Error {
+    codes::ER_NOT_SUPPORTED_YET.with(&[&what])
+}
+
+/// Whether two identifiers of columns are the same; their case does not matter.
+pub(crate) fn same_name(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b)
+        || (!a.is_ascii() && !b.is_ascii() && a.to_lowercase() == b.to_lowercase())
+}

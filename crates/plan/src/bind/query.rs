@@ -1,0 +1,479 @@
+//! Query expressions: WITH, set operations, ORDER BY and LIMIT around them, VALUES, TABLE.
+
+use mayfly_syntax::ast::{
+    Expr, LimitClause, OrderByExpr, OrderByKind, Query, SetExpr, SetOperator, SetQuantifier,
+    Value as AstValue,
+};
+use mayfly_types::error::codes;
+use mayfly_types::{Result, TypeKind, Value};
+
+use super::expression::{bare, is_descending, position_of};
+use super::scope::{Clause, Item, Scope, ScopeColumns, ScopeTable};
+use super::types::{as_value, cast, choice_type};
+use super::{Binder, Block, BlockColumn, not_supported};
+use crate::expression::{Expression, ExpressionKind};
+use crate::logical::{Computed, Relation, with_stack};
+use crate::physical::{SetOperationKind, SortKey};
+
+/// ORDER BY and LIMIT of a query expression.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tail<'q> {
+    pub(super) order_by: &'q [OrderByExpr],
+    pub(super) limit: Option<(u64, u64)>,
+}
+
+impl Binder<'_> {
+    /// Binds a query expression. `outermost`: `sql_select_limit` holds for it.
+    pub(crate) fn bind_query_expression(
+        &mut self,
+        query: &Query,
+        outermost: bool,
+    ) -> Result<Block> {
+        with_stack(|| {
+            let mark = self.enter_with(query.with.as_ref())?;
+            let order_by = match query.order_by.as_ref().map(|order| &order.kind) {
+                None => &[][..],
+                Some(OrderByKind::Expressions(keys)) => keys.as_slice(),
+                Some(OrderByKind::All(_)) => return Err(not_supported("ORDER BY ALL")),
+            };
+            let mut limit = self.bind_limit(query)?;
+            if outermost && limit.is_none() && self.options.sql_select_limit != u64::MAX {
+                limit = Some((0, self.options.sql_select_limit));
+            }
+            let block = self.bind_body(&query.body, Tail { order_by, limit });
+            self.leave_with(mark);
+            block
+        })
+    }
+
+    fn bind_body(&mut self, body: &SetExpr, tail: Tail<'_>) -> Result<Block> {
+        match body {
+            SetExpr::Select(select) => self.bind_select(select, tail),
+            SetExpr::Query(query) => {
+                let plain = query.with.is_none()
+                    && query.order_by.is_none()
+                    && query.limit_clause.is_none();
+                if plain {
+                    return self.bind_body(&query.body, tail);
+                }
+                if tail.order_by.is_empty() && tail.limit.is_none() {
+                    return self.bind_query_expression(query, false);
+                }
+                let block = self.bind_query_expression(query, false)?;
+                self.order_and_limit(block, tail)
+            }
+            SetExpr::SetOperation { .. } => {
+                let block = self.bind_set_operation(body)?;
+                self.order_and_limit(block, tail)
+            }
+            SetExpr::Values(values) => {
+                let rows: Vec<&[Expr]> = values
+                    .rows
+                    .iter()
+                    .map(|row| row.content.as_slice())
+                    .collect();
+                let block = self.bind_values(&rows)?;
+                self.order_and_limit(block, tail)
+            }
+            SetExpr::Table(table) => {
+                let block = self.bind_table_statement(table)?;
+                self.order_and_limit(block, tail)
+            }
+            other => Err(not_supported(&other.to_string())),
+        }
+    }
+
+    /// LIMIT as (offset, count).
+    pub(super) fn bind_limit(&mut self, query: &Query) -> Result<Option<(u64, u64)>> {
+        Ok(match &query.limit_clause {
+            None => None,
+            Some(LimitClause::LimitOffset { limit, offset, .. }) => {
+                let offset = match offset {
+                    Some(offset) => self.limit_number(&offset.value)?,
+                    None => 0,
+                };
+                let count = match limit {
+                    Some(limit) => self.limit_number(limit)?,
+                    None => u64::MAX,
+                };
+                Some((offset, count))
+            }
+            Some(LimitClause::OffsetCommaLimit { offset, limit }) => {
+                Some((self.limit_number(offset)?, self.limit_number(limit)?))
+            }
+        })
+    }
+
+    fn limit_number(&mut self, expr: &Expr) -> Result<u64> {
+        let bound = self.bind_limit_expression(expr)?;
+        match bound {
+            Value::Int(number) => Ok(u64::try_from(number).unwrap_or(0)),
+            Value::UInt(number) => Ok(number),
+            _ => Err(codes::ER_WRONG_ARGUMENTS.with(&[&"LIMIT"])),
+        }
+    }
+
+    fn bind_limit_expression(&mut self, expr: &Expr) -> Result<Value> {
+        if let Expr::Value(value) = expr
+            && let AstValue::Placeholder(_) = value.value
+        {
+            let parameter = self.bind_expression(expr)?;
+            let ExpressionKind::Parameter(index) = parameter.kind else {
+                return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"LIMIT"]));
+            };
+            // Unknown until the statement is executed: planned again then.
+            return Ok(match self.options.parameter_values.get(index) {
+                Some(value) => value.clone(),
+                None => Value::UInt(u64::MAX),
+            });
+        }
+        let bound = self.bind_expression(expr)?;
+        match bound.kind {
+            ExpressionKind::Literal(value) => Ok(value),
+            _ => Err(codes::ER_WRONG_ARGUMENTS.with(&[&"LIMIT"])),
+        }
+    }
+
+    /// A chain of set operations is walked along its left side, so that its length costs no stack.
+    fn bind_set_operation(&mut self, body: &SetExpr) -> Result<Block> {
+        let mut steps = Vec::new();
+        let mut rest = body;
+        while let SetExpr::SetOperation {
+            op,
+            set_quantifier,
+            left,
+            right,
+        } = rest
+        {
+            steps.push((op, set_quantifier, &**right));
+            rest = left;
+        }
+        let first = self.bind_arm(rest)?;
+        let mut operation: Option<(SetOperationKind, bool)> = None;
+        let mut arms = vec![first];
+        for (op, quantifier, right) in steps.into_iter().rev() {
+            let all = matches!(quantifier, SetQuantifier::All);
+            let kind = match op {
+                SetOperator::Union => SetOperationKind::Union,
+                SetOperator::Intersect => SetOperationKind::Intersect,
+                SetOperator::Except | SetOperator::Minus => SetOperationKind::Except,
+            };
+            let right = self.bind_arm(right)?;
+            match operation {
+                // `a UNION ALL b UNION c` drops duplicates of all three.
+                Some((SetOperationKind::Union, before)) if kind == SetOperationKind::Union => {
+                    if before && !all {
+                        operation = Some((kind, false));
+                    } else if before != all {
+                        let block = self.combine(kind, before, std::mem::take(&mut arms))?;
+                        arms.push(block);
+                        operation = Some((kind, all));
+                    }
+                }
+                Some((known, before)) if known == kind && before == all => {}
+                Some((known, before)) => {
+                    let block = self.combine(known, before, std::mem::take(&mut arms))?;
+                    arms.push(block);
+                    operation = Some((kind, all));
+                }
+                None => operation = Some((kind, all)),
+            }
+            arms.push(right);
+        }
+        let (kind, all) = operation.unwrap_or((SetOperationKind::Union, true));
+        self.combine(kind, all, arms)
+    }
+
+    fn bind_arm(&mut self, body: &SetExpr) -> Result<Block> {
+        self.bind_body(
+            body,
+            Tail {
+                order_by: &[],
+                limit: None,
+            },
+        )
+    }
+
+    /// The union of the arms of a recursive common table expression's one part.
+    pub(super) fn bind_union_of(&mut self, arms: &[&SetExpr], distinct: bool) -> Result<Block> {
+        let mut blocks = arms
+            .iter()
+            .map(|arm| self.bind_arm(arm))
+            .collect::<Result<Vec<_>>>()?;
+        if blocks.len() == 1
+            && let Some(only) = blocks.pop()
+        {
+            return Ok(only);
+        }
+        self.combine(SetOperationKind::Union, !distinct, blocks)
+    }
+
+    /// Brings the arms of a set operation to common types.
+    fn combine(
+        &mut self,
+        kind: SetOperationKind,
+        all: bool,
+        mut arms: Vec<Block>,
+    ) -> Result<Block> {
+        let width = arms[0].columns.len();
+        if arms.iter().any(|arm| arm.columns.len() != width) {
+            return Err(codes::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT.error());
+        }
+        let select_id = arms[0].select_id;
+        let mut columns = Vec::with_capacity(width);
+        let mut types = Vec::with_capacity(width);
+        let first = self.new_columns(width);
+        for index in 0..width {
+            let values: Vec<Expression> = arms
+                .iter()
+                .map(|arm| {
+                    let column = &arm.columns[index];
+                    Expression::column(column.id, column.ty.clone(), column.nullable)
+                })
+                .collect();
+            let ty = choice_type(&values.iter().collect::<Vec<_>>(), "UNION")?;
+            let nullable = match kind {
+                SetOperationKind::Union => values.iter().any(|value| value.nullable),
+                SetOperationKind::Intersect => values.iter().all(|value| value.nullable),
+                SetOperationKind::Except => values[0].nullable,
+            };
+            columns.push(BlockColumn {
+                id: first + index,
+                name: std::mem::take(&mut arms[0].columns[index].name),
+                ty: ty.clone(),
+                nullable,
+                origin: None,
+            });
+            types.push(ty);
+        }
+        let mut inputs = Vec::with_capacity(arms.len());
+        for arm in arms {
+            inputs.push(self.convert_arm(arm, &types));
+        }
+        let unique_keys = if all {
+            Vec::new()
+        } else {
+            vec![(0..width).collect()]
+        };
+        Ok(Block {
+            relation: Relation::SetOperation {
+                kind,
+                all,
+                inputs,
+                columns: columns.iter().map(|column| column.id).collect(),
+                types,
+            },
+            columns,
+            select_id,
+            mergeable: false,
+            unique_keys,
+        })
+    }
+
+    fn convert_arm(
+        &mut self,
+        arm: Block,
+        types: &[mayfly_types::SqlType],
+    ) -> (Relation, Vec<usize>) {
+        let mut computed = Vec::new();
+        let mut ids = Vec::with_capacity(types.len());
+        for (column, ty) in arm.columns.iter().zip(types) {
+            let value = Expression::column(column.id, column.ty.clone(), column.nullable);
+            let converted = if ty.kind == TypeKind::Null {
+                value
+            } else {
+                cast(value, ty)
+            };
+            ids.push(match converted.kind {
+                ExpressionKind::Column(id) => id,
+                _ => {
+                    let id = self.new_column();
+                    computed.push(Computed {
+                        id,
+                        expression: converted,
+                    });
+                    id
+                }
+            });
+        }
+        if computed.is_empty() {
+            return (arm.relation, ids);
+        }
+        let relation = Relation::Extend {
+            input: Box::new(arm.relation),
+            columns: computed,
+        };
+        (relation, ids)
+    }
+
+    /// ORDER BY and LIMIT over a result of which only the columns are known.
+    fn order_and_limit(&mut self, mut block: Block, tail: Tail<'_>) -> Result<Block> {
+        if !tail.order_by.is_empty() {
+            let mut scope = Scope::new(Clause::OrderBy, block.select_id);
+            scope.tables.push(ScopeTable {
+                database: None,
+                alias: String::new(),
+                columns: ScopeColumns::Derived(block.columns.clone()),
+                null_extended: false,
+                unique_keys: Vec::new(),
+            });
+            self.scopes.push(scope);
+            let keys = self.order_of_result(&block, tail.order_by);
+            let aggregates = self.scopes.pop().map(|scope| scope.aggregates);
+            let keys = keys?;
+            if aggregates.is_some_and(|aggregates| !aggregates.is_empty()) {
+                return Err(codes::ER_AGGREGATE_ORDER_FOR_UNION.with(&[&1]));
+            }
+            if !keys.is_empty() {
+                block.relation = Relation::Sort {
+                    input: Box::new(block.relation),
+                    keys,
+                    limit: None,
+                    cause: "ORDER BY has no index to follow".to_owned(),
+                };
+            }
+        }
+        if let Some((offset, count)) = tail.limit {
+            block.relation = Relation::Limit {
+                input: Box::new(block.relation),
+                offset,
+                count,
+            };
+        }
+        block.mergeable = false;
+        Ok(block)
+    }
+
+    fn order_of_result(&mut self, block: &Block, keys: &[OrderByExpr]) -> Result<Vec<SortKey>> {
+        let mut bound = Vec::with_capacity(keys.len());
+        for key in keys {
+            let expr = bare(&key.expr);
+            let expression = match position_of(expr) {
+                Some(position) => {
+                    let column = position
+                        .checked_sub(1)
+                        .and_then(|at| block.columns.get(at))
+                        .ok_or_else(|| {
+                            codes::ER_BAD_FIELD_ERROR.with(&[&position, &Clause::OrderBy.text()])
+                        })?;
+                    Expression::column(column.id, column.ty.clone(), column.nullable)
+                }
+                None => {
+                    if let Expr::CompoundIdentifier(parts) = expr
+                        && let [.., table, _] = parts.as_slice()
+                    {
+                        return Err(codes::ER_TABLENAME_NOT_ALLOWED_HERE
+                            .with(&[&table.value, &"global ORDER clause"]));
+                    }
+                    self.bind_stored(expr)?
+                }
+            };
+            if !matches!(expression.kind, ExpressionKind::Literal(_)) {
+                bound.push(SortKey {
+                    expression,
+                    descending: is_descending(key),
+                });
+            }
+        }
+        Ok(bound)
+    }
+
+    /// VALUES ROW(…), …: columns are named column_0, column_1, …
+    pub(crate) fn bind_values(&mut self, rows: &[&[Expr]]) -> Result<Block> {
+        let select_id = self.next_select;
+        self.next_select += 1;
+        self.scopes.push(Scope::new(Clause::FieldList, select_id));
+        let bound = rows
+            .iter()
+            .map(|row| row.iter().map(|value| self.bind_stored(value)).collect())
+            .collect::<Result<Vec<Vec<Expression>>>>();
+        self.scopes.pop();
+        let mut bound = bound?;
+        let width = bound.first().map_or(0, Vec::len);
+        if let Some(row) = bound.iter().position(|row| row.len() != width) {
+            return Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&(row + 1)]));
+        }
+        let first = self.new_columns(width);
+        let mut columns = Vec::with_capacity(width);
+        let mut types = Vec::with_capacity(width);
+        for index in 0..width {
+            let choices: Vec<&Expression> = bound.iter().map(|row| &row[index]).collect();
+            let ty = choice_type(&choices, "VALUES")?;
+            columns.push(BlockColumn {
+                id: first + index,
+                name: format!("column_{index}"),
+                ty: ty.clone(),
+                nullable: choices.iter().any(|choice| choice.nullable),
+                origin: None,
+            });
+            for row in &mut bound {
+                let value = std::mem::replace(&mut row[index], super::expression::literal::null());
+                row[index] = if ty.kind == TypeKind::Null {
+                    value
+                } else {
+                    cast(as_value(value), &ty)
+                };
+            }
+            types.push(ty);
+        }
+        Ok(Block {
+            relation: Relation::Values {
+                columns: (first..first + width).collect(),
+                types,
+                rows: bound,
+            },
+            columns,
+            select_id,
+            mergeable: false,
+            unique_keys: Vec::new(),
+        })
+    }
+
+    /// TABLE t
+    fn bind_table_statement(&mut self, table: &mayfly_syntax::ast::Table) -> Result<Block> {
+        let Some(name) = &table.table_name else {
+            return Err(not_supported("TABLE"));
+        };
+        let select_id = self.next_select;
+        self.next_select += 1;
+        self.scopes.push(Scope::new(Clause::FieldList, select_id));
+        let relation = self.bind_named_table(table.schema_name.as_deref(), name);
+        let block = relation.map(|relation| {
+            let scope = self.scope();
+            let columns = scope
+                .wildcard()
+                .into_iter()
+                .map(|place| {
+                    let column = scope.column(place);
+                    BlockColumn {
+                        id: scope.tables[place.table].id(place.column),
+                        name: scope.tables[place.table].name(place.column).to_owned(),
+                        ty: column.ty,
+                        nullable: column.nullable,
+                        origin: scope.origin(place),
+                    }
+                })
+                .collect();
+            Block {
+                relation,
+                columns,
+                select_id,
+                mergeable: true,
+                unique_keys: Vec::new(),
+            }
+        });
+        self.scopes.pop();
+        block
+    }
+}
+
+/// The column that an item of the select list gives.
+pub(super) fn column_of_item(item: Item, id: usize) -> BlockColumn {
+    BlockColumn {
+        id,
+        name: item.name,
+        ty: item.expression.ty,
+        nullable: item.expression.nullable,
+        origin: item.origin,
+    }
+}

@@ -1,0 +1,478 @@
+//! Which names an expression may use, and what they mean.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result, SqlType};
+
+use super::{BlockColumn, ScalarColumn, same_name};
+use crate::catalog::TableSource;
+use crate::expression::{Expression, ExpressionKind};
+use crate::logical::ColumnId;
+use crate::physical::{AggregateCall, ColumnOrigin};
+
+/// Where in a query block an expression stands. Decides which names it sees and how errors call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clause {
+    FieldList,
+    From,
+    On,
+    Where,
+    GroupBy,
+    Having,
+    OrderBy,
+}
+
+impl Clause {
+    /// As error 1054 and 1052 call it.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::FieldList => "field list",
+            Self::From => "from clause",
+            Self::On => "on clause",
+            Self::Where => "where clause",
+            Self::GroupBy => "group statement",
+            Self::Having => "having clause",
+            Self::OrderBy => "order clause",
+        }
+    }
+
+    /// Whether aggregates of the query block may stand in it.
+    pub(crate) fn allows_aggregates(self) -> bool {
+        matches!(self, Self::FieldList | Self::Having | Self::OrderBy)
+    }
+}
+
+/// The columns of a table in FROM.
+#[derive(Debug)]
+pub(crate) enum ScopeColumns {
+    /// A base table; column `i` has the number `first + i`.
+    Base {
+        table: Arc<TableSource>,
+        first: ColumnId,
+    },
+    /// A derived table, a common table expression, or the columns of a scalar expression.
+    Derived(Vec<BlockColumn>),
+}
+
+/// A table in FROM.
+#[derive(Debug)]
+pub(crate) struct ScopeTable {
+    pub(crate) database: Option<String>,
+    pub(crate) alias: String,
+    pub(crate) columns: ScopeColumns,
+    /// On the inner side of an outer join: every column may be NULL.
+    pub(crate) null_extended: bool,
+    /// Sets of columns in which no two rows are equal.
+    pub(crate) unique_keys: Vec<Vec<usize>>,
+}
+
+impl ScopeTable {
+    pub(crate) fn len(&self) -> usize {
+        match &self.columns {
+            ScopeColumns::Base { table, .. } => table.columns.len(),
+            ScopeColumns::Derived(columns) => columns.len(),
+        }
+    }
+
+    pub(crate) fn name(&self, index: usize) -> &str {
+        match &self.columns {
+            ScopeColumns::Base { table, .. } => &table.columns[index].name,
+            ScopeColumns::Derived(columns) => &columns[index].name,
+        }
+    }
+
+    pub(crate) fn id(&self, index: usize) -> ColumnId {
+        match &self.columns {
+            ScopeColumns::Base { first, .. } => first + index,
+            ScopeColumns::Derived(columns) => columns[index].id,
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        match &self.columns {
+            ScopeColumns::Base { table, .. } => table
+                .columns
+                .iter()
+                .position(|column| same_name(&column.name, name)),
+            ScopeColumns::Derived(columns) => columns
+                .iter()
+                .position(|column| same_name(&column.name, name)),
+        }
+    }
+
+    fn is_invisible(&self, index: usize) -> bool {
+        match &self.columns {
+            ScopeColumns::Base { table, .. } => table.columns[index].invisible,
+            ScopeColumns::Derived(_) => false,
+        }
+    }
+
+    fn ty(&self, index: usize) -> &SqlType {
+        match &self.columns {
+            ScopeColumns::Base { table, .. } => &table.columns[index].ty,
+            ScopeColumns::Derived(columns) => &columns[index].ty,
+        }
+    }
+
+    fn nullable(&self, index: usize) -> bool {
+        self.null_extended
+            || match &self.columns {
+                ScopeColumns::Base { table, .. } => table.columns[index].nullable,
+                ScopeColumns::Derived(columns) => columns[index].nullable,
+            }
+    }
+
+    fn origin(&self, index: usize) -> Option<ColumnOrigin> {
+        match &self.columns {
+            ScopeColumns::Base { table, .. } => Some(ColumnOrigin {
+                database: table.database.clone(),
+                table: table.name.clone(),
+                alias: self.alias.clone(),
+                column: table.columns[index].name.clone(),
+            }),
+            ScopeColumns::Derived(columns) => {
+                columns[index].origin.clone().map(|origin| ColumnOrigin {
+                    alias: self.alias.clone(),
+                    ..origin
+                })
+            }
+        }
+    }
+}
+
+/// An expression of the select list.
+#[derive(Debug)]
+pub(crate) struct Item {
+    /// The name of the result's column.
+    pub(crate) name: String,
+    pub(crate) expression: Expression,
+    /// The table and the column that it is, if it is just a column of this query block.
+    pub(crate) column: Option<ColumnPlace>,
+    pub(crate) origin: Option<ColumnOrigin>,
+}
+
+/// A column of a scope: table and index in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ColumnPlace {
+    pub(crate) table: usize,
+    pub(crate) column: usize,
+}
+
+/// The names of one query block.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    pub(crate) tables: Vec<ScopeTable>,
+    /// After a NATURAL or USING join: the columns that `*` and unqualified names see, in order.
+    pub(crate) visible: Option<Vec<ColumnPlace>>,
+    /// While an ON clause is bound: only these tables are seen.
+    pub(crate) on_range: Option<Range<usize>>,
+    /// While a derived table of its FROM is bound: a name in there does not look here.
+    pub(crate) hidden: bool,
+    pub(crate) clause: Clause,
+    /// The select list, once it is bound.
+    pub(crate) items: Vec<Item>,
+    /// GROUP BY, once it is bound: an expression, and the name under which HAVING finds it.
+    pub(crate) group_keys: Vec<Expression>,
+    pub(crate) aggregates: Vec<(ColumnId, AggregateCall)>,
+    /// How many aggregate calls are open around the expression that is being bound.
+    pub(crate) inside_aggregate: usize,
+    /// GROUP BY … WITH ROLLUP: every column may be NULL above it.
+    pub(crate) rollup: bool,
+    /// GROUPING() calls, each with the keys that it asks about.
+    pub(crate) groupings: Vec<(ColumnId, Vec<Expression>)>,
+    pub(crate) select_id: usize,
+}
+
+/// What a name means in a scope.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Column(ColumnPlace),
+    Item(usize),
+    /// A GROUP BY expression that is a column.
+    Key(usize),
+}
+
+/// A possibly qualified name, as written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Name<'n> {
+    pub(crate) database: Option<&'n str>,
+    pub(crate) table: Option<&'n str>,
+    pub(crate) column: &'n str,
+}
+
+impl std::fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(database) = self.database {
+            write!(f, "{database}.")?;
+        }
+        if let Some(table) = self.table {
+            write!(f, "{table}.")?;
+        }
+        f.write_str(self.column)
+    }
+}
+
+impl Scope {
+    pub(crate) fn new(clause: Clause, select_id: usize) -> Self {
+        Self {
+            tables: Vec::new(),
+            visible: None,
+            on_range: None,
+            hidden: false,
+            clause,
+            items: Vec::new(),
+            group_keys: Vec::new(),
+            aggregates: Vec::new(),
+            inside_aggregate: 0,
+            rollup: false,
+            groupings: Vec::new(),
+            select_id,
+        }
+    }
+
+    /// Makes columns nameable whose numbers are their positions.
+    pub(crate) fn add_scalar_columns(&mut self, columns: &[ScalarColumn<'_>]) {
+        for (id, column) in columns.iter().enumerate() {
+            let block_column = BlockColumn {
+                id,
+                name: column.name.to_owned(),
+                ty: column.ty.clone(),
+                nullable: column.nullable,
+                origin: None,
+            };
+            match self.tables.last_mut() {
+                Some(ScopeTable {
+                    alias,
+                    columns: ScopeColumns::Derived(columns),
+                    ..
+                }) if alias == column.table => columns.push(block_column),
+                _ => self.tables.push(ScopeTable {
+                    database: None,
+                    alias: column.table.to_owned(),
+                    columns: ScopeColumns::Derived(vec![block_column]),
+                    null_extended: false,
+                    unique_keys: Vec::new(),
+                }),
+            }
+        }
+    }
+
+    /// The column at a place.
+    pub(crate) fn column(&self, place: ColumnPlace) -> Expression {
+        let table = &self.tables[place.table];
+        let nullable = self.rollup || table.nullable(place.column);
+        Expression::column(
+            table.id(place.column),
+            table.ty(place.column).clone(),
+            nullable,
+        )
+    }
+
+    /// Where the column at a place comes from.
+    pub(crate) fn origin(&self, place: ColumnPlace) -> Option<ColumnOrigin> {
+        self.tables[place.table].origin(place.column)
+    }
+
+    /// The place of a column number, if it is of this scope.
+    pub(crate) fn place_of(&self, id: ColumnId) -> Option<ColumnPlace> {
+        for (index, table) in self.tables.iter().enumerate() {
+            let column = match &table.columns {
+                ScopeColumns::Base { table, first } => {
+                    (id >= *first && id - first < table.columns.len()).then(|| id - first)
+                }
+                ScopeColumns::Derived(columns) => columns.iter().position(|column| column.id == id),
+            };
+            if let Some(column) = column {
+                return Some(ColumnPlace {
+                    table: index,
+                    column,
+                });
+            }
+        }
+        None
+    }
+
+    /// `database.table.column` as errors about GROUP BY name it.
+    pub(crate) fn full_name(&self, place: ColumnPlace) -> String {
+        let table = &self.tables[place.table];
+        let column = table.name(place.column);
+        match &table.database {
+            Some(database) => format!("{database}.{}.{column}", table.alias),
+            None => format!("{}.{column}", table.alias),
+        }
+    }
+
+    /// The columns that `*` stands for.
+    pub(crate) fn wildcard(&self) -> Vec<ColumnPlace> {
+        let shown = |place: &ColumnPlace| !self.tables[place.table].is_invisible(place.column);
+        match &self.visible {
+            Some(visible) => visible.iter().copied().filter(shown).collect(),
+            None => self.places(0..self.tables.len()).filter(shown).collect(),
+        }
+    }
+
+    /// All columns of a range of tables.
+    pub(crate) fn places(&self, tables: Range<usize>) -> impl Iterator<Item = ColumnPlace> + '_ {
+        tables.flat_map(|table| {
+            (0..self.tables[table].len()).map(move |column| ColumnPlace { table, column })
+        })
+    }
+
+    /// The columns of `table.*`: `None` when there is no such table.
+    pub(crate) fn table_wildcard(
+        &self,
+        database: Option<&str>,
+        table: &str,
+    ) -> Option<Vec<ColumnPlace>> {
+        let at = self
+            .tables
+            .iter()
+            .position(|candidate| candidate.is_called(database, table))?;
+        Some(
+            self.places(at..at + 1)
+                .filter(|place| !self.tables[at].is_invisible(place.column))
+                .collect(),
+        )
+    }
+
+    /// Whether an expression reads the result of an aggregate of this query block.
+    pub(crate) fn reads_aggregate(&self, expression: &Expression) -> bool {
+        let mut found = false;
+        crate::logical::visit_expression(expression, &mut |inner| {
+            if let ExpressionKind::Column(id) = &inner.kind {
+                found |= self.aggregates.iter().any(|(known, _)| known == id);
+            }
+            !found
+        });
+        found
+    }
+
+    /// Looks for a name among the tables.
+    pub(crate) fn find_column(&self, name: Name<'_>) -> Result<Option<ColumnPlace>> {
+        let range = self.on_range.clone().unwrap_or(0..self.tables.len());
+        if let (None, Some(visible)) = (name.table, &self.visible) {
+            let mut found = None;
+            for place in visible {
+                if range.contains(&place.table)
+                    && same_name(self.tables[place.table].name(place.column), name.column)
+                {
+                    if found.is_some() {
+                        return Err(self.ambiguous(name));
+                    }
+                    found = Some(*place);
+                }
+            }
+            return Ok(found);
+        }
+        let mut found = None;
+        for table in range {
+            let candidate = &self.tables[table];
+            if name
+                .table
+                .is_some_and(|written| !candidate.is_called(name.database, written))
+            {
+                continue;
+            }
+            if let Some(column) = candidate.find(name.column) {
+                if found.is_some() {
+                    return Err(self.ambiguous(name));
+                }
+                found = Some(ColumnPlace { table, column });
+            }
+        }
+        Ok(found)
+    }
+
+    pub(crate) fn ambiguous(&self, name: Name<'_>) -> Error {
+        codes::ER_NON_UNIQ_ERROR.with(&[&name, &self.clause.text()])
+    }
+
+    /// Looks for a name in the select list: aliases first, then columns behind another alias.
+    pub(crate) fn find_item(&self, name: Name<'_>) -> Result<Option<usize>> {
+        let mut by_alias: Option<usize> = None;
+        let mut behind_alias: Option<usize> = None;
+        let mut behind_alias_twice = false;
+        for (index, item) in self.items.iter().enumerate() {
+            let same_as =
+                |other: usize| item.column.is_some() && self.items[other].column == item.column;
+            if let Some(written) = name.table {
+                let Some(place) = item.column else { continue };
+                let table = &self.tables[place.table];
+                if table.is_called(name.database, written)
+                    && same_name(table.name(place.column), name.column)
+                {
+                    return Ok(Some(index));
+                }
+                continue;
+            }
+            if same_name(&item.name, name.column) {
+                match by_alias {
+                    None => by_alias = Some(index),
+                    Some(other) if same_as(other) => {}
+                    Some(_) => return Err(self.ambiguous(name)),
+                }
+            } else if let Some(place) = item.column
+                && same_name(self.tables[place.table].name(place.column), name.column)
+            {
+                match behind_alias {
+                    None => behind_alias = Some(index),
+                    Some(other) if same_as(other) => {}
+                    Some(_) => behind_alias_twice = true,
+                }
+            }
+        }
+        if by_alias.is_none() && behind_alias_twice {
+            return Err(self.ambiguous(name));
+        }
+        Ok(by_alias.or(behind_alias))
+    }
+
+    /// Looks for a name by the rules of the clause that is being bound.
+    pub(crate) fn find(&self, name: Name<'_>) -> Result<Option<Found>> {
+        if self.clause == Clause::Having && self.inside_aggregate == 0 {
+            return self.find_in_having(name);
+        }
+        if let Some(place) = self.find_column(name)? {
+            return Ok(Some(Found::Column(place)));
+        }
+        if matches!(
+            self.clause,
+            Clause::GroupBy | Clause::OrderBy | Clause::Having
+        ) && let Some(item) = self.find_item(name)?
+        {
+            return Ok(Some(Found::Item(item)));
+        }
+        Ok(None)
+    }
+
+    fn find_in_having(&self, name: Name<'_>) -> Result<Option<Found>> {
+        // A column that is grouped by wins over an item of that name.
+        for (index, key) in self.group_keys.iter().enumerate() {
+            let ExpressionKind::Column(id) = &key.kind else {
+                continue;
+            };
+            let Some(place) = self.place_of(*id) else {
+                continue;
+            };
+            let table = &self.tables[place.table];
+            let table_matches = name
+                .table
+                .is_none_or(|written| table.is_called(name.database, written));
+            if table_matches && same_name(table.name(place.column), name.column) {
+                return Ok(Some(Found::Key(index)));
+            }
+        }
+        Ok(self.find_item(name)?.map(Found::Item))
+    }
+}
+
+impl ScopeTable {
+    /// Whether a qualifier means this table.
+    pub(crate) fn is_called(&self, database: Option<&str>, table: &str) -> bool {
+        self.alias == table
+            && database
+                .is_none_or(|written| self.database.as_deref().is_some_and(|own| own == written))
+    }
+}

@@ -1,0 +1,504 @@
+//! Query blocks: SELECT with everything up to LIMIT.
+
+use mayfly_syntax::ast::{
+    Distinct, Expr, GroupByExpr, GroupByWithModifier, OrderByExpr, Select, SelectItem,
+    SelectItemQualifiedWildcardKind,
+};
+use mayfly_types::error::codes;
+use mayfly_types::{Result, SqlMode};
+
+use super::expression::{bare, compound_name, is_descending, position_of};
+use super::from::conjuncts;
+use super::query::{Tail, column_of_item};
+use super::scope::{Clause, ColumnPlace, Item, Name, Scope};
+use super::types::as_value;
+use super::{Binder, Block, BlockColumn, not_supported};
+use crate::expression::{Expression, ExpressionKind, same_expression};
+use crate::logical::{Aggregate, ColumnId, ColumnSet, Computed, Relation};
+use crate::physical::{Purpose, SortKey, TemporaryTable};
+
+/// A key of ORDER BY.
+pub(super) struct OrderKey {
+    pub(super) expression: Expression,
+    pub(super) descending: bool,
+    /// The item of the select list that it names.
+    pub(super) item: Option<usize>,
+}
+
+impl Binder<'_> {
+    pub(super) fn bind_select(&mut self, select: &Select, tail: Tail<'_>) -> Result<Block> {
+        let select_id = self.next_select;
+        self.next_select += 1;
+        self.scopes.push(Scope::new(Clause::From, select_id));
+        let block = self.bind_select_in_scope(select, tail, select_id);
+        self.scopes.pop();
+        block
+    }
+
+    fn bind_select_in_scope(
+        &mut self,
+        select: &Select,
+        tail: Tail<'_>,
+        select_id: usize,
+    ) -> Result<Block> {
+        let mut relation = self.bind_from(&select.from)?;
+        if let Some(selection) = &select.selection {
+            self.scope().clause = Clause::Where;
+            let predicate = self.bind_predicate(selection)?;
+            relation = relation.filtered(conjuncts(predicate));
+        }
+        let (group_by, rollup) = group_by_of(&select.group_by)?;
+        self.scope().rollup = rollup;
+
+        self.scope().clause = Clause::FieldList;
+        self.bind_items(&select.projection)?;
+        self.scope().clause = Clause::GroupBy;
+        let keys = self.bind_group_keys(&group_by)?;
+        self.scope().group_keys = keys;
+        let having = match &select.having {
+            Some(having) => {
+                self.scope().clause = Clause::Having;
+                Some(self.bind_predicate(having)?)
+            }
+            None => None,
+        };
+        self.scope().clause = Clause::OrderBy;
+        let order = self.bind_order_keys(tail.order_by)?;
+
+        let distinct = match &select.distinct {
+            None | Some(Distinct::All) => false,
+            Some(Distinct::Distinct) => true,
+            Some(Distinct::On(_)) => return Err(not_supported("DISTINCT ON")),
+        };
+        let buffer = select
+            .select_modifiers
+            .as_ref()
+            .is_some_and(|modifiers| modifiers.sql_buffer_result);
+        self.assemble(Parts {
+            relation,
+            having,
+            order,
+            distinct,
+            buffer,
+            limit: tail.limit,
+            select_id,
+        })
+    }
+
+    /// Puts the bound parts of a query block over each other.
+    fn assemble(&mut self, parts: Parts) -> Result<Block> {
+        let Parts {
+            mut relation,
+            mut having,
+            mut order,
+            distinct,
+            buffer,
+            limit,
+            select_id,
+        } = parts;
+        let grouped = {
+            let scope = self.scope();
+            !scope.group_keys.is_empty() || !scope.aggregates.is_empty()
+        };
+        if grouped {
+            relation = self.group(relation, having.as_mut(), &mut order)?;
+        }
+        if let Some(having) = having {
+            relation = relation.filtered(conjuncts(having));
+        }
+        let has_tables = !self.scope().tables.is_empty();
+        let unique_keys = self.unique_keys(grouped, distinct);
+
+        // Items that ORDER BY or DISTINCT needs are computed first, the others as late as possible.
+        let items = std::mem::take(&mut self.scope().items);
+        let ids: Vec<ColumnId> = items
+            .iter()
+            .map(|item| match item.expression.kind {
+                ExpressionKind::Column(id) => id,
+                _ => self.new_column(),
+            })
+            .collect();
+        let mut early = vec![distinct; items.len()];
+        for key in &mut order {
+            let item = key.item.or_else(|| {
+                items
+                    .iter()
+                    .position(|item| same_expression(&item.expression, &key.expression))
+            });
+            if let Some(item) = item {
+                early[item] = true;
+                key.expression = Expression::column(
+                    ids[item],
+                    items[item].expression.ty.clone(),
+                    items[item].expression.nullable,
+                );
+            }
+            key.item = item;
+        }
+        if order.is_empty() {
+            early.fill(true);
+        }
+        let mut columns = Vec::with_capacity(items.len());
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        for ((item, id), early) in items.into_iter().zip(&ids).zip(early) {
+            if !matches!(item.expression.kind, ExpressionKind::Column(_)) {
+                let target = if early { &mut first } else { &mut second };
+                target.push(Computed {
+                    id: *id,
+                    expression: item.expression.clone(),
+                });
+            }
+            columns.push(column_of_item(item, *id));
+        }
+        relation = extend(relation, first);
+        if distinct {
+            relation = self.distinct(relation, &columns, &mut order)?;
+        }
+        if !order.is_empty() {
+            relation = Relation::Sort {
+                input: Box::new(relation),
+                keys: order
+                    .into_iter()
+                    .map(|key| SortKey {
+                        expression: key.expression,
+                        descending: key.descending,
+                    })
+                    .collect(),
+                limit: None,
+                cause: "ORDER BY has no index to follow".to_owned(),
+            };
+        }
+        if let Some((offset, count)) = limit {
+            relation = Relation::Limit {
+                input: Box::new(relation),
+                offset,
+                count,
+            };
+        }
+        relation = extend(relation, second);
+        if buffer {
+            relation = Relation::Materialize {
+                input: Box::new(relation),
+                temporary: TemporaryTable {
+                    purpose: Purpose::Buffer,
+                    cause: "SQL_BUFFER_RESULT".to_owned(),
+                },
+            };
+        }
+        Ok(Block {
+            relation,
+            columns,
+            select_id,
+            mergeable: !grouped && !distinct && limit.is_none() && has_tables && !buffer,
+            unique_keys,
+        })
+    }
+
+    fn bind_items(&mut self, projection: &[SelectItem]) -> Result<()> {
+        for written in projection {
+            match written {
+                SelectItem::Wildcard(_) => {
+                    if self.scope().tables.is_empty() {
+                        return Err(codes::ER_NO_TABLES_USED.error());
+                    }
+                    let places = self.scope().wildcard();
+                    self.add_places(&places);
+                }
+                SelectItem::QualifiedWildcard(kind, _) => {
+                    let places = self.qualified_wildcard(kind)?;
+                    self.add_places(&places);
+                }
+                SelectItem::UnnamedExpr(expr) => {
+                    let name = match bare(expr) {
+                        Expr::Identifier(ident) => ident.value.clone(),
+                        Expr::CompoundIdentifier(parts) => parts
+                            .last()
+                            .map_or_else(String::new, |part| part.value.clone()),
+                        other => other.to_string(),
+                    };
+                    self.add_item(expr, name)?;
+                }
+                SelectItem::ExprWithAlias { expr, alias } => {
+                    self.add_item(expr, alias.value.clone())?;
+                }
+                SelectItem::ExprWithAliases { .. } => {
+                    return Err(not_supported(&written.to_string()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn qualified_wildcard(
+        &mut self,
+        kind: &SelectItemQualifiedWildcardKind,
+    ) -> Result<Vec<ColumnPlace>> {
+        let SelectItemQualifiedWildcardKind::ObjectName(name) = kind else {
+            return Err(not_supported(&kind.to_string()));
+        };
+        let mut parts = name.0.iter().filter_map(|part| part.as_ident());
+        let (database, table) = match (parts.next(), parts.next()) {
+            (Some(database), Some(table)) => (Some(database.value.as_str()), &table.value),
+            (Some(table), None) => (None, &table.value),
+            _ => return Err(not_supported(&name.to_string())),
+        };
+        self.scope()
+            .table_wildcard(database, table)
+            .ok_or_else(|| codes::ER_BAD_TABLE_ERROR.with(&[table]))
+    }
+
+    fn add_places(&mut self, places: &[ColumnPlace]) {
+        let scope = self.scope();
+        scope.items.reserve(places.len());
+        for place in places {
+            let item = Item {
+                name: scope.tables[place.table].name(place.column).to_owned(),
+                expression: scope.column(*place),
+                column: Some(*place),
+                origin: scope.origin(*place),
+            };
+            scope.items.push(item);
+        }
+    }
+
+    fn add_item(&mut self, expr: &Expr, name: String) -> Result<()> {
+        let expression = as_value(self.bind_expression(expr)?);
+        let scope = self.scope();
+        let column = match expression.kind {
+            ExpressionKind::Column(id) => scope.place_of(id),
+            _ => None,
+        };
+        let origin = column.and_then(|place| scope.origin(place));
+        scope.items.push(Item {
+            name,
+            expression,
+            column,
+            origin,
+        });
+        Ok(())
+    }
+
+    fn bind_group_keys(&mut self, written: &[&Expr]) -> Result<Vec<Expression>> {
+        let mut keys: Vec<Expression> = Vec::with_capacity(written.len());
+        for expr in written {
+            let expr = bare(expr);
+            let key = match position_of(expr) {
+                Some(position) => {
+                    let scope = self.scope();
+                    let item = position
+                        .checked_sub(1)
+                        .and_then(|at| scope.items.get(at))
+                        .ok_or_else(|| {
+                            codes::ER_BAD_FIELD_ERROR.with(&[&position, &Clause::GroupBy.text()])
+                        })?;
+                    if scope.reads_aggregate(&item.expression) {
+                        return Err(codes::ER_WRONG_GROUP_FIELD.with(&[&item.name]));
+                    }
+                    item.expression.clone()
+                }
+                None => {
+                    let key = self.bind_stored(expr)?;
+                    if self.scope().reads_aggregate(&key) {
+                        return Err(codes::ER_WRONG_GROUP_FIELD.with(&[&name_of(expr)]));
+                    }
+                    key
+                }
+            };
+            keys.push(key);
+        }
+        Ok(keys)
+    }
+
+    fn bind_order_keys(&mut self, written: &[OrderByExpr]) -> Result<Vec<OrderKey>> {
+        let mut keys = Vec::with_capacity(written.len());
+        for key in written {
+            let expr = bare(&key.expr);
+            let item = match position_of(expr) {
+                Some(position) => {
+                    let at = position.wrapping_sub(1);
+                    if at >= self.scope().items.len() {
+                        return Err(
+                            codes::ER_BAD_FIELD_ERROR.with(&[&position, &Clause::OrderBy.text()])
+                        );
+                    }
+                    Some(at)
+                }
+                None => match name_in(expr) {
+                    // A bare name means the select list first.
+                    Some(name) => self.scope().find_item(name)?,
+                    None => None,
+                },
+            };
+            let expression = match item {
+                Some(item) => self.scope().items[item].expression.clone(),
+                None => self.bind_stored(expr)?,
+            };
+            if matches!(expression.kind, ExpressionKind::Literal(_)) {
+                continue;
+            }
+            keys.push(OrderKey {
+                expression,
+                descending: is_descending(key),
+                item,
+            });
+        }
+        Ok(keys)
+    }
+
+    /// Drops duplicates; what rows are ordered by afterwards must be in the select list.
+    fn distinct(
+        &mut self,
+        relation: Relation,
+        columns: &[BlockColumn],
+        order: &mut [OrderKey],
+    ) -> Result<Relation> {
+        let mut seen = ColumnSet::new();
+        let keys: Vec<Computed> = columns
+            .iter()
+            .filter(|column| seen.insert(column.id))
+            .map(|column| Computed {
+                id: column.id,
+                expression: Expression::column(column.id, column.ty.clone(), column.nullable),
+            })
+            .collect();
+        let mut aggregates = Vec::new();
+        for (index, key) in order.iter().enumerate() {
+            for id in key.expression.columns().iter() {
+                if seen.contains(id) {
+                    continue;
+                }
+                let Some(place) = self.scope().place_of(id) else {
+                    continue;
+                };
+                if self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY) {
+                    let name = self.scope().full_name(place);
+                    return Err(codes::ER_FIELD_IN_ORDER_NOT_SELECT.with(&[&(index + 1), &name]));
+                }
+                let column = self.scope().column(place);
+                aggregates.push((id, self.any_value(column)?));
+                seen.insert(id);
+            }
+        }
+        Ok(Relation::Aggregate(Aggregate {
+            input: Box::new(relation),
+            keys,
+            aggregates,
+            rollup: None,
+            first_groups: None,
+            purpose: Purpose::Distinct,
+            cause: "DISTINCT drops duplicates".to_owned(),
+        }))
+    }
+
+    /// Sets of result columns in which no two rows are equal.
+    fn unique_keys(&mut self, grouped: bool, distinct: bool) -> Vec<Vec<usize>> {
+        let scope = self.scope();
+        let mut keys = Vec::new();
+        if distinct {
+            keys.push((0..scope.items.len()).collect());
+        }
+        let position_of = |wanted: &Expression| {
+            scope
+                .items
+                .iter()
+                .position(|item| same_expression(&item.expression, wanted))
+        };
+        if grouped {
+            if !scope.rollup
+                && let Some(key) = scope
+                    .group_keys
+                    .iter()
+                    .map(position_of)
+                    .collect::<Option<Vec<_>>>()
+            {
+                keys.push(key);
+            }
+            return keys;
+        }
+        if let [table] = scope.tables.as_slice() {
+            for unique in &table.unique_keys {
+                let place = |column: &usize| {
+                    scope.items.iter().position(|item| {
+                        item.column
+                            == Some(ColumnPlace {
+                                table: 0,
+                                column: *column,
+                            })
+                    })
+                };
+                if let Some(key) = unique.iter().map(place).collect() {
+                    keys.push(key);
+                }
+            }
+        }
+        keys
+    }
+}
+
+/// The bound parts of a query block.
+struct Parts {
+    relation: Relation,
+    having: Option<Expression>,
+    order: Vec<OrderKey>,
+    distinct: bool,
+    buffer: bool,
+    limit: Option<(u64, u64)>,
+    select_id: usize,
+}
+
+pub(super) fn extend(relation: Relation, columns: Vec<Computed>) -> Relation {
+    if columns.is_empty() {
+        return relation;
+    }
+    Relation::Extend {
+        input: Box::new(relation),
+        columns,
+    }
+}
+
+/// The expressions of GROUP BY, and whether it says WITH ROLLUP.
+fn group_by_of(group_by: &GroupByExpr) -> Result<(Vec<&Expr>, bool)> {
+    let GroupByExpr::Expressions(expressions, modifiers) = group_by else {
+        return Err(not_supported("GROUP BY ALL"));
+    };
+    let mut rollup = false;
+    for modifier in modifiers {
+        match modifier {
+            GroupByWithModifier::Rollup => rollup = true,
+            other => return Err(not_supported(&format!("GROUP BY {other}"))),
+        }
+    }
+    let mut keys = Vec::with_capacity(expressions.len());
+    for expression in expressions {
+        match expression {
+            Expr::Rollup(sets) => {
+                rollup = true;
+                keys.extend(sets.iter().flatten());
+            }
+            other => keys.push(other),
+        }
+    }
+    Ok((keys, rollup))
+}
+
+/// The name that an expression is.
+fn name_in(expr: &Expr) -> Option<Name<'_>> {
+    match expr {
+        Expr::Identifier(ident) if mayfly_syntax::encodings::variable(expr).is_none() => {
+            Some(Name {
+                database: None,
+                table: None,
+                column: &ident.value,
+            })
+        }
+        Expr::CompoundIdentifier(parts) => compound_name(parts).ok(),
+        _ => None,
+    }
+}
+
+fn name_of(expr: &Expr) -> String {
+    match expr {
+        Expr::Identifier(ident) => ident.value.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,668 @@
+//! Types of expressions: what operands are converted to, and what a choice between several gives
+//! (the manual, "Type Conversion in Expression Evaluation").
+
+use mayfly_functions::{Argument, Coercibility};
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Error, PhysicalType, Result, SqlType, TypeKind, Value};
+
+use super::collation::{Claim, coercibility, has_collation};
+use crate::expression::{Comparison, Expression, ExpressionKind};
+
+/// The type of a predicate once it is a value.
+pub(crate) fn truth_value() -> SqlType {
+    SqlType {
+        length: 1,
+        ..SqlType::bigint()
+    }
+}
+
+/// The expression as a value that may be stored: predicates become 0 and 1.
+pub(crate) fn as_value(expression: Expression) -> Expression {
+    if expression.ty.kind != TypeKind::Boolean {
+        return expression;
+    }
+    cast(expression, &truth_value())
+}
+
+/// The expression as a predicate: anything else is compared with zero.
+pub(crate) fn as_predicate(expression: Expression) -> Expression {
+    let zero = match expression.ty.kind {
+        TypeKind::Boolean => return expression,
+        TypeKind::Null => {
+            return Expression {
+                ty: SqlType::boolean(),
+                ..expression
+            };
+        }
+        _ if expression.ty.is_integer() || expression.ty.kind == TypeKind::Decimal => None,
+        TypeKind::Enum | TypeKind::Set => None,
+        _ => Some(SqlType::double()),
+    };
+    let left = match &zero {
+        Some(double) => cast(expression, double),
+        None => expression,
+    };
+    if let ExpressionKind::Literal(value) = &left.kind
+        && let Some(truth) = truth(value)
+    {
+        return Expression::literal(Value::Int(i64::from(truth)), SqlType::boolean());
+    }
+    let zero = match left.ty.physical() {
+        PhysicalType::UInt64 => Value::UInt(0),
+        PhysicalType::Float64 => Value::Float(0.0),
+        PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => Value::Decimal {
+            unscaled: arrow_buffer::i256::ZERO,
+            scale,
+        },
+        _ => Value::Int(0),
+    };
+    let right = Expression::literal(zero, left.ty.clone());
+    compare(Comparison::NotEqual, left, right)
+}
+
+fn truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Int(number) => Some(*number != 0),
+        Value::UInt(number) => Some(*number != 0),
+        Value::Float(number) => Some(*number != 0.0),
+        Value::Decimal { unscaled, .. } => Some(*unscaled != arrow_buffer::i256::ZERO),
+        Value::Null | Value::Bytes(_) => None,
+    }
+}
+
+/// A comparison of two expressions that are of one type already.
+pub(crate) fn compare(comparison: Comparison, left: Expression, right: Expression) -> Expression {
+    let nullable = comparison != Comparison::NullSafeEqual && (left.nullable || right.nullable);
+    Expression {
+        kind: ExpressionKind::Compare {
+            comparison,
+            left: Box::new(left),
+            right: Box::new(right),
+        },
+        ty: SqlType::boolean(),
+        nullable,
+    }
+}
+
+/// Conjunction; nested ones are made flat.
+pub(crate) fn and(operands: Vec<Expression>) -> Expression {
+    junction(operands, true)
+}
+
+/// Disjunction; nested ones are made flat.
+pub(crate) fn or(operands: Vec<Expression>) -> Expression {
+    junction(operands, false)
+}
+
+fn junction(operands: Vec<Expression>, conjunction: bool) -> Expression {
+    let mut flat = Vec::with_capacity(operands.len());
+    for operand in operands {
+        match operand.kind {
+            ExpressionKind::And(inner) if conjunction => flat.extend(inner),
+            ExpressionKind::Or(inner) if !conjunction => flat.extend(inner),
+            _ => flat.push(operand),
+        }
+    }
+    if flat.len() == 1
+        && let Some(only) = flat.pop()
+    {
+        return only;
+    }
+    let nullable = flat.iter().any(|operand| operand.nullable);
+    Expression {
+        kind: if conjunction {
+            ExpressionKind::And(flat)
+        } else {
+            ExpressionKind::Or(flat)
+        },
+        ty: SqlType::boolean(),
+        nullable,
+    }
+}
+
+/// Negation of a predicate.
+pub(crate) fn not(operand: Expression) -> Expression {
+    let nullable = operand.nullable;
+    match operand.kind {
+        ExpressionKind::Not(inner) => *inner,
+        ExpressionKind::InList {
+            operand,
+            list,
+            negated,
+        } => Expression {
+            kind: ExpressionKind::InList {
+                operand,
+                list,
+                negated: !negated,
+            },
+            ty: SqlType::boolean(),
+            nullable,
+        },
+        kind => Expression {
+            kind: ExpressionKind::Not(Box::new(Expression {
+                kind,
+                ty: SqlType::boolean(),
+                nullable,
+            })),
+            ty: SqlType::boolean(),
+            nullable,
+        },
+    }
+}
+
+/// `operand IS NULL`
+pub(crate) fn is_null(operand: Expression) -> Expression {
+    Expression {
+        kind: ExpressionKind::IsNull(Box::new(operand)),
+        ty: SqlType::boolean(),
+        nullable: false,
+    }
+}
+
+/// Whether values of `from` are values of `to` as they are.
+fn same_representation(from: &SqlType, to: &SqlType) -> bool {
+    if from == to {
+        return true;
+    }
+    if from.physical() != to.physical() {
+        return false;
+    }
+    match (from.kind, to.kind) {
+        (TypeKind::Null, _) | (_, TypeKind::Null) => false,
+        (TypeKind::Decimal, TypeKind::Decimal) => from.length <= to.length,
+        (TypeKind::Double | TypeKind::Float, TypeKind::Double) => true,
+        (TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp, TypeKind::DateTime) => {
+            from.decimals <= to.decimals
+        }
+        (TypeKind::Time, TypeKind::Time) => from.decimals <= to.decimals,
+        (TypeKind::Enum | TypeKind::Set, _) | (_, TypeKind::Enum | TypeKind::Set) => false,
+        (TypeKind::Json, _) | (_, TypeKind::Json) => false,
+        _ if from.is_string() && to.is_string() => {
+            from.collation == to.collation && characters(from) <= characters(to)
+        }
+        _ if from.is_integer() && to.is_integer() => {
+            integer_rank(from) <= integer_rank(to) && to.kind != TypeKind::Bit
+        }
+        _ => false,
+    }
+}
+
+/// Orders integer kinds by their range.
+fn integer_rank(ty: &SqlType) -> u8 {
+    match ty.kind {
+        TypeKind::Boolean => 0,
+        TypeKind::TinyInt => 1,
+        TypeKind::SmallInt | TypeKind::Year => 2,
+        TypeKind::MediumInt => 3,
+        TypeKind::Int => 4,
+        _ => 5,
+    }
+}
+
+/// Converts an expression; a literal is converted now when that raises no warning.
+pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
+    if same_representation(&expression.ty, to) {
+        return expression;
+    }
+    if let ExpressionKind::Literal(value) = &expression.kind
+        && let Some(converted) = super::expression::literal::convert(value, &expression.ty, to)
+    {
+        return Expression::literal(converted, to.clone());
+    }
+    // A string that does not parse becomes a NULL temporal value.
+    let nullable = expression.nullable
+        || (to.is_temporal() && !expression.ty.is_temporal())
+        || to.kind == TypeKind::Json;
+    Expression {
+        kind: ExpressionKind::Cast(Box::new(expression)),
+        ty: to.clone(),
+        nullable,
+    }
+}
+
+/// The same value, compared by another collation.
+pub(crate) fn with_collation(mut expression: Expression, collation: CollationId) -> Expression {
+    if expression.ty.collation == collation {
+        return expression;
+    }
+    if !expression.ty.is_string() {
+        let target = string_of(&expression.ty, collation);
+        return cast(expression, &target);
+    }
+    let binary = |id: CollationId| id == CollationId::BINARY;
+    if binary(expression.ty.collation) != binary(collation) {
+        let target = SqlType {
+            collation,
+            ..expression.ty.clone()
+        };
+        return cast(expression, &target);
+    }
+    // Text has one representation whatever its collation.
+    expression.ty.collation = collation;
+    expression
+}
+
+/// How many characters the text of a value may have.
+pub(crate) fn characters(ty: &SqlType) -> u32 {
+    match ty.kind {
+        TypeKind::Decimal => ty.length + 2,
+        TypeKind::Json => u32::MAX,
+        _ => ty.length,
+    }
+}
+
+/// The string type that holds the text of any value of a type.
+pub(crate) fn string_of(ty: &SqlType, collation: CollationId) -> SqlType {
+    match ty.kind {
+        TypeKind::Char => SqlType::varchar(ty.length, collation),
+        _ if ty.is_string() => SqlType {
+            collation,
+            ..ty.clone()
+        },
+        TypeKind::Json => SqlType::text(TypeKind::LongText, collation),
+        _ => SqlType::varchar(characters(ty), collation),
+    }
+}
+
+/// What a function is told of an argument.
+pub(crate) fn argument(expression: &Expression) -> Argument<'_> {
+    Argument {
+        ty: &expression.ty,
+        nullable: expression.nullable,
+        constant: expression.as_literal(),
+        coercibility: coercibility(expression),
+    }
+}
+
+/// Converts two operands to the type that they are compared in.
+pub(crate) fn unify_for_comparison(
+    left: Expression,
+    right: Expression,
+    operation: &str,
+) -> Result<(Expression, Expression)> {
+    let target = comparison_type(&left, &right, operation)?;
+    match target {
+        Target::Type(ty) => Ok((cast(left, &ty), cast(right, &ty))),
+        Target::Collation(collation) => Ok((
+            with_collation(left, collation),
+            with_collation(right, collation),
+        )),
+    }
+}
+
+enum Target {
+    Type(SqlType),
+    Collation(CollationId),
+}
+
+fn comparison_type(left: &Expression, right: &Expression, operation: &str) -> Result<Target> {
+    let (a, b) = (&left.ty, &right.ty);
+    if b.kind == TypeKind::Null {
+        return Ok(Target::Type(comparable(a)));
+    }
+    if a.kind == TypeKind::Null {
+        return Ok(Target::Type(comparable(b)));
+    }
+    if a.kind == TypeKind::Json || b.kind == TypeKind::Json {
+        return Ok(Target::Type(SqlType::json()));
+    }
+    let text = |ty: &SqlType| has_collation(ty);
+    if text(a) && text(b) {
+        let collation = aggregate_collations(&[Claim::of(left), Claim::of(right)], operation)?;
+        return Ok(Target::Collation(collation));
+    }
+    if a.is_temporal() || b.is_temporal() {
+        return Ok(Target::Type(temporal_comparison(left, right)));
+    }
+    // ENUM and SET meet a number as their index.
+    let number = |ty: &SqlType| match ty.kind {
+        TypeKind::Enum | TypeKind::Set => SqlType::bigint_unsigned(),
+        _ => ty.clone(),
+    };
+    let (a, b) = (number(a), number(b));
+    if text(&a) || text(&b) {
+        let (string, other) = if text(&a) { (left, &b) } else { (right, &a) };
+        return Ok(Target::Type(string_with_number(string, other)));
+    }
+    Ok(Target::Type(numeric_comparison(left, &a, right, &b)))
+}
+
+/// The type itself, unless it is none that values are compared in.
+fn comparable(ty: &SqlType) -> SqlType {
+    match ty.kind {
+        TypeKind::Null => SqlType::bigint(),
+        TypeKind::Boolean => truth_value(),
+        _ => ty.clone(),
+    }
+}
+
+fn string_with_number(string: &Expression, number: &SqlType) -> SqlType {
+    // A literal that is an integer is compared as one, so that large ones keep all their digits;
+    // 0x41 is a number here.
+    if let ExpressionKind::Literal(Value::Bytes(bytes)) = &string.kind
+        && number.is_integer()
+    {
+        if super::expression::literal::is_hexadecimal(string) {
+            return SqlType::bigint_unsigned();
+        }
+        let digits = bytes.strip_prefix(b"-").unwrap_or(bytes);
+        if (1..=18).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) {
+            return match number.physical() {
+                PhysicalType::UInt64 if bytes.len() != digits.len() => SqlType::decimal(20, 0),
+                PhysicalType::UInt64 => SqlType::bigint_unsigned(),
+                _ => SqlType::bigint(),
+            };
+        }
+    }
+    SqlType::double()
+}
+
+fn numeric_comparison(left: &Expression, a: &SqlType, right: &Expression, b: &SqlType) -> SqlType {
+    let float = |ty: &SqlType| matches!(ty.kind, TypeKind::Float | TypeKind::Double);
+    if float(a) || float(b) {
+        return SqlType::double();
+    }
+    if a.kind == TypeKind::Decimal || b.kind == TypeKind::Decimal {
+        return wider_decimal(&as_decimal(a), &as_decimal(b));
+    }
+    let unsigned = |ty: &SqlType| ty.physical() == PhysicalType::UInt64;
+    match (unsigned(a), unsigned(b)) {
+        (false, false) => SqlType::bigint(),
+        (true, true) => SqlType::bigint_unsigned(),
+        // A literal takes the other side's signedness if it can.
+        (true, false) if fits_other_sign(right) => SqlType::bigint_unsigned(),
+        (false, true) if fits_other_sign(left) => SqlType::bigint_unsigned(),
+        (true, false) if fits_other_sign(left) => SqlType::bigint(),
+        (false, true) if fits_other_sign(right) => SqlType::bigint(),
+        _ => SqlType::decimal(20, 0),
+    }
+}
+
+fn fits_other_sign(expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::Literal(Value::Int(number)) => *number >= 0,
+        ExpressionKind::Literal(Value::UInt(number)) => i64::try_from(*number).is_ok(),
+        _ => expression.ty.kind == TypeKind::Boolean,
+    }
+}
+
+fn as_decimal(ty: &SqlType) -> SqlType {
+    mayfly_types::decimal::decimal_of_numeric(ty)
+}
+
+fn wider_decimal(a: &SqlType, b: &SqlType) -> SqlType {
+    let scale = a.decimals.max(b.decimals);
+    let integer_digits = |ty: &SqlType| ty.length.saturating_sub(u32::from(ty.decimals));
+    let digits = integer_digits(a).max(integer_digits(b)) + u32::from(scale);
+    SqlType::decimal(u8::try_from(digits).unwrap_or(u8::MAX), scale)
+}
+
+fn temporal_comparison(left: &Expression, right: &Expression) -> SqlType {
+    let (a, b) = (&left.ty, &right.ty);
+    let time = |ty: &SqlType| ty.kind == TypeKind::Time;
+    let fraction = |ty: &SqlType| {
+        if ty.is_temporal() { ty.decimals } else { 6 }
+    };
+    let decimals = fraction(a).max(fraction(b));
+    match (a.is_temporal(), b.is_temporal()) {
+        (true, true) if time(a) && time(b) => SqlType::temporal(TypeKind::Time, decimals),
+        (true, true) => SqlType::temporal(TypeKind::DateTime, decimals),
+        (true, false) => temporal_with_other(a, right),
+        _ => temporal_with_other(b, left),
+    }
+}
+
+fn temporal_with_other(temporal: &SqlType, other: &Expression) -> SqlType {
+    let constant = matches!(
+        other.kind,
+        ExpressionKind::Literal(_) | ExpressionKind::Parameter(_)
+    );
+    if has_collation(&other.ty) || constant {
+        // The literal is converted, not the column; the fraction of a literal counts.
+        let decimals = if has_collation(&other.ty) {
+            6
+        } else {
+            temporal.decimals
+        };
+        return match temporal.kind {
+            TypeKind::Time => SqlType::temporal(TypeKind::Time, decimals),
+            _ => SqlType::temporal(TypeKind::DateTime, decimals),
+        };
+    }
+    if matches!(other.ty.kind, TypeKind::Float | TypeKind::Double) {
+        return SqlType::double();
+    }
+    wider_decimal(&temporal_number(temporal), &as_decimal(&other.ty))
+}
+
+/// A temporal value as the number 20240131235959.
+fn temporal_number(ty: &SqlType) -> SqlType {
+    let digits = match ty.kind {
+        TypeKind::Date => 8,
+        TypeKind::Time => 7,
+        _ => 14,
+    };
+    SqlType::decimal(digits + ty.decimals, ty.decimals)
+}
+
+/// The collation in which strings of these claims meet, or error 1267.
+pub(crate) fn aggregate_collations(claims: &[Claim], operation: &str) -> Result<CollationId> {
+    let Some((first, rest)) = claims.split_first() else {
+        return Ok(CollationId::default());
+    };
+    let mut winner = *first;
+    for claim in rest {
+        winner = stronger(winner, *claim).ok_or_else(|| illegal_mix(winner, *claim, operation))?;
+    }
+    Ok(winner.collation)
+}
+
+fn stronger(a: Claim, b: Claim) -> Option<Claim> {
+    if a.collation == b.collation {
+        return Some(if a.coercibility <= b.coercibility {
+            a
+        } else {
+            b
+        });
+    }
+    let weak = |claim: &Claim| claim.coercibility >= Coercibility::Numeric;
+    match (weak(&a), weak(&b)) {
+        (true, false) => return Some(b),
+        (false, true) => return Some(a),
+        _ => {}
+    }
+    if a.coercibility != b.coercibility {
+        let (strong, other) = if a.coercibility < b.coercibility {
+            (a, b)
+        } else {
+            (b, a)
+        };
+        // A Unicode string is not squeezed into a smaller character set unless it is a literal.
+        let narrows = is_unicode(other.collation)
+            && !is_unicode(strong.collation)
+            && strong.collation != CollationId::BINARY
+            && strong.coercibility > Coercibility::Explicit
+            && other.coercibility < Coercibility::Coercible;
+        return Some(if narrows { other } else { strong });
+    }
+    if a.coercibility == Coercibility::Explicit {
+        return None;
+    }
+    if a.collation == CollationId::BINARY {
+        return Some(a);
+    }
+    if b.collation == CollationId::BINARY {
+        return Some(b);
+    }
+    match (is_unicode(a.collation), is_unicode(b.collation)) {
+        (true, false) => return Some(a),
+        (false, true) => return Some(b),
+        _ => {}
+    }
+    if charset(a.collation) != charset(b.collation) {
+        return match (charset(a.collation), charset(b.collation)) {
+            ("utf8mb4", "utf8mb3") => Some(a),
+            ("utf8mb3", "utf8mb4") => Some(b),
+            (_, "ascii") => Some(a),
+            ("ascii", _) => Some(b),
+            _ => None,
+        };
+    }
+    match (
+        is_code_point_order(a.collation),
+        is_code_point_order(b.collation),
+    ) {
+        (true, false) => Some(a),
+        (false, true) => Some(b),
+        _ => None,
+    }
+}
+
+fn illegal_mix(a: Claim, b: Claim, operation: &str) -> Error {
+    let name = |claim: &Claim| super::collation::collation_name(claim.collation);
+    let strength = |claim: &Claim| match claim.coercibility {
+        Coercibility::Explicit => "EXPLICIT",
+        Coercibility::NoCollation => "NONE",
+        Coercibility::Implicit => "IMPLICIT",
+        Coercibility::SystemConstant => "SYSCONST",
+        Coercibility::Coercible => "COERCIBLE",
+        Coercibility::Numeric => "NUMERIC",
+        Coercibility::Ignorable => "IGNORABLE",
+    };
+    codes::ER_CANT_AGGREGATE_2COLLATIONS.with(&[
+        &name(&a),
+        &strength(&a),
+        &name(&b),
+        &strength(&b),
+        &operation,
+    ])
+}
+
+fn charset(collation: CollationId) -> &'static str {
+    let name = super::collation::collation_name(collation);
+    name.split('_').next().unwrap_or(name)
+}
+
+fn is_unicode(collation: CollationId) -> bool {
+    charset(collation).starts_with("utf8")
+}
+
+fn is_code_point_order(collation: CollationId) -> bool {
+    super::collation::collation_name(collation).ends_with("_bin")
+}
+
+/// The type of a choice between expressions: CASE, COALESCE, UNION.
+pub(crate) fn choice_type(choices: &[&Expression], operation: &str) -> Result<SqlType> {
+    let mut claims = Vec::new();
+    let mut result: Option<SqlType> = None;
+    for choice in choices {
+        if choice.ty.kind == TypeKind::Null {
+            continue;
+        }
+        claims.push(Claim::of(choice));
+        let ty = comparable(&choice.ty);
+        result = Some(match result {
+            None => ty,
+            Some(known) => common_type(&known, &ty),
+        });
+    }
+    let Some(mut ty) = result else {
+        return Ok(SqlType::null());
+    };
+    if has_collation(&ty) && ty.kind != TypeKind::Json {
+        // Numbers among the choices have no claim.
+        let strings: Vec<Claim> = claims
+            .iter()
+            .copied()
+            .filter(|claim| claim.coercibility != Coercibility::Numeric)
+            .collect();
+        if !strings.is_empty() {
+            ty.collation = aggregate_collations(&strings, operation)?;
+        }
+    }
+    Ok(ty)
+}
+
+/// The type that holds the values of both.
+fn common_type(a: &SqlType, b: &SqlType) -> SqlType {
+    if a == b {
+        return a.clone();
+    }
+    if a.kind == TypeKind::Null {
+        return b.clone();
+    }
+    if b.kind == TypeKind::Null {
+        return a.clone();
+    }
+    if a.is_numeric() && b.is_numeric() {
+        return common_number(a, b);
+    }
+    if a.is_temporal() && b.is_temporal() {
+        let decimals = a.decimals.max(b.decimals);
+        let kind = if a.kind == b.kind {
+            a.kind
+        } else {
+            TypeKind::DateTime
+        };
+        return SqlType::temporal(kind, decimals);
+    }
+    if a.kind == TypeKind::Json && b.kind == TypeKind::Json {
+        return SqlType::json();
+    }
+    common_string(a, b)
+}
+
+fn common_number(a: &SqlType, b: &SqlType) -> SqlType {
+    let float = |ty: &SqlType| matches!(ty.kind, TypeKind::Float | TypeKind::Double);
+    if float(a) || float(b) {
+        return SqlType::double();
+    }
+    if a.kind == TypeKind::Decimal || b.kind == TypeKind::Decimal {
+        return wider_decimal(&as_decimal(a), &as_decimal(b));
+    }
+    let unsigned = |ty: &SqlType| ty.physical() == PhysicalType::UInt64;
+    let wide = if integer_rank(a) >= integer_rank(b) {
+        a
+    } else {
+        b
+    };
+    let length = a.length.max(b.length);
+    match (unsigned(a), unsigned(b)) {
+        (x, y) if x == y => SqlType {
+            length,
+            ..wide.clone()
+        },
+        // The unsigned side needs one more bit than a signed type of its size has.
+        (true, _) if integer_rank(a) >= 5 => SqlType::decimal(20, 0),
+        (_, true) if integer_rank(b) >= 5 => SqlType::decimal(20, 0),
+        _ => SqlType {
+            length,
+            ..SqlType::bigint()
+        },
+    }
+}
+
+fn common_string(a: &SqlType, b: &SqlType) -> SqlType {
+    let collation = match (has_collation(a), has_collation(b)) {
+        (true, _) => a.collation,
+        (_, true) => b.collation,
+        _ => CollationId::default(),
+    };
+    let rank = |ty: &SqlType| match ty.kind {
+        TypeKind::TinyText => 1,
+        TypeKind::Text => 2,
+        TypeKind::MediumText => 3,
+        TypeKind::LongText | TypeKind::Json => 4,
+        _ => 0,
+    };
+    match rank(a).max(rank(b)) {
+        0 if a.kind == TypeKind::Char && b.kind == TypeKind::Char && a.length == b.length => {
+            SqlType::char(a.length, collation)
+        }
+        0 => SqlType::varchar(characters(a).max(characters(b)), collation),
+        1 => SqlType::text(TypeKind::TinyText, collation),
+        2 => SqlType::text(TypeKind::Text, collation),
+        3 => SqlType::text(TypeKind::MediumText, collation),
+        _ => SqlType::text(TypeKind::LongText, collation),
+    }
+}

@@ -1,0 +1,330 @@
+//! WITH: common table expressions, recursive ones too.
+
+use mayfly_syntax::ast::{Cte, Query, SetExpr, SetOperator, SetQuantifier, With};
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::from::rename_columns;
+use super::types::cast;
+use super::{Binder, Block, BlockColumn, not_supported, same_name};
+use crate::expression::Expression;
+use crate::logical::{Computed, Relation, Shared, SharedRelation};
+
+/// A common table expression that names can mean.
+#[derive(Debug)]
+pub(crate) struct VisibleCte {
+    name: String,
+    /// Its place among the statement's shared results.
+    shared: usize,
+    columns: Vec<BlockColumn>,
+    /// While its own recursive part is bound.
+    recursive_part: Option<RecursivePart>,
+    unique_keys: Vec<Vec<usize>>,
+    /// How many query blocks were open around it.
+    depth: usize,
+}
+
+/// What the recursive part did so far.
+#[derive(Debug, Default)]
+struct RecursivePart {
+    references: usize,
+}
+
+impl Binder<'_> {
+    /// Binds the WITH clause; the names stay visible until [`Binder::leave_with`].
+    pub(super) fn enter_with(&mut self, with: Option<&With>) -> Result<usize> {
+        let mark = self.ctes.len();
+        let Some(with) = with else {
+            return Ok(mark);
+        };
+        for cte in &with.cte_tables {
+            let name = cte.alias.name.value.as_str();
+            if self.ctes[mark..].iter().any(|known| known.name == name) {
+                return Err(codes::ER_NONUNIQ_TABLE.with(&[&name]));
+            }
+            if with.recursive && mentions(&cte.query, name) {
+                self.bind_recursive_cte(cte)?;
+            } else {
+                self.bind_plain_cte(cte)?;
+            }
+        }
+        Ok(mark)
+    }
+
+    pub(super) fn leave_with(&mut self, mark: usize) {
+        self.ctes.truncate(mark);
+    }
+
+    fn bind_plain_cte(&mut self, cte: &Cte) -> Result<()> {
+        let name = cte.alias.name.value.as_str();
+        let mut block = self.bind_query_expression(&cte.query, false)?;
+        rename(&mut block, cte)?;
+        let mergeable = true;
+        self.share(name, block, mergeable);
+        Ok(())
+    }
+
+    fn share(&mut self, name: &str, block: Block, mergeable: bool) {
+        let shared = self.shared.len();
+        self.shared.push(Shared {
+            name: name.to_owned(),
+            columns: block.columns.iter().map(|column| column.id).collect(),
+            types: block
+                .columns
+                .iter()
+                .map(|column| column.ty.clone())
+                .collect(),
+            source: Some(SharedRelation::Plain(block.relation)),
+            readers: 0,
+            mergeable,
+            select_id: block.select_id,
+        });
+        self.ctes.push(VisibleCte {
+            name: name.to_owned(),
+            shared,
+            columns: block.columns,
+            recursive_part: None,
+            unique_keys: block.unique_keys,
+            depth: self.scopes.len(),
+        });
+    }
+
+    /// The recursive part is bound while the name means the rows of the round before.
+    fn bind_recursive_cte(&mut self, cte: &Cte) -> Result<()> {
+        let name = cte.alias.name.value.as_str();
+        let requires_union = || codes::ER_CTE_RECURSIVE_REQUIRES_UNION.with(&[&name]);
+        if cte.query.order_by.is_some() {
+            return Err(not_supported(
+                "ORDER BY over UNION in recursive Common Table Expression",
+            ));
+        }
+        let inner_mark = self.enter_with(cte.query.with.as_ref())?;
+        let mut arms = Vec::new();
+        let distinct = union_arms(&cte.query.body, &mut arms).ok_or_else(requires_union)?;
+        let first_recursive = arms
+            .iter()
+            .position(|arm| mentions_body(arm, name))
+            .unwrap_or(arms.len());
+        let wrong_order = arms[first_recursive..]
+            .iter()
+            .any(|arm| !mentions_body(arm, name));
+        if first_recursive == 0 || wrong_order {
+            return Err(codes::ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST.with(&[&name]));
+        }
+        let (seeds, steps) = arms.split_at(first_recursive);
+        let mut seed = self.bind_union_of(seeds, distinct)?;
+        rename(&mut seed, cte)?;
+        // Rows of later rounds may be NULL where the first ones are not.
+        for column in &mut seed.columns {
+            column.nullable = true;
+            column.origin = None;
+        }
+        let shared = self.shared.len();
+        self.shared.push(Shared {
+            name: name.to_owned(),
+            columns: seed.columns.iter().map(|column| column.id).collect(),
+            types: seed
+                .columns
+                .iter()
+                .map(|column| column.ty.clone())
+                .collect(),
+            source: None,
+            readers: 0,
+            mergeable: false,
+            select_id: seed.select_id,
+        });
+        self.ctes.push(VisibleCte {
+            name: name.to_owned(),
+            shared,
+            columns: seed.columns.clone(),
+            recursive_part: Some(RecursivePart::default()),
+            unique_keys: Vec::new(),
+            depth: self.scopes.len(),
+        });
+        let at = self.ctes.len() - 1;
+        let step = self.bind_union_of(steps, distinct)?;
+        if step.columns.len() != seed.columns.len() {
+            return Err(codes::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT.error());
+        }
+        if has_aggregate(&step.relation) {
+            return Err(codes::ER_CTE_RECURSIVE_FORBIDS_AGGREGATION.with(&[&name]));
+        }
+        let (step_relation, step_columns) = self.step_of_types(step, &seed.columns);
+        let limit = self.bind_limit(&cte.query)?;
+        self.shared[shared].source = Some(SharedRelation::Recursive {
+            seed: seed.relation,
+            step: step_relation,
+            step_columns,
+            distinct,
+        });
+        if limit.is_some() {
+            return Err(not_supported("LIMIT in recursive Common Table Expression"));
+        }
+        // The names of its own WITH go out of sight, but not it.
+        let mut own = self.ctes.remove(at);
+        self.leave_with(inner_mark);
+        own.recursive_part = None;
+        self.ctes.push(own);
+        Ok(())
+    }
+
+    /// The recursive part in the types of the first part, which decide.
+    fn step_of_types(&mut self, step: Block, wanted: &[BlockColumn]) -> (Relation, Vec<usize>) {
+        let mut computed = Vec::new();
+        let mut columns = Vec::with_capacity(wanted.len());
+        for (column, wanted) in step.columns.iter().zip(wanted) {
+            let value = Expression::column(column.id, column.ty.clone(), column.nullable);
+            let converted = cast(value, &wanted.ty);
+            columns.push(match converted.kind {
+                crate::expression::ExpressionKind::Column(id) => id,
+                _ => {
+                    let id = self.new_column();
+                    computed.push(Computed {
+                        id,
+                        expression: converted,
+                    });
+                    id
+                }
+            });
+        }
+        if computed.is_empty() {
+            return (step.relation, columns);
+        }
+        let relation = Relation::Extend {
+            input: Box::new(step.relation),
+            columns: computed,
+        };
+        (relation, columns)
+    }
+
+    /// A table name that means a common table expression.
+    pub(super) fn bind_cte_reference(
+        &mut self,
+        name: &str,
+        alias: &str,
+    ) -> Result<Option<Relation>> {
+        let Some(at) = self.ctes.iter().rposition(|cte| cte.name == name) else {
+            return Ok(None);
+        };
+        let first = self.new_columns(self.ctes[at].columns.len());
+        let innermost = self.scopes.len();
+        let cte = &mut self.ctes[at];
+        let working = match &mut cte.recursive_part {
+            Some(part) => {
+                part.references += 1;
+                true
+            }
+            None => false,
+        };
+        let mut columns = cte.columns.clone();
+        for (index, column) in columns.iter_mut().enumerate() {
+            column.id = first + index;
+        }
+        let shared = cte.shared;
+        let unique_keys = cte.unique_keys.clone();
+        if !working {
+            let definition = &mut self.shared[shared];
+            // A reader in a nested query block may run many times.
+            let weight = if innermost > cte.depth + 1 { 2 } else { 1 };
+            definition.readers += weight;
+        }
+        let ids = columns.iter().map(|column| column.id).collect();
+        self.add_table(super::scope::ScopeTable {
+            database: None,
+            alias: alias.to_owned(),
+            columns: super::scope::ScopeColumns::Derived(columns),
+            null_extended: false,
+            unique_keys,
+        })?;
+        Ok(Some(Relation::SharedScan {
+            shared,
+            alias: alias.to_owned(),
+            columns: ids,
+            working,
+        }))
+    }
+}
+
+fn rename(block: &mut Block, cte: &Cte) -> Result<()> {
+    let names: Vec<_> = cte
+        .alias
+        .columns
+        .iter()
+        .map(|column| &column.name)
+        .collect();
+    rename_columns(block, &names)?;
+    for (index, column) in block.columns.iter().enumerate() {
+        if block.columns[..index]
+            .iter()
+            .any(|other| same_name(&other.name, &column.name))
+        {
+            return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
+        }
+    }
+    Ok(())
+}
+
+/// The arms of a chain of UNIONs, and whether duplicates are dropped.
+fn union_arms<'q>(body: &'q SetExpr, arms: &mut Vec<&'q SetExpr>) -> Option<bool> {
+    let mut rest = body;
+    let mut distinct = None;
+    loop {
+        match rest {
+            SetExpr::SetOperation {
+                op: SetOperator::Union,
+                set_quantifier,
+                left,
+                right,
+            } => {
+                let drops = !matches!(set_quantifier, SetQuantifier::All);
+                distinct = Some(distinct.unwrap_or(false) | drops);
+                arms.push(&**right);
+                rest = left;
+            }
+            SetExpr::Query(query)
+                if distinct.is_none()
+                    && query.with.is_none()
+                    && query.order_by.is_none()
+                    && query.limit_clause.is_none() =>
+            {
+                rest = &query.body;
+            }
+            _ => {
+                arms.push(rest);
+                break;
+            }
+        }
+    }
+    arms.reverse();
+    distinct
+}
+
+fn mentions(query: &Query, name: &str) -> bool {
+    mentions_node(query, name)
+}
+
+fn mentions_body(body: &SetExpr, name: &str) -> bool {
+    mentions_node(body, name)
+}
+
+fn mentions_node<N: mayfly_syntax::ast::Visit>(node: &N, name: &str) -> bool {
+    let found = mayfly_syntax::ast::visit_relations(node, |relation| {
+        let called = matches!(relation.0.as_slice(), [part]
+            if part.as_ident().is_some_and(|ident| ident.value == name));
+        if called {
+            std::ops::ControlFlow::Break(())
+        } else {
+            std::ops::ControlFlow::Continue(())
+        }
+    });
+    found.is_break()
+}
+
+/// Whether a query block aggregates (not those of its derived tables).
+fn has_aggregate(relation: &Relation) -> bool {
+    match relation {
+        Relation::Aggregate(aggregate) => aggregate.purpose == crate::physical::Purpose::GroupBy,
+        Relation::Derived { .. } | Relation::SharedScan { .. } => false,
+        other => other.inputs().into_iter().any(has_aggregate),
+    }
+}

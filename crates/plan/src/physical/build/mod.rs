@@ -1,0 +1,689 @@
+//! From logical to physical plans: columns become positions, outer columns become parameters, and
+//! each relation becomes the operator that computes it.
+//!
+//! Lowering goes top down with the set of columns that are asked for, so that nothing is carried
+//! along that nobody reads; it comes back with the operator and its layout, the columns in the order
+//! in which it gives them.
+
+mod expression;
+mod join;
+mod rows;
+
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result, SqlType};
+
+use super::{
+    Operator, Plan, Purpose, QueryPlan, SetOperationKind, SharedId, SharedResult, SharedSource,
+    TemporaryTable,
+};
+use crate::expression::{Expression, ExpressionKind};
+use crate::logical::{
+    self, Aggregate, ColumnId, ColumnSet, Computed, Relation, Scan, Shared, SharedRelation,
+    with_stack,
+};
+use crate::options::PlanOptions;
+
+/// Lowers a bound and rewritten statement.
+pub fn lower(query: logical::Query) -> Result<QueryPlan> {
+    let mut lowering = Lowering::new(query.shared, query.parameter_count);
+    let required: ColumnSet = query.columns.iter().copied().collect();
+    let root = lowering.relation(query.relation, &required)?;
+    let root = exact(root, &query.columns)?;
+    Ok(QueryPlan {
+        root,
+        columns: query.output,
+        shared: lowering.results,
+        parameter_count: lowering.parameter_count,
+        tables: query.tables,
+    })
+}
+
+/// Lowers an expression whose columns are `0 .. column_count`, by position.
+pub(crate) fn lower_scalar(
+    expression: Expression,
+    shared: Vec<Shared>,
+    column_count: usize,
+    options: &PlanOptions,
+) -> Result<Expression> {
+    let mut lowering = Lowering::new(shared, options.parameters.len());
+    let layout: Vec<ColumnId> = (0..column_count).collect();
+    let lowered = lowering.expression(expression, &layout)?;
+    if lowering.results.is_empty() {
+        Ok(lowered)
+    } else {
+        Err(crate::bind::not_supported(
+            "WITH in a subquery outside of a query",
+        ))
+    }
+}
+
+/// An operator with the columns that it gives, in order.
+pub(super) struct Lowered {
+    pub(super) plan: Plan,
+    pub(super) layout: Vec<ColumnId>,
+}
+
+/// A subquery or lateral table that is being lowered: the outer columns that it reads.
+#[derive(Default)]
+struct Frame {
+    parameters: Vec<Outer>,
+}
+
+struct Outer {
+    parameter: usize,
+    id: ColumnId,
+    ty: SqlType,
+    nullable: bool,
+}
+
+/// The state of lowering one statement.
+pub(super) struct Lowering {
+    shared: Vec<Shared>,
+    /// Where each of `shared` went.
+    placed: Vec<Option<SharedId>>,
+    results: Vec<SharedResult>,
+    frames: Vec<Frame>,
+    parameter_count: usize,
+}
+
+/// A plan that cannot be: a bug of the binder or a rule.
+pub(super) fn internal(what: &str) -> Error {
+    codes::ER_UNKNOWN_ERROR.with(&[&format!("planner: {what}")])
+}
+
+impl Lowering {
+    fn new(shared: Vec<Shared>, parameter_count: usize) -> Self {
+        Self {
+            placed: vec![None; shared.len()],
+            shared,
+            results: Vec::new(),
+            frames: Vec::new(),
+            parameter_count,
+        }
+    }
+
+    pub(super) fn relation(&mut self, relation: Relation, required: &ColumnSet) -> Result<Lowered> {
+        with_stack(|| self.relation_here(relation, required))
+    }
+
+    fn relation_here(&mut self, relation: Relation, required: &ColumnSet) -> Result<Lowered> {
+        match relation {
+            Relation::Values {
+                columns,
+                types,
+                rows,
+            } => self.values(columns, types, rows),
+            Relation::Scan(scan) => self.scan(scan, required),
+            Relation::SharedScan {
+                shared,
+                alias,
+                columns,
+                working,
+            } => self.shared_scan(shared, alias, columns, working),
+            Relation::Filter { input, predicates } => self.filter(*input, predicates, required),
+            Relation::Project { input, columns } => self.project(*input, columns, required, false),
+            Relation::Extend { input, columns } => self.project(*input, columns, required, true),
+            Relation::Aggregate(aggregate) => self.aggregate(aggregate, required),
+            Relation::Sort {
+                input,
+                keys,
+                limit,
+                cause,
+            } => {
+                let mut needed = required.clone();
+                for key in &keys {
+                    key.expression.collect_columns(&mut needed);
+                }
+                let input = self.relation(*input, &needed)?;
+                let input = narrowed(input, &needed);
+                let keys = self.sort_keys(keys, &input.layout)?;
+                let estimated_rows = rows::limited(input.plan.estimated_rows, limit);
+                Ok(Lowered {
+                    plan: Plan {
+                        output: input.plan.output.clone(),
+                        estimated_rows,
+                        operator: Operator::Sort {
+                            input: Box::new(input.plan),
+                            keys,
+                            limit,
+                            temporary: TemporaryTable {
+                                purpose: Purpose::OrderBy,
+                                cause,
+                            },
+                        },
+                    },
+                    layout: input.layout,
+                })
+            }
+            Relation::Limit {
+                input,
+                offset,
+                count,
+            } => {
+                let input = self.relation(*input, required)?;
+                Ok(Lowered {
+                    plan: Plan {
+                        output: input.plan.output.clone(),
+                        estimated_rows: rows::limited(
+                            input.plan.estimated_rows,
+                            Some((offset, count)),
+                        ),
+                        operator: Operator::Limit {
+                            input: Box::new(input.plan),
+                            offset,
+                            count,
+                        },
+                    },
+                    layout: input.layout,
+                })
+            }
+            Relation::SetOperation {
+                kind,
+                all,
+                inputs,
+                columns,
+                types,
+            } => self.set_operation(kind, all, inputs, &columns, &types, required),
+            Relation::Join(join) => self.join(join, required),
+            Relation::Derived {
+                input, materialize, ..
+            } => {
+                let input = self.relation(*input, required)?;
+                match materialize {
+                    Some(temporary) => Ok(materialized(narrowed(input, required), temporary)),
+                    None => Ok(input),
+                }
+            }
+            Relation::Materialize { input, temporary } => {
+                let input = self.relation(*input, required)?;
+                Ok(materialized(narrowed(input, required), temporary))
+            }
+        }
+    }
+
+    fn values(
+        &mut self,
+        columns: Vec<ColumnId>,
+        types: Vec<SqlType>,
+        rows: Vec<Vec<Expression>>,
+    ) -> Result<Lowered> {
+        let mut lowered = Vec::with_capacity(rows.len());
+        for row in rows {
+            let row = row
+                .into_iter()
+                .map(|value| self.expression(value, &[]))
+                .collect::<Result<Vec<_>>>()?;
+            lowered.push(row);
+        }
+        Ok(Lowered {
+            plan: Plan {
+                estimated_rows: lowered.len() as f64,
+                operator: Operator::Values { rows: lowered },
+                output: types,
+            },
+            layout: columns,
+        })
+    }
+
+    fn scan(&mut self, scan: Scan, required: &ColumnSet) -> Result<Lowered> {
+        let mut needed = ColumnSet::new();
+        for predicate in &scan.predicates {
+            predicate.collect_columns(&mut needed);
+        }
+        let mut columns = Vec::new();
+        let mut layout = Vec::new();
+        let mut output = Vec::new();
+        for (index, column) in scan.table.columns.iter().enumerate() {
+            let id = scan.first + index;
+            if required.contains(id) || needed.contains(id) {
+                columns.push(index);
+                layout.push(id);
+                output.push(column.ty.clone());
+            }
+        }
+        let estimated_rows = rows::filtered(scan.table.row_count as f64, &scan.predicates);
+        let predicate = self.conjunction(scan.predicates, &layout)?;
+        Ok(Lowered {
+            plan: Plan {
+                operator: Operator::TableScan {
+                    table: scan.table,
+                    alias: scan.alias,
+                    columns,
+                    predicate,
+                },
+                output,
+                estimated_rows,
+            },
+            layout,
+        })
+    }
+
+    fn filter(
+        &mut self,
+        input: Relation,
+        predicates: Vec<Expression>,
+        required: &ColumnSet,
+    ) -> Result<Lowered> {
+        let mut needed = required.clone();
+        for predicate in &predicates {
+            predicate.collect_columns(&mut needed);
+        }
+        let input = self.relation(input, &needed)?;
+        let estimated_rows = rows::filtered(input.plan.estimated_rows, &predicates);
+        let Some(predicate) = self.conjunction(predicates, &input.layout)? else {
+            return Ok(input);
+        };
+        Ok(Lowered {
+            plan: Plan {
+                output: input.plan.output.clone(),
+                estimated_rows,
+                operator: Operator::Filter {
+                    input: Box::new(input.plan),
+                    predicate,
+                },
+            },
+            layout: input.layout,
+        })
+    }
+
+    /// Project and Extend: `keep` says whether columns of the input stay visible.
+    fn project(
+        &mut self,
+        input: Relation,
+        columns: Vec<Computed>,
+        required: &ColumnSet,
+        keep: bool,
+    ) -> Result<Lowered> {
+        let columns: Vec<Computed> = columns
+            .into_iter()
+            .filter(|column| required.contains(column.id))
+            .collect();
+        let mut needed = if keep {
+            required.clone()
+        } else {
+            ColumnSet::new()
+        };
+        for column in &columns {
+            needed.remove(column.id);
+        }
+        for column in &columns {
+            column.expression.collect_columns(&mut needed);
+        }
+        let input = self.relation(input, &needed)?;
+        if columns.is_empty() && keep {
+            return Ok(input);
+        }
+        let mut layout = Vec::new();
+        let mut output = Vec::new();
+        let mut expressions = Vec::new();
+        if keep {
+            for (position, id) in input.layout.iter().enumerate() {
+                if required.contains(*id) && !columns.iter().any(|column| column.id == *id) {
+                    layout.push(*id);
+                    let ty = &input.plan.output[position];
+                    output.push(ty.clone());
+                    expressions.push(Expression::column(position, ty.clone(), true));
+                }
+            }
+        }
+        for column in columns {
+            layout.push(column.id);
+            output.push(column.expression.ty.clone());
+            expressions.push(self.expression(column.expression, &input.layout)?);
+        }
+        Ok(Lowered {
+            plan: Plan {
+                output,
+                estimated_rows: input.plan.estimated_rows,
+                operator: Operator::Project {
+                    input: Box::new(input.plan),
+                    expressions,
+                },
+            },
+            layout,
+        })
+    }
+
+    fn aggregate(&mut self, aggregate: Aggregate, required: &ColumnSet) -> Result<Lowered> {
+        let mut needed = ColumnSet::new();
+        for key in &aggregate.keys {
+            key.expression.collect_columns(&mut needed);
+        }
+        let calls: Vec<_> = aggregate
+            .aggregates
+            .into_iter()
+            .filter(|(id, _)| required.contains(*id))
+            .collect();
+        for (_, call) in &calls {
+            for argument in &call.arguments {
+                argument.collect_columns(&mut needed);
+            }
+            for key in &call.order_by {
+                key.expression.collect_columns(&mut needed);
+            }
+        }
+        let input = self.relation(*aggregate.input, &needed)?;
+        let mut layout = Vec::with_capacity(aggregate.keys.len() + calls.len());
+        let mut output = Vec::with_capacity(layout.capacity());
+        let mut keys = Vec::with_capacity(aggregate.keys.len());
+        for key in aggregate.keys {
+            layout.push(key.id);
+            output.push(key.expression.ty.clone());
+            keys.push(self.expression(key.expression, &input.layout)?);
+        }
+        let mut aggregates = Vec::with_capacity(calls.len());
+        for (id, mut call) in calls {
+            layout.push(id);
+            output.push(call.signature.result.clone());
+            call.arguments = call
+                .arguments
+                .into_iter()
+                .map(|argument| self.expression(argument, &input.layout))
+                .collect::<Result<Vec<_>>>()?;
+            call.order_by = self.sort_keys(call.order_by, &input.layout)?;
+            aggregates.push(call);
+        }
+        if let Some(id) = aggregate.rollup {
+            layout.push(id);
+            output.push(SqlType::bigint());
+        }
+        let estimated_rows = rows::grouped(
+            input.plan.estimated_rows,
+            keys.len(),
+            aggregate.first_groups,
+        );
+        let temporary = (!keys.is_empty()).then_some(TemporaryTable {
+            purpose: aggregate.purpose,
+            cause: aggregate.cause,
+        });
+        Ok(Lowered {
+            plan: Plan {
+                operator: Operator::Aggregate {
+                    input: Box::new(input.plan),
+                    keys,
+                    aggregates,
+                    rollup: aggregate.rollup.is_some(),
+                    first_groups: aggregate.first_groups,
+                    temporary,
+                },
+                output,
+                estimated_rows,
+            },
+            layout,
+        })
+    }
+
+    fn set_operation(
+        &mut self,
+        kind: SetOperationKind,
+        all: bool,
+        inputs: Vec<(Relation, Vec<ColumnId>)>,
+        columns: &[ColumnId],
+        types: &[SqlType],
+        required: &ColumnSet,
+    ) -> Result<Lowered> {
+        // Only UNION ALL may leave out columns without changing which rows there are.
+        let streams = kind == SetOperationKind::Union && all;
+        let kept: Vec<usize> = (0..columns.len())
+            .filter(|index| !streams || required.contains(columns[*index]))
+            .collect();
+        let mut plans = Vec::with_capacity(inputs.len());
+        for (input, ids) in inputs {
+            let wanted: Vec<ColumnId> = kept
+                .iter()
+                .map(|index| ids.get(*index).copied())
+                .collect::<Option<_>>()
+                .ok_or_else(|| internal("a set operation's arm lacks a column"))?;
+            let lowered = self.relation(input, &wanted.iter().copied().collect())?;
+            plans.push(exact(lowered, &wanted)?);
+        }
+        let estimates = plans.iter().map(|plan| plan.estimated_rows);
+        let estimated_rows = match kind {
+            SetOperationKind::Union => estimates.sum(),
+            SetOperationKind::Intersect | SetOperationKind::Except => {
+                plans.first().map_or(0.0, |plan| plan.estimated_rows)
+            }
+        };
+        let word = match kind {
+            SetOperationKind::Union => "UNION drops duplicates",
+            SetOperationKind::Intersect => "INTERSECT matches rows",
+            SetOperationKind::Except => "EXCEPT matches rows",
+        };
+        let temporary = (!streams).then(|| TemporaryTable {
+            purpose: Purpose::SetOperation,
+            cause: word.to_owned(),
+        });
+        Ok(Lowered {
+            plan: Plan {
+                operator: Operator::SetOperation {
+                    kind,
+                    all,
+                    inputs: plans,
+                    temporary,
+                },
+                output: kept.iter().map(|index| types[*index].clone()).collect(),
+                estimated_rows,
+            },
+            layout: kept.iter().map(|index| columns[*index]).collect(),
+        })
+    }
+
+    fn shared_scan(
+        &mut self,
+        shared: usize,
+        alias: String,
+        columns: Vec<ColumnId>,
+        working: bool,
+    ) -> Result<Lowered> {
+        let id = self.place_shared(shared)?;
+        let output = self.shared[shared].types.clone();
+        let operator = if working {
+            Operator::WorkingTable { shared: id, alias }
+        } else {
+            Operator::SharedScan { shared: id, alias }
+        };
+        Ok(Lowered {
+            plan: Plan {
+                operator,
+                output,
+                estimated_rows: 1000.0,
+            },
+            layout: columns,
+        })
+    }
+
+    /// Lowers a shared result at its first reading, after those that it reads itself.
+    fn place_shared(&mut self, shared: usize) -> Result<SharedId> {
+        if let Some(id) = self.placed[shared] {
+            return Ok(id);
+        }
+        let definition = &mut self.shared[shared];
+        let Some(source) = definition.source.take() else {
+            return Err(internal("a common table expression reads itself"));
+        };
+        let columns = definition.columns.clone();
+        let types = definition.types.clone();
+        let name = definition.name.clone();
+        let required: ColumnSet = columns.iter().copied().collect();
+        let mut outer = ColumnSet::new();
+        let source = match source {
+            SharedRelation::Plain(relation) => {
+                outer.extend_from(&logical::free_columns(&relation));
+                let lowered = self.relation(relation, &required)?;
+                let id = SharedId(self.results.len());
+                self.placed[shared] = Some(id);
+                SharedSource::Plan(exact(lowered, &columns)?)
+            }
+            SharedRelation::Recursive {
+                seed,
+                step,
+                step_columns,
+                distinct,
+            } => {
+                outer.extend_from(&logical::free_columns(&seed));
+                outer.extend_from(&logical::free_columns(&step));
+                let seed = self.relation(seed, &required)?;
+                let seed = exact(seed, &columns)?;
+                // What the step reads must come before: its place is only known after that, so
+                // the results it needs are placed by lowering them first.
+                self.place_inner_shared(&step)?;
+                self.placed[shared] = Some(SharedId(self.results.len()));
+                let wanted = step_columns.iter().copied().collect();
+                let step = self.relation(step, &wanted)?;
+                let step = exact(step, &step_columns)?;
+                SharedSource::Recursive {
+                    seed,
+                    step,
+                    distinct,
+                }
+            }
+        };
+        let parameters = outer
+            .iter()
+            .filter_map(|id| self.known_parameter(id))
+            .collect();
+        self.results.push(SharedResult {
+            source,
+            output: types,
+            temporary: TemporaryTable {
+                purpose: Purpose::CommonTableExpression,
+                cause: format!("common table expression {name} is read more than once"),
+            },
+            name,
+            parameters,
+        });
+        Ok(SharedId(self.results.len() - 1))
+    }
+
+    fn place_inner_shared(&mut self, relation: &Relation) -> Result<()> {
+        let mut inner = Vec::new();
+        collect_shared(relation, &mut inner);
+        for shared in inner {
+            self.place_shared(shared)?;
+        }
+        Ok(())
+    }
+}
+
+/// The shared results that a relation reads (not as its own working table).
+fn collect_shared(relation: &Relation, into: &mut Vec<usize>) {
+    if let Relation::SharedScan {
+        shared,
+        working: false,
+        ..
+    } = relation
+    {
+        into.push(*shared);
+    }
+    relation.for_each_expression(&mut |expression| {
+        logical::visit_expression(expression, &mut |inner| {
+            if let ExpressionKind::LogicalSubquery(subquery) = &inner.kind {
+                collect_shared(&subquery.relation, into);
+            }
+            true
+        });
+    });
+    for input in relation.inputs() {
+        collect_shared(input, into);
+    }
+}
+
+fn materialized(input: Lowered, temporary: TemporaryTable) -> Lowered {
+    Lowered {
+        plan: Plan {
+            output: input.plan.output.clone(),
+            estimated_rows: input.plan.estimated_rows,
+            operator: Operator::Materialize {
+                input: Box::new(input.plan),
+                temporary,
+            },
+        },
+        layout: input.layout,
+    }
+}
+
+/// The same rows without columns that nobody asked for.
+fn narrowed(input: Lowered, required: &ColumnSet) -> Lowered {
+    if input.layout.iter().all(|id| required.contains(*id)) {
+        return input;
+    }
+    let kept: Vec<usize> = (0..input.layout.len())
+        .filter(|position| required.contains(input.layout[*position]))
+        .collect();
+    reordered(input, &kept)
+}
+
+/// The same rows with exactly these columns, in order.
+fn exact(input: Lowered, columns: &[ColumnId]) -> Result<Plan> {
+    if input.layout == columns {
+        return Ok(input.plan);
+    }
+    let kept = columns
+        .iter()
+        .map(|id| input.layout.iter().position(|known| known == id))
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(|| internal("a result column is not computed"))?;
+    Ok(reordered(input, &kept).plan)
+}
+
+fn reordered(input: Lowered, kept: &[usize]) -> Lowered {
+    let output: Vec<SqlType> = kept
+        .iter()
+        .map(|position| input.plan.output[*position].clone())
+        .collect();
+    let layout = kept
+        .iter()
+        .map(|position| input.layout[*position])
+        .collect();
+    // A projection of a projection is one.
+    if let Operator::Project {
+        input: below,
+        mut expressions,
+    } = input.plan.operator
+    {
+        let mut last_use = vec![usize::MAX; expressions.len()];
+        for (at, position) in kept.iter().enumerate() {
+            last_use[*position] = at;
+        }
+        let expressions = kept
+            .iter()
+            .enumerate()
+            .map(|(at, position)| {
+                if last_use[*position] == at {
+                    let ty = expressions[*position].ty.clone();
+                    let taken = Expression::column(0, ty, true);
+                    std::mem::replace(&mut expressions[*position], taken)
+                } else {
+                    expressions[*position].clone()
+                }
+            })
+            .collect();
+        return Lowered {
+            plan: Plan {
+                output,
+                estimated_rows: input.plan.estimated_rows,
+                operator: Operator::Project {
+                    input: below,
+                    expressions,
+                },
+            },
+            layout,
+        };
+    }
+    let expressions = kept
+        .iter()
+        .zip(&output)
+        .map(|(position, ty)| Expression::column(*position, ty.clone(), true))
+        .collect();
+    Lowered {
+        plan: Plan {
+            output,
+            estimated_rows: input.plan.estimated_rows,
+            operator: Operator::Project {
+                input: Box::new(input.plan),
+                expressions,
+            },
+        },
+        layout,
+    }
+}

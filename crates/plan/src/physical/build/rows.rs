@@ -1,0 +1,83 @@
+//! How many rows operators are thought to give. Without statistics on values these are the fixed
+//! fractions that MySQL uses for conditions it knows nothing about.
+
+use crate::expression::{Comparison, Expression, ExpressionKind};
+use crate::physical::JoinKind;
+
+/// The fraction of rows for which a predicate is thought to hold.
+pub(crate) fn selectivity(predicate: &Expression) -> f64 {
+    match &predicate.kind {
+        ExpressionKind::Compare {
+            comparison: Comparison::Equal | Comparison::NullSafeEqual,
+            ..
+        } => 0.1,
+        ExpressionKind::Compare {
+            comparison: Comparison::NotEqual,
+            ..
+        } => 0.9,
+        ExpressionKind::Compare { .. } => 0.3333,
+        ExpressionKind::And(operands) => operands.iter().map(selectivity).product(),
+        ExpressionKind::Or(operands) => {
+            let none: f64 = operands
+                .iter()
+                .map(|operand| 1.0 - selectivity(operand))
+                .product();
+            1.0 - none
+        }
+        ExpressionKind::Not(operand) => 1.0 - selectivity(operand),
+        ExpressionKind::IsNull(_) => 0.1,
+        ExpressionKind::InList { list, negated, .. } => {
+            let found = (list.len() as f64 * 0.1).min(0.5);
+            if *negated { 1.0 - found } else { found }
+        }
+        ExpressionKind::Literal(value) => match value {
+            mayfly_types::Value::Int(0) | mayfly_types::Value::Null => 0.0,
+            _ => 1.0,
+        },
+        _ => 0.5,
+    }
+}
+
+pub(crate) fn filtered(rows: f64, predicates: &[Expression]) -> f64 {
+    predicates.iter().map(selectivity).product::<f64>() * rows
+}
+
+pub(crate) fn limited(rows: f64, limit: Option<(u64, u64)>) -> f64 {
+    match limit {
+        Some((offset, count)) => (rows - offset as f64).max(0.0).min(count as f64),
+        None => rows,
+    }
+}
+
+pub(crate) fn grouped(rows: f64, keys: usize, first_groups: Option<u64>) -> f64 {
+    if keys == 0 {
+        return 1.0;
+    }
+    let groups = (rows * 0.5).max(rows.min(1.0));
+    match first_groups {
+        Some(first) => groups.min(first as f64),
+        None => groups,
+    }
+}
+
+pub(crate) fn joined(
+    kind: JoinKind,
+    left: f64,
+    right: f64,
+    equalities: usize,
+    residual: bool,
+) -> f64 {
+    let residual = if residual { 0.3333 } else { 1.0 };
+    let pairs = if equalities > 0 {
+        // Each row of the larger side is thought to have one partner.
+        left.max(right) * residual
+    } else {
+        left * right * residual
+    };
+    match kind {
+        JoinKind::Inner => pairs,
+        JoinKind::Left => pairs.max(left),
+        JoinKind::Semi => left * 0.5,
+        JoinKind::Anti | JoinKind::NullAwareAnti => left * 0.5,
+    }
+}
