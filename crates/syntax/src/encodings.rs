@@ -1,20 +1,68 @@
 //! How MySQL constructs that `sqlparser`'s tree has no node for are written in that tree, and the
 //! accessors by which the binder reads them without knowing how.
 //!
+//! Encoded, with an accessor here:
+//!
 //! | MySQL | tree | read with |
 //! |---|---|---|
 //! | `@a`, `` @`a b` `` | `Identifier` `@a`, unquoted (a column's identifier never starts so) | [`variable`] |
 //! | `@@x`, `@@global.x` | `Identifier` `@@x`, `@@global.x`, unquoted | [`variable`] |
 //! | `DEFAULT` as a value | `Function` `#default` without arguments | [`is_default`] |
-//! | an unaliased select item that is no column | `ExprWithAlias` whose alias has the marker span; its value is the column's name | [`item_alias`] |
-//! | `_latin1'x'` | `Prefixed`, prefix `_latin1` | the node |
-//! | `b'01'`, `0b01` | `Value::SingleQuotedByteStringLiteral` of the binary digits | [`bytes_literal`] |
+//! | an unaliased select item that is no column | `ExprWithAlias` whose alias has the marker span and is the column's name (source text; a string's value) | [`item_alias`], [`item_name`] |
+//! | `_latin1'x'` | `Prefixed`, prefix `_latin1` | [`introducer`] |
 //! | `x'4D'`, `0x4D` | `Value::HexStringLiteral` of the hexadecimal digits | [`bytes_literal`] |
+//! | `b'01'`, `0b01` | `Value::SingleQuotedByteStringLiteral` of the binary digits | [`bytes_literal`] |
+//! | units of intervals, `EXTRACT` | `DateTimeField`; composed ones are `Custom` | [`unit_name`] |
+//! | `TIMESTAMPADD(unit, ..)`, `TIMESTAMPDIFF(unit, ..)` | a call whose first argument is the unit as a string | – |
+//! | `GET_FORMAT(DATE, ..)` | a call whose first argument is the type as a string | – |
+//! | `MATCH (a, b) AGAINST (x mode)` | `#match`(`Tuple` of columns, x, mode as a string, perhaps empty) | [`MATCH_FUNCTION`] |
+//! | types of casts | `DataType`; `CHAR ... CHARACTER SET` and types unknown to it are `Custom` | [`cast_type`] |
+//! | types of `JSON_TABLE` columns | `DataType::Custom` | [`column_type`] |
+//! | `JSON_VALUE(d, p RETURNING t NULL ON EMPTY DEFAULT x ON ERROR)` | further arguments: a cast of NULL to t; `#NULL_ON_EMPTY`(NULL), `#DEFAULT_ON_ERROR`(x), ... | – |
+//! | `WEIGHT_STRING(x AS CHAR(3))` | a call whose argument is a cast | – |
+//!
+//! Written in another form of the same meaning, so that the binder meets only one:
+//!
+//! | MySQL | tree |
+//! |---|---|
+//! | `SUBSTRING(s FROM a FOR b)`, `MID`, `SUBSTR` | a call with two or three arguments, named as written |
+//! | `POSITION(a IN b)` | `LOCATE(a, b)` |
+//! | `a SOUNDS LIKE b` | `SOUNDEX(a) = SOUNDEX(b)` |
+//! | `INTERVAL 1 DAY + d` | `d + INTERVAL 1 DAY` |
+//! | `DATE_ADD(d, INTERVAL ..)` and its kin | a call whose second argument is an `Interval` |
+//! | `INTERVAL(n, a, b)` | a call of `INTERVAL` |
+//! | `CONVERT(x, type)`, `BINARY x` | `Cast` |
+//! | `CONVERT(x USING c)`, `CHAR(.. USING c)` | `Convert` with a `charset` |
+//! | `!a` | `NOT a` |
+//! | `MOD`, `<<`, `>>`, `^`, `DIV`, `:=`, `->`, `->>` | `Modulo`, `PGBitwiseShiftLeft`, `PGBitwiseShiftRight`, `BitwiseXor`, `MyIntegerDivide`, `Assignment`, `Arrow`, `LongArrow` |
+//! | `||` | `Or`, or `StringConcat` under `PIPES_AS_CONCAT` |
+//! | `ROW(a, b)` | `Tuple` |
+//! | `VALUES(c)`, `DEFAULT(c)` | a call with a column as its argument |
+//! | `NOW()`, `CURRENT_TIMESTAMP` | a call named as written; without parentheses its arguments are `FunctionArguments::None` |
+//! | `'a' 'b'` | one string |
+//! | `LIMIT m, n` | `LIMIT n OFFSET m` |
+//! | `JOIN`, `INNER JOIN`, `CROSS JOIN` | `JoinOperator::Inner`; outer joins are `Left` and `Right`; NATURAL is a constraint |
+//! | `(a, b)` among joined tables | `NestedJoin` of an inner join without constraint |
+//! | `GROUP BY ROLLUP(a, b)` | `GROUP BY a, b WITH ROLLUP` |
+//! | `FROM DUAL` | no `FROM` |
+//! | `FOR UPDATE OF a, b` | one lock clause for each table |
+//! | `SELECT ... INTO` | [`crate::ast::Statement::SelectInto`]; query blocks never hold `INTO` |
+//! | `SELECT ALL` | no `distinct` |
+//! | parentheses around a query that add nothing | gone |
+//!
+//! Functions named by a word that is a keyword only directly before a parenthesis (`COUNT (x)`,
+//! with a blank) arrive as calls of a stored function of that name would, as in MySQL; the binder
+//! tells them by [`is_detached_call`].
 
-use sqlparser::ast::{Expr, Function, FunctionArguments, Ident, ObjectNamePart, SelectItem, Value};
+use std::borrow::Cow;
+
+use sqlparser::ast::{
+    CharacterLength, DataType, DateTimeField, ExactNumberInfo, Expr, Function, FunctionArguments,
+    Ident, ObjectName, ObjectNamePart, SelectItem, Value,
+};
 use sqlparser::tokenizer::{Location, Span};
 
-use crate::ast::VariableScope;
+use crate::ast::{ColumnType, TypeKind, VariableScope};
 
 /// The span that marks an alias which the user did not write.
 const IMPLICIT: Span = Span {
@@ -28,8 +76,23 @@ const IMPLICIT: Span = Span {
     },
 };
 
+/// The span that marks a function's name which was not read as a keyword for the blank behind it.
+const DETACHED: Span = Span {
+    start: Location {
+        line: u64::MAX,
+        column: 0,
+    },
+    end: Location {
+        line: u64::MAX,
+        column: 0,
+    },
+};
+
 /// The function name that stands for the value `DEFAULT`.
 pub const DEFAULT_FUNCTION: &str = "#default";
+
+/// The function name that stands for `MATCH ... AGAINST`.
+pub const MATCH_FUNCTION: &str = "#match";
 
 /// A variable in an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,32 +118,35 @@ pub fn variable(expr: &Expr) -> Option<Variable<'_>> {
     else {
         return None;
     };
-    if let Some(system) = value.strip_prefix("@@") {
-        let scope = |word: &str| {
-            [
-                ("global", VariableScope::Global),
-                ("session", VariableScope::Session),
-            ]
-            .into_iter()
-            .chain([("local", VariableScope::Session)])
-            .find(|(name, _)| word.eq_ignore_ascii_case(name))
-            .map(|(_, scope)| scope)
-        };
-        return Some(
-            match system
-                .split_once('.')
-                .map(|(word, name)| (scope(word), name))
-            {
-                Some((scope @ Some(_), name)) => Variable::System { scope, name },
-                _ => Variable::System {
-                    scope: None,
-                    name: system,
-                },
-            },
-        );
-    }
-    value.strip_prefix('@').map(Variable::User)
+    let name = value.strip_prefix('@')?;
+    let Some(system) = name.strip_prefix('@') else {
+        return Some(Variable::User(name));
+    };
+    let scoped = system.split_once('.').and_then(|(word, name)| {
+        SCOPES
+            .iter()
+            .find(|(scope, _)| word.eq_ignore_ascii_case(scope))
+            .map(|(_, s)| (*s, name))
+    });
+    Some(match scoped {
+        Some((scope, name)) => Variable::System {
+            scope: Some(scope),
+            name,
+        },
+        None => Variable::System {
+            scope: None,
+            name: system,
+        },
+    })
 }
+
+const SCOPES: [(&str, VariableScope); 5] = [
+    ("global", VariableScope::Global),
+    ("session", VariableScope::Session),
+    ("local", VariableScope::Session),
+    ("persist", VariableScope::Persist),
+    ("persist_only", VariableScope::PersistOnly),
+];
 
 /// Whether an expression is the value `DEFAULT` of an assignment or an inserted row.
 pub fn is_default(expr: &Expr) -> bool {
@@ -111,6 +177,43 @@ pub fn item_alias(item: &SelectItem) -> Option<&Ident> {
     }
 }
 
+/// The name of the column that a select item makes; `None` for `*`.
+pub fn item_name(item: &SelectItem) -> Option<&str> {
+    match item {
+        SelectItem::ExprWithAlias { alias, .. } => Some(&alias.value),
+        SelectItem::UnnamedExpr(Expr::Identifier(column)) => Some(&column.value),
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => {
+            parts.last().map(|column| column.value.as_str())
+        }
+        _ => None,
+    }
+}
+
+/// Marks the name of a function that was not read as a keyword for the blank behind it.
+pub(crate) fn detached(name: Ident) -> Ident {
+    Ident {
+        span: DETACHED,
+        ..name
+    }
+}
+
+/// Whether a call's function is one of those that must stand directly before their parenthesis,
+/// and did not: MySQL then knows no such function (error 1630).
+pub fn is_detached_call(function: &Function) -> bool {
+    matches!(function.name.0.as_slice(), [ObjectNamePart::Identifier(name)] if name.span == DETACHED)
+}
+
+/// The character set that an introducer gives a literal, and the literal.
+pub fn introducer(expr: &Expr) -> Option<(&str, &Expr)> {
+    match expr {
+        Expr::Prefixed { prefix, value } => prefix
+            .value
+            .strip_prefix('_')
+            .map(|charset| (charset, value.as_ref())),
+        _ => None,
+    }
+}
+
 /// The bytes of a hexadecimal or binary literal; `None` for any other value.
 pub fn bytes_literal(value: &Value) -> Option<Vec<u8>> {
     let (digits, radix, per_byte) = match value {
@@ -126,4 +229,206 @@ pub fn bytes_literal(value: &Value) -> Option<Vec<u8>> {
         .chain(tail.chunks(per_byte))
         .map(|chunk| u8::from_str_radix(std::str::from_utf8(chunk).ok()?, radix).ok())
         .collect()
+}
+
+/// A column by its name and qualifiers.
+pub(crate) fn column(mut parts: Vec<Ident>) -> Expr {
+    match (parts.pop(), parts.is_empty()) {
+        (Some(name), true) => Expr::Identifier(name),
+        (Some(name), false) => {
+            parts.push(name);
+            Expr::CompoundIdentifier(parts)
+        }
+        (None, _) => Expr::CompoundIdentifier(parts),
+    }
+}
+
+/// A unit of intervals in MySQL's spelling: `DAY`, `HOUR_SECOND`.
+pub fn unit_name(unit: &DateTimeField) -> Cow<'static, str> {
+    Cow::Borrowed(match unit {
+        DateTimeField::Microsecond => "MICROSECOND",
+        DateTimeField::Second => "SECOND",
+        DateTimeField::Minute => "MINUTE",
+        DateTimeField::Hour => "HOUR",
+        DateTimeField::Day => "DAY",
+        DateTimeField::Week(_) => "WEEK",
+        DateTimeField::Month => "MONTH",
+        DateTimeField::Quarter => "QUARTER",
+        DateTimeField::Year => "YEAR",
+        other => return Cow::Owned(other.to_string()),
+    })
+}
+
+/// The target of a cast.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CastType {
+    /// Which type.
+    pub kind: CastTypeKind,
+    /// Its length, precision or fractional digits.
+    pub length: Option<u64>,
+    /// Its scale.
+    pub scale: Option<u64>,
+    /// The character set of `CHAR`.
+    pub charset: Option<String>,
+}
+
+/// The types a value can be cast to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are MySQL's own type names")]
+pub enum CastTypeKind {
+    Signed,
+    Unsigned,
+    Char,
+    Binary,
+    Decimal,
+    Float,
+    Double,
+    Date,
+    Time,
+    DateTime,
+    Year,
+    Json,
+    /// A geometry type.
+    Geometry,
+}
+
+/// The target of a cast, read from a node's type; `None` for a type that this crate never writes.
+pub fn cast_type(data_type: &DataType) -> Option<CastType> {
+    let of = |kind, length| {
+        Some(CastType {
+            kind,
+            length,
+            scale: None,
+            charset: None,
+        })
+    };
+    match data_type {
+        DataType::Signed => of(CastTypeKind::Signed, None),
+        DataType::Unsigned => of(CastTypeKind::Unsigned, None),
+        DataType::Char(length) => of(CastTypeKind::Char, character_length(length.as_ref())),
+        DataType::Binary(length) => of(CastTypeKind::Binary, *length),
+        DataType::Decimal(info) | DataType::Float(info) => {
+            let (length, scale) = match info {
+                ExactNumberInfo::None => (None, None),
+                ExactNumberInfo::Precision(precision) => (Some(*precision), None),
+                ExactNumberInfo::PrecisionAndScale(precision, scale) => {
+                    (Some(*precision), u64::try_from(*scale).ok())
+                }
+            };
+            let kind = match data_type {
+                DataType::Decimal(_) => CastTypeKind::Decimal,
+                _ => CastTypeKind::Float,
+            };
+            Some(CastType {
+                kind,
+                length,
+                scale,
+                charset: None,
+            })
+        }
+        DataType::Double(_) | DataType::Real => of(CastTypeKind::Double, None),
+        DataType::Date => of(CastTypeKind::Date, None),
+        DataType::Time(digits, _) => of(CastTypeKind::Time, *digits),
+        DataType::Datetime(digits) => of(CastTypeKind::DateTime, *digits),
+        DataType::JSON => of(CastTypeKind::Json, None),
+        DataType::Custom(name, attributes) => match (custom_name(name)?, attributes.as_slice()) {
+            ("CHAR", [length, charset]) => Some(CastType {
+                kind: CastTypeKind::Char,
+                length: length.parse().ok(),
+                scale: None,
+                charset: Some(charset.clone()),
+            }),
+            ("YEAR", _) => of(CastTypeKind::Year, None),
+            _ => of(CastTypeKind::Geometry, None),
+        },
+        _ => None,
+    }
+}
+
+fn custom_name(name: &ObjectName) -> Option<&str> {
+    match name.0.as_slice() {
+        [ObjectNamePart::Identifier(ident)] => Some(&ident.value),
+        _ => None,
+    }
+}
+
+fn character_length(length: Option<&CharacterLength>) -> Option<u64> {
+    match length {
+        Some(CharacterLength::IntegerLength { length, .. }) => Some(*length),
+        _ => None,
+    }
+}
+
+/// `CHAR` in a cast; with a character set, a custom type of length and character set.
+pub(crate) fn cast_char_type(written: &ColumnType) -> DataType {
+    match &written.charset {
+        Some(charset) => {
+            let length = written
+                .length
+                .map_or_else(String::new, |length| length.to_string());
+            DataType::Custom(
+                ObjectName::from(vec![Ident::new("CHAR")]),
+                vec![length, charset.clone()],
+            )
+        }
+        None => DataType::Char(
+            written
+                .length
+                .map(|length| CharacterLength::IntegerLength { length, unit: None }),
+        ),
+    }
+}
+
+/// A column type as a node's type: the kind's number among [`KINDS`], the numbers, the flags, the
+/// character set, the collation, and the members.
+pub(crate) fn to_data_type(column_type: &ColumnType) -> DataType {
+    let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
+    let flags = [
+        column_type.unsigned,
+        column_type.zerofill,
+        column_type.binary,
+    ];
+    let mut attributes = vec![
+        number(column_type.length),
+        number(column_type.scale),
+        flags
+            .iter()
+            .map(|flag| if *flag { '1' } else { '0' })
+            .collect(),
+        column_type.charset.clone().unwrap_or_default(),
+        column_type.collation.clone().unwrap_or_default(),
+    ];
+    attributes.extend(column_type.members.iter().cloned());
+    DataType::Custom(
+        ObjectName::from(vec![Ident::new(column_type.kind.name())]),
+        attributes,
+    )
+}
+
+/// The type of a `JSON_TABLE` column; `None` for a type that this crate never writes there.
+pub fn column_type(data_type: &DataType) -> Option<ColumnType> {
+    let DataType::Custom(name, attributes) = data_type else {
+        return None;
+    };
+    let [length, scale, flags, charset, collation, members @ ..] = attributes.as_slice() else {
+        return None;
+    };
+    let name = custom_name(name)?;
+    let kind = TypeKind::ALL
+        .iter()
+        .copied()
+        .find(|kind| kind.name() == name)?;
+    let flag = |index| flags.as_bytes().get(index) == Some(&b'1');
+    let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    Some(ColumnType {
+        kind,
+        length: length.parse().ok(),
+        scale: scale.parse().ok(),
+        unsigned: flag(0),
+        zerofill: flag(1),
+        charset: text(charset),
+        binary: flag(2),
+        collation: text(collation),
+        members: members.to_vec(),
+    })
 }

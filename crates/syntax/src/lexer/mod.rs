@@ -1,0 +1,466 @@
+//! From text to tokens, one statement at a time.
+//!
+//! The rules are those of the manual's chapters "Literal Values", "Schema Object Names" and
+//! "Comments". Three of them need context, which is kept here so that the parser never looks at
+//! blanks: a word after a dot is no keyword, some function names are keywords only directly before
+//! a parenthesis, and a hint is a hint only behind the verb of a statement.
+//!
+//! A semicolon ends a statement wherever it stands outside quotes and comments, since Mayfly has no
+//! compound statements. Lexing stops there: a script is read in linear time, and `sql_mode` may
+//! change between its statements.
+
+pub(crate) mod literal;
+pub(crate) mod token;
+
+use self::token::{Kind, Token};
+use crate::ParseOptions;
+use crate::keywords::Kw;
+
+/// The version that `/*!NNNNN ... */` comments are compared with: MySQL 8.4.0.
+const VERSION: u32 = 80_400;
+
+/// The tokens of one statement.
+pub(crate) struct Lexed {
+    /// The tokens; the last one is always `End`.
+    pub(crate) tokens: Vec<Token>,
+    /// The byte behind the statement's semicolon, or the end of the text.
+    pub(crate) next: usize,
+}
+
+struct Lexer<'a> {
+    bytes: &'a [u8],
+    position: usize,
+    options: ParseOptions,
+    tokens: Vec<Token>,
+    in_version_comment: bool,
+}
+
+/// Cuts the statement that begins at a byte of a text into tokens.
+///
+/// The text must be at most [`crate::LENGTH_MAX`] bytes long.
+pub(crate) fn lex_statement(sql: &str, start: usize, options: &ParseOptions) -> Lexed {
+    let bytes = sql.as_bytes();
+    let estimate = bytes.len().saturating_sub(start) / 4 + 8;
+    let mut lexer = Lexer {
+        bytes,
+        position: start,
+        options: *options,
+        tokens: Vec::with_capacity(estimate.min(1 << 12)),
+        in_version_comment: false,
+    };
+    while lexer.token() {}
+    let next = match lexer.tokens.last() {
+        Some(token) => token.end as usize,
+        None => bytes.len(),
+    };
+    Lexed {
+        tokens: lexer.tokens,
+        next,
+    }
+}
+
+fn is_identifier_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
+}
+
+impl Lexer<'_> {
+    fn peek(&self, ahead: usize) -> u8 {
+        self.bytes.get(self.position + ahead).copied().unwrap_or(0)
+    }
+
+    fn at_end(&self) -> bool {
+        self.position >= self.bytes.len()
+    }
+
+    fn push(&mut self, kind: Kind, start: usize) {
+        self.push_word(kind, Kw::OTHER, start);
+    }
+
+    fn push_word(&mut self, kind: Kind, keyword: Kw, start: usize) {
+        let end = self.position.min(self.bytes.len()) as u32;
+        self.tokens.push(Token {
+            kind,
+            keyword,
+            start: start as u32,
+            end,
+        });
+    }
+
+    /// Makes the next token; `false` after the statement's last.
+    fn token(&mut self) -> bool {
+        if let Some(unclosed) = self.skip_blanks_and_comments() {
+            // Everything from an unclosed comment on is one offending token.
+            self.position = self.bytes.len();
+            self.push(Kind::Invalid, unclosed);
+        }
+        let start = self.position;
+        let byte = self.peek(0);
+        if self.at_end() || byte == b';' {
+            self.position = (start + 1).min(self.bytes.len());
+            let end = self.position as u32;
+            self.tokens.push(Token {
+                kind: Kind::End,
+                keyword: Kw::OTHER,
+                start: start as u32,
+                end,
+            });
+            return false;
+        }
+        match byte {
+            b'0'..=b'9' => self.number_or_word(start),
+            b'\'' => self.quoted(start, b'\'', Kind::String),
+            b'"' if self.options.ansi_quotes => self.quoted(start, b'"', Kind::QuotedIdent),
+            b'"' => self.quoted(start, b'"', Kind::String),
+            b'`' => self.quoted(start, b'`', Kind::QuotedIdent),
+            b'x' | b'X' if self.peek(1) == b'\'' => self.digits_literal(start, Kind::Hex),
+            b'b' | b'B' if self.peek(1) == b'\'' => self.digits_literal(start, Kind::Bits),
+            b'n' | b'N' if self.peek(1) == b'\'' => {
+                self.position += 1;
+                self.quoted(start, b'\'', Kind::NationalString);
+            }
+            b'@' => self.variable(start),
+            b'.' if self.peek(1).is_ascii_digit() && !self.follows_name(start) => {
+                self.position += 1;
+                self.fraction(start);
+            }
+            b'.' => self.dot(start),
+            byte if is_identifier_byte(byte) => self.word(start),
+            _ => self.operator(start, byte),
+        }
+        true
+    }
+
+    /// Whether the token before ends a name directly before a byte.
+    fn follows_name(&self, start: usize) -> bool {
+        self.tokens.last().is_some_and(|last| {
+            last.end as usize == start
+                && matches!(last.kind, Kind::Word | Kind::PlainWord | Kind::QuotedIdent)
+        })
+    }
+
+    /// A dot, and the word directly behind it, which is no keyword.
+    fn dot(&mut self, start: usize) {
+        self.position += 1;
+        self.push(Kind::Dot, start);
+        if is_identifier_byte(self.peek(0)) {
+            let start = self.position;
+            self.skip_identifier();
+            self.push(Kind::PlainWord, start);
+        }
+    }
+
+    fn skip_identifier(&mut self) {
+        while is_identifier_byte(self.peek(0)) {
+            self.position += 1;
+        }
+    }
+
+    fn skip_digits(&mut self) {
+        while self.peek(0).is_ascii_digit() {
+            self.position += 1;
+        }
+    }
+
+    fn word(&mut self, start: usize) {
+        self.skip_identifier();
+        let word = self.bytes.get(start..self.position).unwrap_or_default();
+        if word.first() == Some(&b'_') && literal::is_charset(word.get(1..).unwrap_or_default()) {
+            self.push(Kind::Introducer, start);
+            return;
+        }
+        let mut keyword = Kw::lookup(word);
+        if keyword.is_call_only() && !self.before_parenthesis() {
+            keyword = Kw::OTHER;
+        }
+        self.push_word(Kind::Word, keyword, start);
+    }
+
+    /// Whether a parenthesis follows, directly or, under `IGNORE_SPACE`, after blanks.
+    fn before_parenthesis(&self) -> bool {
+        let mut ahead = 0;
+        while self.options.ignore_space && is_blank(self.peek(ahead)) {
+            ahead += 1;
+        }
+        self.peek(ahead) == b'('
+    }
+
+    /// A number, or a word that begins with a digit.
+    fn number_or_word(&mut self, start: usize) {
+        if self.peek(0) == b'0' && matches!(self.peek(1), b'x' | b'b') {
+            let (kind, is_digit): (Kind, fn(&u8) -> bool) = match self.peek(1) {
+                b'x' => (Kind::Hex, u8::is_ascii_hexdigit),
+                _ => (Kind::Bits, |byte| matches!(byte, b'0' | b'1')),
+            };
+            let mut end = start + 2;
+            while self.bytes.get(end).is_some_and(is_digit) {
+                end += 1;
+            }
+            if end > start + 2 && !self.bytes.get(end).copied().is_some_and(is_identifier_byte) {
+                self.position = end;
+                self.push(kind, start);
+                return;
+            }
+        }
+        self.skip_digits();
+        match self.peek(0) {
+            b'.' => {
+                self.position += 1;
+                self.fraction(start);
+            }
+            b'e' | b'E' if self.exponent() => self.push(Kind::Decimal, start),
+            byte if is_identifier_byte(byte) => {
+                self.skip_identifier();
+                self.push(Kind::Word, start);
+            }
+            _ => self.push(Kind::Integer, start),
+        }
+    }
+
+    /// The rest of a number behind its point.
+    fn fraction(&mut self, start: usize) {
+        self.skip_digits();
+        if matches!(self.peek(0), b'e' | b'E') {
+            self.exponent();
+        }
+        self.push(Kind::Decimal, start);
+    }
+
+    /// Skips an exponent; `false` and nothing skipped when there is none.
+    fn exponent(&mut self) -> bool {
+        let sign = usize::from(matches!(self.peek(1), b'+' | b'-'));
+        if !self.peek(1 + sign).is_ascii_digit() {
+            return false;
+        }
+        self.position += 1 + sign;
+        self.skip_digits();
+        true
+    }
+
+    /// A quoted token; the closing quote is doubled inside, and strings know backslashes.
+    fn quoted(&mut self, start: usize, quote: u8, kind: Kind) {
+        let escapes = kind != Kind::QuotedIdent && !self.options.no_backslash_escapes;
+        self.position += 1;
+        while !self.at_end() {
+            let byte = self.peek(0);
+            if byte == b'\\' && escapes {
+                self.position += 2;
+            } else if byte == quote && self.peek(1) == quote {
+                self.position += 2;
+            } else if byte == quote {
+                self.position += 1;
+                self.push(kind, start);
+                return;
+            } else {
+                self.position += 1;
+            }
+        }
+        self.position = self.bytes.len();
+        self.push(Kind::Invalid, start);
+    }
+
+    /// `x'...'` or `b'...'`: an odd number of hexadecimal digits or another character makes it
+    /// invalid.
+    fn digits_literal(&mut self, start: usize, kind: Kind) {
+        self.position += 2;
+        let digits_start = self.position;
+        while self.peek(0).is_ascii_hexdigit() {
+            self.position += 1;
+        }
+        let digits = self
+            .bytes
+            .get(digits_start..self.position)
+            .unwrap_or_default();
+        let valid = match kind {
+            Kind::Hex => digits.len() % 2 == 0,
+            _ => digits.iter().all(|digit| matches!(digit, b'0' | b'1')),
+        };
+        if valid && self.peek(0) == b'\'' {
+            self.position += 1;
+            self.push(kind, start);
+        } else {
+            self.position = self.bytes.len();
+            self.push(Kind::Invalid, start);
+        }
+    }
+
+    fn variable(&mut self, start: usize) {
+        self.position += 1;
+        match self.peek(0) {
+            b'@' => {
+                self.position += 1;
+                self.push(Kind::AtAt, start);
+            }
+            quote @ (b'\'' | b'"' | b'`') => {
+                self.quoted(self.position, quote, Kind::QuotedIdent);
+                if let Some(last) = self.tokens.last_mut()
+                    && last.kind == Kind::QuotedIdent
+                {
+                    last.kind = Kind::UserVariable;
+                    last.start = start as u32;
+                }
+            }
+            _ => {
+                while is_identifier_byte(self.peek(0)) || self.peek(0) == b'.' {
+                    self.position += 1;
+                }
+                self.push(Kind::UserVariable, start);
+            }
+        }
+    }
+
+    fn operator(&mut self, start: usize, byte: u8) {
+        let (kind, length) = match (byte, self.peek(1), self.peek(2)) {
+            (b',', ..) => (Kind::Comma, 1),
+            (b'(', ..) => (Kind::LeftParen, 1),
+            (b')', ..) => (Kind::RightParen, 1),
+            (b'{', ..) => (Kind::LeftBrace, 1),
+            (b'}', ..) => (Kind::RightBrace, 1),
+            (b'*', ..) => (Kind::Star, 1),
+            (b'+', ..) => (Kind::Plus, 1),
+            (b'-', b'>', b'>') => (Kind::LongArrow, 3),
+            (b'-', b'>', _) => (Kind::Arrow, 2),
+            (b'-', ..) => (Kind::Minus, 1),
+            (b'/', ..) => (Kind::Slash, 1),
+            (b'%', ..) => (Kind::Percent, 1),
+            (b'=', ..) => (Kind::Equal, 1),
+            (b'<', b'=', b'>') => (Kind::NullSafeEqual, 3),
+            (b'<', b'=', _) => (Kind::LessEqual, 2),
+            (b'<', b'>', _) => (Kind::NotEqual, 2),
+            (b'<', b'<', _) => (Kind::ShiftLeft, 2),
+            (b'<', ..) => (Kind::Less, 1),
+            (b'>', b'=', _) => (Kind::GreaterEqual, 2),
+            (b'>', b'>', _) => (Kind::ShiftRight, 2),
+            (b'>', ..) => (Kind::Greater, 1),
+            (b'!', b'=', _) => (Kind::NotEqual, 2),
+            (b'!', ..) => (Kind::Bang, 1),
+            (b'&', b'&', _) => (Kind::AndAnd, 2),
+            (b'&', ..) => (Kind::Ampersand, 1),
+            (b'|', b'|', _) => (Kind::OrOr, 2),
+            (b'|', ..) => (Kind::Pipe, 1),
+            (b'^', ..) => (Kind::Caret, 1),
+            (b'~', ..) => (Kind::Tilde, 1),
+            (b':', b'=', _) => (Kind::Assign, 2),
+            (b':', ..) => (Kind::Colon, 1),
+            (b'?', ..) => (Kind::Parameter, 1),
+            _ => (Kind::Invalid, 1),
+        };
+        self.position += length;
+        self.push(kind, start);
+    }
+
+    /// Skips what separates tokens; gives the start of a comment that never ends.
+    fn skip_blanks_and_comments(&mut self) -> Option<usize> {
+        loop {
+            match (self.peek(0), self.peek(1)) {
+                (byte, _) if is_blank(byte) && !self.at_end() => self.position += 1,
+                (b'#', _) => self.skip_line(),
+                (b'-', b'-') if self.is_dash_comment() => self.skip_line(),
+                (b'/', b'*') => {
+                    let start = self.position;
+                    if self.peek(2) == b'+' && self.may_hint() {
+                        if !self.hint(start) {
+                            return Some(start);
+                        }
+                    } else if self.peek(2) == b'!' {
+                        if !self.version_comment() {
+                            return Some(start);
+                        }
+                    } else if !self.skip_comment() {
+                        return Some(start);
+                    }
+                }
+                (b'*', b'/') if self.in_version_comment => {
+                    self.in_version_comment = false;
+                    self.position += 2;
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// Two dashes begin a comment only before a blank, a control character or the end.
+    fn is_dash_comment(&self) -> bool {
+        let next = self.bytes.get(self.position + 2);
+        next.is_none_or(|byte| is_blank(*byte) || byte.is_ascii_control())
+    }
+
+    fn skip_line(&mut self) {
+        while !self.at_end() && self.peek(0) != b'\n' {
+            self.position += 1;
+        }
+    }
+
+    fn skip_comment(&mut self) -> bool {
+        self.position += 2;
+        while !self.at_end() {
+            if self.peek(0) == b'*' && self.peek(1) == b'/' {
+                self.position += 2;
+                return true;
+            }
+            self.position += 1;
+        }
+        false
+    }
+
+    /// A `/*!` comment: its content is part of the statement when its version is not newer than
+    /// ours; a newer one is skipped, with the comments inside it.
+    fn version_comment(&mut self) -> bool {
+        let mut digits = 0;
+        let mut version = 0_u32;
+        while digits < 6 && self.peek(3 + digits).is_ascii_digit() {
+            version = version * 10 + u32::from(self.peek(3 + digits) - b'0');
+            digits += 1;
+        }
+        // A version has five or six digits; fewer belong to the content.
+        if digits < 5 {
+            digits = 0;
+            version = 0;
+        }
+        if version <= VERSION {
+            self.in_version_comment = true;
+            self.position += 3 + digits;
+            return true;
+        }
+        self.position += 3 + digits;
+        while !self.at_end() {
+            match (self.peek(0), self.peek(1)) {
+                (b'*', b'/') => {
+                    self.position += 2;
+                    return true;
+                }
+                (b'/', b'*') => {
+                    if !self.skip_comment() {
+                        return false;
+                    }
+                }
+                _ => self.position += 1,
+            }
+        }
+        false
+    }
+
+    /// Hints stand only behind these verbs; anywhere else they are comments.
+    fn may_hint(&self) -> bool {
+        self.tokens.last().is_some_and(|last| {
+            matches!(
+                last.keyword,
+                Kw::SELECT | Kw::INSERT | Kw::REPLACE | Kw::UPDATE | Kw::DELETE
+            )
+        })
+    }
+
+    fn hint(&mut self, start: usize) -> bool {
+        if !self.skip_comment() {
+            return false;
+        }
+        self.push(Kind::Hint, start);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,375 @@
+//! The parser's place in a statement: looking at tokens, taking them, and failing at one.
+//!
+//! The grammar is read by recursive descent with one token of look-ahead and without ever going
+//! back, as MySQL's own LALR(1) parser does; so the token that cannot be taken is the one that
+//! MySQL's error 1064 points at.
+
+use sqlparser::ast::Ident;
+
+use crate::ParseOptions;
+use crate::ast::TableName;
+use crate::keywords::Kw;
+use crate::lexer::literal::{unquote_identifier, unquote_string};
+use crate::lexer::token::{Kind, Token};
+
+/// Why parsing stopped. Small, because it travels in every result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The token cannot stand there.
+    Unexpected {
+        /// Its index.
+        token: u32,
+    },
+    /// The statement is nested too deeply.
+    TooDeep {
+        /// The index of the token at which it got too deep.
+        token: u32,
+    },
+}
+
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
+
+/// A parser over one statement's tokens.
+pub(crate) struct Parser<'a> {
+    /// The whole text; tokens point into it.
+    pub(crate) sql: &'a str,
+    pub(crate) tokens: &'a [Token],
+    /// The index of the next token.
+    pub(crate) position: usize,
+    pub(crate) options: ParseOptions,
+    /// How many levels of recursion are open.
+    pub(crate) depth: u32,
+    /// The height of the highest subtree completed since it was last set to zero.
+    pub(crate) height: u32,
+    /// The highest tree completed so far.
+    pub(crate) height_max: u32,
+    /// An `INTO` clause met in the statement's outermost query.
+    pub(crate) into: Option<crate::ast::IntoTarget>,
+    /// How many queries are open; `INTO` may stand only in the outermost.
+    pub(crate) queries: u32,
+    /// How many `?` were met.
+    pub(crate) parameters: u32,
+}
+
+/// Behind the last token there are only ends.
+const END: Token = Token {
+    kind: Kind::End,
+    keyword: Kw::OTHER,
+    start: u32::MAX,
+    end: u32::MAX,
+};
+
+impl<'a> Parser<'a> {
+    pub(crate) fn new(sql: &'a str, tokens: &'a [Token], options: &ParseOptions) -> Self {
+        Parser {
+            sql,
+            tokens,
+            position: 0,
+            options: *options,
+            depth: 0,
+            height: 0,
+            height_max: 0,
+            into: None,
+            queries: 0,
+            parameters: 0,
+        }
+    }
+
+    /// The token some places ahead; the ahead-th is the next one for zero.
+    pub(crate) fn ahead(&self, ahead: usize) -> Token {
+        self.tokens
+            .get(self.position + ahead)
+            .copied()
+            .unwrap_or(END)
+    }
+
+    pub(crate) fn next(&self) -> Token {
+        self.ahead(0)
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.next().kind
+    }
+
+    pub(crate) fn keyword(&self) -> Kw {
+        self.next().keyword
+    }
+
+    /// Takes the next token. At the end of the statement it stays there.
+    pub(crate) fn take(&mut self) -> Token {
+        let token = self.next();
+        if token.kind != Kind::End {
+            self.position += 1;
+        }
+        token
+    }
+
+    pub(crate) fn at(&self, keyword: Kw) -> bool {
+        self.keyword() == keyword
+    }
+
+    pub(crate) fn at_any(&self, keywords: &[Kw]) -> bool {
+        let next = self.keyword();
+        next != Kw::OTHER && keywords.contains(&next)
+    }
+
+    pub(crate) fn at_kind(&self, kind: Kind) -> bool {
+        self.kind() == kind
+    }
+
+    pub(crate) fn at_end(&self) -> bool {
+        self.at_kind(Kind::End)
+    }
+
+    /// Whether the keywords stand here one after the other.
+    pub(crate) fn at_all(&self, keywords: &[Kw]) -> bool {
+        keywords
+            .iter()
+            .enumerate()
+            .all(|(ahead, keyword)| self.ahead(ahead).keyword == *keyword)
+    }
+
+    /// Takes a keyword if it is next.
+    pub(crate) fn eat(&mut self, keyword: Kw) -> bool {
+        let found = self.at(keyword);
+        self.position += usize::from(found);
+        found
+    }
+
+    /// Takes one of several keywords if it is next.
+    pub(crate) fn eat_any(&mut self, keywords: &[Kw]) -> Option<Kw> {
+        self.at_any(keywords).then(|| self.take().keyword)
+    }
+
+    pub(crate) fn eat_kind(&mut self, kind: Kind) -> bool {
+        let found = self.at_kind(kind);
+        if found {
+            self.take();
+        }
+        found
+    }
+
+    pub(crate) fn expect(&mut self, keyword: Kw) -> Result<()> {
+        if self.eat(keyword) {
+            Ok(())
+        } else {
+            self.fail()
+        }
+    }
+
+    pub(crate) fn expect_all(&mut self, keywords: &[Kw]) -> Result<()> {
+        keywords
+            .iter()
+            .try_for_each(|keyword| self.expect(*keyword))
+    }
+
+    pub(crate) fn expect_kind(&mut self, kind: Kind) -> Result<Token> {
+        if self.at_kind(kind) {
+            Ok(self.take())
+        } else {
+            self.fail()
+        }
+    }
+
+    /// The next token is the offending one.
+    pub(crate) fn fail<T>(&self) -> Result<T> {
+        Err(Failure::Unexpected {
+            token: self.position as u32,
+        })
+    }
+
+    /// The token taken last is the offending one.
+    pub(crate) fn fail_at_previous<T>(&self) -> Result<T> {
+        Err(Failure::Unexpected {
+            token: self.position.saturating_sub(1) as u32,
+        })
+    }
+
+    /// The source text of a token.
+    pub(crate) fn text(&self, token: Token) -> &'a str {
+        self.sql
+            .get(token.start as usize..token.end as usize)
+            .unwrap_or("")
+    }
+
+    /// The source text from a token on up to, but not including, the next one to be taken.
+    pub(crate) fn text_from(&self, first: usize) -> &'a str {
+        let start = self
+            .tokens
+            .get(first)
+            .map_or(usize::MAX, |token| token.start as usize);
+        let last = self
+            .position
+            .checked_sub(1)
+            .and_then(|last| self.tokens.get(last));
+        let end = last.map_or(0, |token| token.end as usize);
+        self.sql.get(start..end).unwrap_or("")
+    }
+
+    /// Takes everything up to the end of the statement, as text.
+    pub(crate) fn rest(&mut self) -> &'a str {
+        let first = self.position;
+        while !self.at_end() {
+            self.take();
+        }
+        if first == self.position {
+            ""
+        } else {
+            self.text_from(first)
+        }
+    }
+
+    /// Whether a token can be an identifier.
+    pub(crate) fn is_identifier(&self, token: Token) -> bool {
+        match token.kind {
+            Kind::Word => !token.keyword.is_reserved() && !token.keyword.is_call_only(),
+            Kind::PlainWord | Kind::QuotedIdent => true,
+            // An introducer of an unknown character set is lexed as a word already; a known one
+            // with no string behind it is a name.
+            Kind::Introducer => true,
+            _ => false,
+        }
+    }
+
+    pub(crate) fn at_identifier(&self) -> bool {
+        self.is_identifier(self.next())
+    }
+
+    /// The name a token spells, without its quotes.
+    pub(crate) fn name_of(&self, token: Token) -> String {
+        let text = self.text(token);
+        if token.kind == Kind::QuotedIdent {
+            unquote_identifier(text)
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// An identifier's name.
+    pub(crate) fn name(&mut self) -> Result<String> {
+        if !self.at_identifier() {
+            return self.fail();
+        }
+        let token = self.take();
+        Ok(self.name_of(token))
+    }
+
+    /// An identifier that remembers whether it was quoted.
+    pub(crate) fn ident(&mut self) -> Result<Ident> {
+        if !self.at_identifier() {
+            return self.fail();
+        }
+        let token = self.take();
+        Ok(self.ident_of(token))
+    }
+
+    pub(crate) fn ident_of(&self, token: Token) -> Ident {
+        let quoted = token.kind == Kind::QuotedIdent;
+        let value = self.name_of(token);
+        if quoted {
+            Ident::with_quote('`', value)
+        } else {
+            Ident::new(value)
+        }
+    }
+
+    /// `a`, `db.a` and also `.a`, which means `a`.
+    pub(crate) fn table_name(&mut self) -> Result<TableName> {
+        self.eat_kind(Kind::Dot);
+        let first = self.name()?;
+        if self.eat_kind(Kind::Dot) {
+            let name = self.name()?;
+            return Ok(TableName {
+                database: Some(first),
+                name,
+            });
+        }
+        Ok(TableName::bare(first))
+    }
+
+    /// `a, b, c` of anything.
+    pub(crate) fn comma_list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.eat_kind(Kind::Comma) {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// `(a, b, c)` of anything.
+    pub(crate) fn paren_list<T>(
+        &mut self,
+        item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.expect_kind(Kind::LeftParen)?;
+        let items = self.comma_list(item)?;
+        self.expect_kind(Kind::RightParen)?;
+        Ok(items)
+    }
+
+    /// The value of a token that is a string.
+    pub(crate) fn string_of(&self, token: Token) -> String {
+        unquote_string(self.text(token), self.options.no_backslash_escapes).into_owned()
+    }
+
+    /// A string literal; adjacent ones are one string.
+    pub(crate) fn string(&mut self) -> Result<String> {
+        let token = self.expect_kind(Kind::String)?;
+        Ok(self.string_of(token))
+    }
+
+    /// A name, or a string that stands for one: character sets, engines, aliases.
+    pub(crate) fn name_or_string(&mut self) -> Result<String> {
+        if self.at_kind(Kind::String) {
+            self.string()
+        } else {
+            self.name()
+        }
+    }
+
+    /// A character set's name; `BINARY` and `ASCII` are words that stand for one.
+    pub(crate) fn charset_name(&mut self) -> Result<String> {
+        if self.eat(Kw::BINARY) {
+            Ok("binary".to_owned())
+        } else {
+            self.name_or_string()
+        }
+    }
+
+    /// An unsigned integer; hexadecimal ones are allowed as MySQL's `ulong_num` has it.
+    pub(crate) fn unsigned(&mut self) -> Result<u64> {
+        let token = self.next();
+        let text = self.text(token);
+        let value = match token.kind {
+            Kind::Integer => text.parse().ok(),
+            Kind::Hex => text
+                .get(2..)
+                .and_then(|digits| u64::from_str_radix(digits, 16).ok()),
+            Kind::Decimal => text
+                .parse::<f64>()
+                .ok()
+                .filter(|number| *number >= 0.0)
+                .map(
+                    #[expect(clippy::cast_possible_truncation, reason = "as casts saturate")]
+                    #[expect(clippy::cast_sign_loss, reason = "checked above")]
+                    |number| number as u64,
+                ),
+            _ => None,
+        };
+        match value {
+            Some(value) => {
+                self.take();
+                Ok(value)
+            }
+            None => self.fail(),
+        }
+    }
+
+    /// An optional equals sign.
+    pub(crate) fn eat_equal(&mut self) -> bool {
+        self.eat_kind(Kind::Equal) || self.eat_kind(Kind::Assign)
+    }
+}

@@ -1,0 +1,56 @@
+//! The limit on nesting, so that no walk over a tree can overflow its stack.
+//!
+//! Two numbers are kept. The *depth* counts open recursions of the parser. The *height* counts the
+//! levels of the finished tree: a chain such as `1+1+1+...` is parsed in a loop but leans to the
+//! left, and dropping it would recurse as often as it has terms. Both are limited by
+//! [`crate::DEPTH_MAX`]. Chains of AND and OR, which programs do generate by the thousand, are built
+//! as balanced trees instead (see `parser::expr`), so they count by the logarithm of their length.
+//!
+//! The parser's own recursion runs on a stack that grows when it has to.
+
+use super::cursor::{Failure, Parser, Result};
+use crate::DEPTH_MAX;
+
+/// The stack that must be left when a level is entered, and by how much it grows if it is not.
+const RED_ZONE: usize = 128 << 10;
+const GROWTH: usize = 2 << 20;
+
+/// How many levels a query block counts: its parts are walked by larger functions than operators.
+pub(crate) const QUERY_WEIGHT: u32 = 4;
+
+impl Parser<'_> {
+    /// Runs one level of recursion, whose tree is `weight` higher than its highest part.
+    pub(crate) fn nested<T>(
+        &mut self,
+        weight: u32,
+        level: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        self.depth += weight;
+        if self.depth > DEPTH_MAX {
+            return self.too_deep();
+        }
+        let siblings = std::mem::take(&mut self.height);
+        let result = stacker::maybe_grow(RED_ZONE, GROWTH, || level(self))?;
+        self.depth -= weight;
+        self.raise(weight)?;
+        self.height = self.height.max(siblings);
+        Ok(result)
+    }
+
+    /// The tree completed last becomes part of one that is higher.
+    pub(crate) fn raise(&mut self, levels: u32) -> Result<()> {
+        self.height += levels;
+        self.height_max = self.height_max.max(self.height);
+        if self.height > DEPTH_MAX {
+            self.too_deep()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn too_deep<T>(&self) -> Result<T> {
+        Err(Failure::TooDeep {
+            token: self.position as u32,
+        })
+    }
+}

@@ -1,0 +1,392 @@
+//! Operators, by precedence climbing.
+//!
+//! The levels follow MySQL's grammar rather than the table in the manual, which simplifies it:
+//! `IN`, `BETWEEN`, `LIKE` and `REGEXP` (predicates) bind tighter than comparisons, `IS NULL` binds
+//! like a comparison and `IS TRUE` looser, and no predicate has another as its left operand.
+//!
+//! Two bounds steer the loop: an operator is taken only if its level is above `minimum` (what the
+//! caller reads itself) and not above `ceiling` (what may follow what has been read so far:
+//! nothing tighter than a comparison may follow a predicate).
+
+use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
+
+use super::build;
+use super::cursor::{Parser, Result};
+use crate::keywords::Kw;
+use crate::lexer::token::Kind;
+
+/// How tightly operators bind.
+pub(crate) mod level {
+    pub(crate) const LOWEST: u8 = 0;
+    pub(crate) const OR: u8 = 1;
+    pub(crate) const XOR: u8 = 2;
+    pub(crate) const AND: u8 = 3;
+    pub(crate) const NOT: u8 = 4;
+    pub(crate) const IS_TRUTH: u8 = 5;
+    pub(crate) const COMPARISON: u8 = 6;
+    pub(crate) const PREDICATE: u8 = 7;
+    pub(crate) const BIT_OR: u8 = 8;
+    pub(crate) const BIT_AND: u8 = 9;
+    pub(crate) const SHIFT: u8 = 10;
+    pub(crate) const SUM: u8 = 11;
+    pub(crate) const PRODUCT: u8 = 12;
+    pub(crate) const BIT_XOR: u8 = 13;
+    pub(crate) const CONCAT: u8 = 14;
+    pub(crate) const COLLATE: u8 = 16;
+    pub(crate) const HIGHEST: u8 = u8::MAX;
+}
+
+/// AND and OR chains longer than this become balanced trees.
+const CHAIN_LENGTH: usize = 16;
+
+/// What an operator token does.
+enum Infix {
+    /// An ordinary binary operator.
+    Binary(BinaryOperator),
+    /// A comparison, perhaps with `ANY` or `ALL`.
+    Comparison(BinaryOperator),
+    /// `AND` or `OR`, gathered into chains.
+    Chain(BinaryOperator),
+    /// `+` or `-`, perhaps with an interval.
+    Sum(BinaryOperator),
+    IsNull,
+    IsTruth,
+    Predicate,
+    Collate,
+}
+
+impl Parser<'_> {
+    /// Any expression.
+    pub(crate) fn expr(&mut self) -> Result<Expr> {
+        self.expr_above(level::LOWEST)
+    }
+
+    /// MySQL's `bit_expr`: operators tighter than predicates.
+    pub(crate) fn bit_expr(&mut self) -> Result<Expr> {
+        self.expr_above(level::PREDICATE)
+    }
+
+    /// MySQL's `simple_expr`: unary operators, `COLLATE`, and `||` where it joins strings.
+    pub(crate) fn simple_expr(&mut self) -> Result<Expr> {
+        self.expr_above(level::BIT_XOR)
+    }
+
+    /// An expression of operators that bind tighter than a level.
+    pub(crate) fn expr_above(&mut self, minimum: u8) -> Result<Expr> {
+        self.nested(1, |parser| {
+            if parser.at(Kw::NOT) && !parser.options.high_not_precedence {
+                if minimum > level::NOT {
+                    return parser.fail();
+                }
+                parser.take();
+                let operand = parser.expr_above(level::NOT)?;
+                let not = Expr::UnaryOp {
+                    op: UnaryOperator::Not,
+                    expr: Box::new(operand),
+                };
+                return parser.infix(not, minimum, level::AND);
+            }
+            let left = parser.prefix()?;
+            parser.infix(left, minimum, level::HIGHEST)
+        })
+    }
+
+    /// Goes on with operators behind an operand.
+    pub(crate) fn infix(&mut self, left: Expr, minimum: u8, ceiling: u8) -> Result<Expr> {
+        let mut left = left;
+        let mut ceiling = ceiling;
+        while let Some((level, infix)) = self.infix_operator() {
+            if level <= minimum || level > ceiling {
+                break;
+            }
+            ceiling = level;
+            left = match infix {
+                Infix::Binary(op) => {
+                    self.take();
+                    let right = self.expr_above(level)?;
+                    build::binary(left, op, right)
+                }
+                Infix::Comparison(op) => {
+                    self.take();
+                    self.comparison(left, op)?
+                }
+                Infix::Chain(op) => self.chain(left, op, level)?,
+                Infix::Sum(op) => {
+                    self.take();
+                    let right = self.summand()?;
+                    build::binary(left, op, right)
+                }
+                Infix::IsNull | Infix::IsTruth => self.is_test(left)?,
+                Infix::Predicate => {
+                    ceiling = level::COMPARISON;
+                    self.predicate(left)?
+                }
+                Infix::Collate => {
+                    self.take();
+                    let collation = self.charset_name()?;
+                    build::collate(left, collation)
+                }
+            };
+            if matches!(
+                left,
+                Expr::IsTrue(_) | Expr::IsNotTrue(_) | Expr::IsFalse(_)
+            ) || matches!(
+                left,
+                Expr::IsNotFalse(_) | Expr::IsUnknown(_) | Expr::IsNotUnknown(_)
+            ) {
+                ceiling = level::AND;
+            }
+            self.raise(1)?;
+        }
+        Ok(left)
+    }
+
+    /// The operator that the next token is, if it is one, with its level.
+    fn infix_operator(&self) -> Option<(u8, Infix)> {
+        let next = self.next();
+        let binary = |level, op| Some((level, Infix::Binary(op)));
+        let comparison = |op| Some((level::COMPARISON, Infix::Comparison(op)));
+        match next.kind {
+            Kind::Word => self.word_operator(next.keyword),
+            Kind::Equal => comparison(BinaryOperator::Eq),
+            Kind::NullSafeEqual => comparison(BinaryOperator::Spaceship),
+            Kind::NotEqual => comparison(BinaryOperator::NotEq),
+            Kind::Less => comparison(BinaryOperator::Lt),
+            Kind::LessEqual => comparison(BinaryOperator::LtEq),
+            Kind::Greater => comparison(BinaryOperator::Gt),
+            Kind::GreaterEqual => comparison(BinaryOperator::GtEq),
+            Kind::Plus => Some((level::SUM, Infix::Sum(BinaryOperator::Plus))),
+            Kind::Minus => Some((level::SUM, Infix::Sum(BinaryOperator::Minus))),
+            Kind::Star => binary(level::PRODUCT, BinaryOperator::Multiply),
+            Kind::Slash => binary(level::PRODUCT, BinaryOperator::Divide),
+            Kind::Percent => binary(level::PRODUCT, BinaryOperator::Modulo),
+            Kind::Pipe => binary(level::BIT_OR, BinaryOperator::BitwiseOr),
+            Kind::Ampersand => binary(level::BIT_AND, BinaryOperator::BitwiseAnd),
+            Kind::Caret => binary(level::BIT_XOR, BinaryOperator::BitwiseXor),
+            Kind::ShiftLeft => binary(level::SHIFT, BinaryOperator::PGBitwiseShiftLeft),
+            Kind::ShiftRight => binary(level::SHIFT, BinaryOperator::PGBitwiseShiftRight),
+            Kind::OrOr if self.options.pipes_as_concat => {
+                binary(level::CONCAT, BinaryOperator::StringConcat)
+            }
+            Kind::OrOr => Some((level::OR, Infix::Chain(BinaryOperator::Or))),
+            Kind::AndAnd => Some((level::AND, Infix::Chain(BinaryOperator::And))),
+            _ => None,
+        }
+    }
+
+    fn word_operator(&self, keyword: Kw) -> Option<(u8, Infix)> {
+        let predicate = Some((level::PREDICATE, Infix::Predicate));
+        match keyword {
+            Kw::AND => Some((level::AND, Infix::Chain(BinaryOperator::And))),
+            Kw::OR => Some((level::OR, Infix::Chain(BinaryOperator::Or))),
+            Kw::XOR => Some((level::XOR, Infix::Binary(BinaryOperator::Xor))),
+            Kw::DIV => Some((
+                level::PRODUCT,
+                Infix::Binary(BinaryOperator::MyIntegerDivide),
+            )),
+            Kw::MOD => Some((level::PRODUCT, Infix::Binary(BinaryOperator::Modulo))),
+            Kw::COLLATE => Some((level::COLLATE, Infix::Collate)),
+            Kw::IN | Kw::BETWEEN | Kw::LIKE | Kw::REGEXP | Kw::RLIKE | Kw::NOT => predicate,
+            Kw::MEMBER if self.ahead(1).keyword == Kw::OF => predicate,
+            Kw::MEMBER if self.ahead(1).kind == Kind::LeftParen => predicate,
+            Kw::SOUNDS if self.ahead(1).keyword == Kw::LIKE => predicate,
+            Kw::IS => {
+                let negated = usize::from(self.ahead(1).keyword == Kw::NOT);
+                match self.ahead(1 + negated).keyword {
+                    Kw::TRUE | Kw::FALSE | Kw::UNKNOWN => Some((level::IS_TRUTH, Infix::IsTruth)),
+                    _ => Some((level::COMPARISON, Infix::IsNull)),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// A chain of AND or of OR behind its first operand.
+    fn chain(&mut self, first: Expr, op: BinaryOperator, level: u8) -> Result<Expr> {
+        self.take();
+        let second = self.expr_above(level)?;
+        let goes_on = |parser: &Self| matches!(parser.infix_operator(), Some((_, Infix::Chain(next))) if next == op);
+        if !goes_on(self) {
+            return Ok(build::binary(first, op, second));
+        }
+        let mut operands = vec![first, second];
+        while goes_on(self) {
+            self.take();
+            operands.push(self.expr_above(level)?);
+        }
+        let length = operands.len();
+        if length <= CHAIN_LENGTH {
+            self.raise(length as u32 - 2)?;
+            let mut operands = operands.into_iter();
+            let first = operands.next().map_or_else(|| self.fail(), Ok)?;
+            return Ok(operands.fold(first, |left, right| build::binary(left, op.clone(), right)));
+        }
+        self.raise(usize::BITS - length.leading_zeros())?;
+        Ok(balanced(operands, &op))
+    }
+
+    /// What is compared: a predicate, or `ANY | SOME | ALL (subquery)`.
+    fn comparison(&mut self, left: Expr, compare_op: BinaryOperator) -> Result<Expr> {
+        let quantified =
+            self.at_any(&[Kw::ANY, Kw::SOME, Kw::ALL]) && self.ahead(1).kind == Kind::LeftParen;
+        if !quantified {
+            let right = self.expr_above(level::COMPARISON)?;
+            return Ok(build::binary(left, compare_op, right));
+        }
+        let word = self.take().keyword;
+        self.take();
+        let right = Box::new(Expr::Subquery(self.query_in_parens()?));
+        let left = Box::new(left);
+        Ok(match word {
+            Kw::ALL => Expr::AllOp {
+                left,
+                compare_op,
+                right,
+            },
+            _ => Expr::AnyOp {
+                left,
+                compare_op,
+                right,
+                is_some: word == Kw::SOME,
+            },
+        })
+    }
+
+    /// The right operand of `+` or `-`: a product or an interval.
+    fn summand(&mut self) -> Result<Expr> {
+        if self.at(Kw::INTERVAL) {
+            return self.nested(1, |parser| match parser.interval()? {
+                super::interval::Form::Interval(interval) => Ok(interval),
+                super::interval::Form::Function(call) => {
+                    parser.infix(call, level::SUM, level::HIGHEST)
+                }
+            });
+        }
+        self.expr_above(level::SUM)
+    }
+
+    /// `IS [NOT] NULL | TRUE | FALSE | UNKNOWN`.
+    fn is_test(&mut self, operand: Expr) -> Result<Expr> {
+        self.take();
+        let negated = self.eat(Kw::NOT);
+        let operand = Box::new(operand);
+        let tested = match (self.keyword(), negated) {
+            (Kw::NULL, false) => Expr::IsNull(operand),
+            (Kw::NULL, true) => Expr::IsNotNull(operand),
+            (Kw::TRUE, false) => Expr::IsTrue(operand),
+            (Kw::TRUE, true) => Expr::IsNotTrue(operand),
+            (Kw::FALSE, false) => Expr::IsFalse(operand),
+            (Kw::FALSE, true) => Expr::IsNotFalse(operand),
+            (Kw::UNKNOWN, false) => Expr::IsUnknown(operand),
+            (Kw::UNKNOWN, true) => Expr::IsNotUnknown(operand),
+            _ => return self.fail(),
+        };
+        self.take();
+        Ok(tested)
+    }
+
+    /// `IN`, `BETWEEN`, `LIKE`, `REGEXP`, `MEMBER OF` or `SOUNDS LIKE` behind its left operand.
+    fn predicate(&mut self, left: Expr) -> Result<Expr> {
+        let negated = self.eat(Kw::NOT);
+        let word = self.take().keyword;
+        let expr = Box::new(left);
+        match word {
+            Kw::IN => self.in_list(expr, negated),
+            Kw::BETWEEN => {
+                let low = Box::new(self.bit_expr()?);
+                self.expect(Kw::AND)?;
+                let high = Box::new(self.expr_above(level::COMPARISON)?);
+                Ok(Expr::Between {
+                    expr,
+                    negated,
+                    low,
+                    high,
+                })
+            }
+            Kw::LIKE => {
+                let pattern = Box::new(self.simple_expr()?);
+                let escape_char = match self.eat(Kw::ESCAPE) {
+                    true => Some(Box::new(self.simple_expr()?)),
+                    false => None,
+                };
+                Ok(Expr::Like {
+                    negated,
+                    any: false,
+                    expr,
+                    pattern,
+                    escape_char,
+                })
+            }
+            Kw::REGEXP | Kw::RLIKE => {
+                let pattern = Box::new(self.bit_expr()?);
+                Ok(Expr::RLike {
+                    negated,
+                    expr,
+                    pattern,
+                    regexp: word == Kw::REGEXP,
+                })
+            }
+            Kw::MEMBER if !negated => {
+                self.eat(Kw::OF);
+                self.expect_kind(Kind::LeftParen)?;
+                let array = Box::new(self.simple_expr()?);
+                self.expect_kind(Kind::RightParen)?;
+                Ok(Expr::MemberOf(sqlparser::ast::MemberOf {
+                    value: expr,
+                    array,
+                }))
+            }
+            Kw::SOUNDS if !negated => {
+                self.expect(Kw::LIKE)?;
+                let right = self.bit_expr()?;
+                let soundex = |operand| build::call("SOUNDEX", vec![operand]);
+                Ok(build::binary(
+                    soundex(*expr),
+                    BinaryOperator::Eq,
+                    soundex(right),
+                ))
+            }
+            _ => self.fail_at_previous(),
+        }
+    }
+
+    fn in_list(&mut self, expr: Box<Expr>, negated: bool) -> Result<Expr> {
+        self.expect_kind(Kind::LeftParen)?;
+        if self.at_query() {
+            let subquery = self.query_in_parens()?;
+            return Ok(Expr::InSubquery {
+                expr,
+                subquery,
+                negated,
+            });
+        }
+        let mut list = self.comma_list(Self::expr)?;
+        // `IN ((SELECT ...))` is a subquery with more parentheses than it needs, and only now it
+        // is known not to go on as a union.
+        if let [Expr::Subquery(_)] = list.as_slice()
+            && let Some(Expr::Subquery(query)) = list.pop()
+        {
+            let subquery = self.continue_query_in_parens(query)?;
+            return Ok(Expr::InSubquery {
+                expr,
+                subquery,
+                negated,
+            });
+        }
+        self.expect_kind(Kind::RightParen)?;
+        Ok(Expr::InList {
+            expr,
+            list,
+            negated,
+        })
+    }
+}
+
+/// Joins the operands of an associative operator in their order with a tree as low as possible.
+fn balanced(mut operands: Vec<Expr>, op: &BinaryOperator) -> Expr {
+    if operands.len() > 1 {
+        let right = operands.split_off(operands.len() / 2);
+        return build::binary(balanced(operands, op), op.clone(), balanced(right, op));
+    }
+    operands.pop().unwrap_or_else(build::null)
+}

@@ -1,0 +1,509 @@
+//! Calls of functions: ordinary ones, and those whose arguments have a syntax of their own.
+//!
+//! Special syntax becomes an ordinary call wherever it means nothing else, so that the binder sees
+//! one form: `SUBSTRING(s FROM a FOR b)` is `SUBSTRING(s, a, b)` and `POSITION(a IN b)` is
+//! `LOCATE(a, b)`. Units and type words among arguments become strings. See [`crate::encodings`].
+
+use sqlparser::ast::{
+    CastKind, DuplicateTreatment, Expr, ExtractSyntax, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
+    TrimWhereField, Value,
+};
+use sqlparser::tokenizer::Span;
+
+use super::build;
+use super::cursor::{Parser, Result};
+use crate::encodings;
+use crate::keywords::Kw;
+use crate::lexer::token::Kind;
+
+/// Functions that may be called without parentheses.
+const BARE: &[Kw] = &[
+    Kw::CURRENT_DATE,
+    Kw::CURRENT_TIME,
+    Kw::CURRENT_TIMESTAMP,
+    Kw::CURRENT_USER,
+    Kw::LOCALTIME,
+    Kw::LOCALTIMESTAMP,
+    Kw::UTC_DATE,
+    Kw::UTC_TIME,
+    Kw::UTC_TIMESTAMP,
+];
+
+/// Aggregates, which take `DISTINCT` or `ALL` and may have a window.
+const AGGREGATES: &[Kw] = &[
+    Kw::AVG,
+    Kw::BIT_AND,
+    Kw::BIT_OR,
+    Kw::BIT_XOR,
+    Kw::COUNT,
+    Kw::GROUP_CONCAT,
+    Kw::JSON_ARRAYAGG,
+    Kw::JSON_OBJECTAGG,
+    Kw::MAX,
+    Kw::MIN,
+    Kw::STD,
+    Kw::STDDEV,
+    Kw::STDDEV_POP,
+    Kw::STDDEV_SAMP,
+    Kw::SUM,
+    Kw::VARIANCE,
+    Kw::VAR_POP,
+    Kw::VAR_SAMP,
+];
+
+/// Functions that must have a window.
+const WINDOW_FUNCTIONS: &[Kw] = &[
+    Kw::CUME_DIST,
+    Kw::DENSE_RANK,
+    Kw::FIRST_VALUE,
+    Kw::LAG,
+    Kw::LAST_VALUE,
+    Kw::LEAD,
+    Kw::NTH_VALUE,
+    Kw::NTILE,
+    Kw::PERCENT_RANK,
+    Kw::RANK,
+    Kw::ROW_NUMBER,
+];
+
+/// Reserved words that are also names of ordinary functions.
+const RESERVED_NAMES: &[Kw] = &[
+    Kw::DATABASE,
+    Kw::GROUPING,
+    Kw::IF,
+    Kw::INSERT,
+    Kw::LEFT,
+    Kw::MOD,
+    Kw::REPEAT,
+    Kw::REPLACE,
+    Kw::RIGHT,
+    Kw::SCHEMA,
+];
+
+impl Parser<'_> {
+    /// A call whose function is named by a keyword, which is next.
+    pub(crate) fn keyword_call(&mut self, keyword: Kw) -> Result<Expr> {
+        if BARE.contains(&keyword) {
+            return self.bare(keyword);
+        }
+        let callable = !keyword.is_reserved() || RESERVED_NAMES.contains(&keyword);
+        match keyword {
+            Kw::CAST => self.cast(),
+            Kw::CONVERT => self.convert(),
+            Kw::EXTRACT => self.extract(),
+            Kw::TRIM => self.trim(),
+            Kw::SUBSTRING | Kw::SUBSTR | Kw::MID => self.substring(),
+            Kw::POSITION => self.position(),
+            Kw::DATE_ADD | Kw::DATE_SUB | Kw::ADDDATE | Kw::SUBDATE => self.date_add(keyword),
+            Kw::TIMESTAMPADD | Kw::TIMESTAMPDIFF => self.timestamp_add(),
+            Kw::GET_FORMAT => self.get_format(),
+            Kw::CHAR => self.char(),
+            Kw::WEIGHT_STRING => self.weight_string(),
+            Kw::JSON_VALUE => self.json_value(),
+            Kw::VALUES | Kw::DEFAULT => self.column_function(),
+            Kw::MATCH => self.match_against(),
+            keyword if AGGREGATES.contains(&keyword) => self.aggregate(keyword),
+            keyword if WINDOW_FUNCTIONS.contains(&keyword) => self.window_function(keyword),
+            _ if callable => {
+                let token = self.take();
+                let name = Ident::new(self.text(token));
+                if !self.at_kind(Kind::LeftParen) {
+                    return self.fail();
+                }
+                self.named_call(vec![name])
+            }
+            _ => self.fail(),
+        }
+    }
+
+    /// A call by a name that is no keyword: `f(...)`, `db.f(...)`.
+    pub(crate) fn named_call(&mut self, name: Vec<Ident>) -> Result<Expr> {
+        let args = self.call_arguments()?;
+        Ok(Expr::Function(build::function(
+            ObjectName::from(name),
+            build::arguments(args),
+        )))
+    }
+
+    /// `(a, b, ...)`, perhaps empty. MySQL lets loadable functions name their arguments; the names
+    /// are of no use here.
+    fn call_arguments(&mut self) -> Result<Vec<Expr>> {
+        self.expect_kind(Kind::LeftParen)?;
+        if self.eat_kind(Kind::RightParen) {
+            return Ok(Vec::new());
+        }
+        let args = self.comma_list(Self::expr)?;
+        self.expect_kind(Kind::RightParen)?;
+        Ok(args)
+    }
+
+    /// The name of the function that is next, as written, and its opening parenthesis.
+    fn open_call(&mut self) -> Result<String> {
+        let token = self.take();
+        self.expect_kind(Kind::LeftParen)?;
+        Ok(self.text(token).to_owned())
+    }
+
+    fn close<T>(&mut self, value: T) -> Result<T> {
+        self.expect_kind(Kind::RightParen)?;
+        Ok(value)
+    }
+
+    fn bare(&mut self, keyword: Kw) -> Result<Expr> {
+        let token = self.take();
+        let name = self.text(token).to_owned();
+        if !self.eat_kind(Kind::LeftParen) {
+            return Ok(build::bare_call(name));
+        }
+        let takes_digits = !matches!(keyword, Kw::CURRENT_DATE | Kw::CURRENT_USER | Kw::UTC_DATE);
+        let mut args = Vec::new();
+        if takes_digits && self.at_kind(Kind::Integer) {
+            args.push(self.prefix()?);
+        }
+        self.close(build::call(name, args))
+    }
+
+    fn cast(&mut self) -> Result<Expr> {
+        self.open_call()?;
+        let expr = Box::new(self.expr()?);
+        self.expect(Kw::AS)?;
+        let data_type = self.cast_type()?;
+        self.close(Expr::Cast {
+            kind: CastKind::Cast,
+            expr,
+            data_type,
+            format: None,
+        })
+    }
+
+    /// `CONVERT(x, type)`, which is a cast, and `CONVERT(x USING charset)`.
+    fn convert(&mut self) -> Result<Expr> {
+        self.open_call()?;
+        let expr = Box::new(self.expr()?);
+        if self.eat(Kw::USING) {
+            let converted = self.using(expr)?;
+            return self.close(converted);
+        }
+        self.expect_kind(Kind::Comma)?;
+        let data_type = self.cast_type()?;
+        self.close(Expr::Cast {
+            kind: CastKind::Cast,
+            expr,
+            data_type,
+            format: None,
+        })
+    }
+
+    /// The character set behind `USING`.
+    fn using(&mut self, expr: Box<Expr>) -> Result<Expr> {
+        let charset = match self.eat(Kw::DEFAULT) {
+            true => "default".to_owned(),
+            false => self.charset_name()?,
+        };
+        Ok(Expr::Convert {
+            is_try: false,
+            expr,
+            data_type: None,
+            charset: Some(build::object_name(charset)),
+            target_before_value: false,
+            styles: Vec::new(),
+        })
+    }
+
+    fn extract(&mut self) -> Result<Expr> {
+        self.open_call()?;
+        let field = self.interval_unit()?;
+        self.expect(Kw::FROM)?;
+        let expr = Box::new(self.expr()?);
+        self.close(Expr::Extract {
+            field,
+            syntax: ExtractSyntax::From,
+            expr,
+        })
+    }
+
+    fn trim(&mut self) -> Result<Expr> {
+        self.open_call()?;
+        let trim_where = match self.eat_any(&[Kw::LEADING, Kw::TRAILING, Kw::BOTH]) {
+            Some(Kw::LEADING) => Some(TrimWhereField::Leading),
+            Some(Kw::TRAILING) => Some(TrimWhereField::Trailing),
+            Some(_) => Some(TrimWhereField::Both),
+            None => None,
+        };
+        let trimmed = |trim_what, expr| Expr::Trim {
+            trim_where,
+            trim_what,
+            expr: Box::new(expr),
+            trim_characters: None,
+        };
+        if trim_where.is_some() && self.eat(Kw::FROM) {
+            let expr = self.expr()?;
+            return self.close(trimmed(None, expr));
+        }
+        let first = self.expr()?;
+        if trim_where.is_some() && !self.at(Kw::FROM) {
+            return self.fail();
+        }
+        if self.eat(Kw::FROM) {
+            let expr = self.expr()?;
+            return self.close(trimmed(Some(Box::new(first)), expr));
+        }
+        self.close(trimmed(None, first))
+    }
+
+    fn substring(&mut self) -> Result<Expr> {
+        let name = self.open_call()?;
+        let mut args = vec![self.expr()?];
+        let (first, second) = match self.kind() {
+            Kind::Comma => (None, None),
+            _ => (Some(Kw::FROM), Some(Kw::FOR)),
+        };
+        match first {
+            Some(keyword) => self.expect(keyword)?,
+            None => {
+                self.expect_kind(Kind::Comma)?;
+            }
+        }
+        args.push(self.expr()?);
+        let goes_on = match second {
+            Some(keyword) => self.eat(keyword),
+            None => self.eat_kind(Kind::Comma),
+        };
+        if goes_on {
+            args.push(self.expr()?);
+        }
+        self.close(build::call(name, args))
+    }
+
+    fn position(&mut self) -> Result<Expr> {
+        self.open_call()?;
+        let needle = self.bit_expr()?;
+        self.expect(Kw::IN)?;
+        let haystack = self.expr()?;
+        self.close(build::call("LOCATE", vec![needle, haystack]))
+    }
+
+    /// `DATE_ADD(d, INTERVAL ...)`; `ADDDATE` and `SUBDATE` also take a number of days.
+    fn date_add(&mut self, keyword: Kw) -> Result<Expr> {
+        let name = self.open_call()?;
+        let date = self.expr()?;
+        self.expect_kind(Kind::Comma)?;
+        let days = matches!(keyword, Kw::ADDDATE | Kw::SUBDATE);
+        let amount = match days && !self.at(Kw::INTERVAL) {
+            true => self.expr()?,
+            false => self.interval_only()?,
+        };
+        self.close(build::call(name, vec![date, amount]))
+    }
+
+    /// `TIMESTAMPADD(unit, a, b)` and `TIMESTAMPDIFF(unit, a, b)`; the unit becomes a string.
+    fn timestamp_add(&mut self) -> Result<Expr> {
+        let name = self.open_call()?;
+        let unit = encodings::unit_name(&self.interval_unit()?);
+        self.expect_kind(Kind::Comma)?;
+        let first = self.expr()?;
+        self.expect_kind(Kind::Comma)?;
+        let second = self.expr()?;
+        self.close(build::call(name, vec![build::string(unit), first, second]))
+    }
+
+    fn get_format(&mut self) -> Result<Expr> {
+        let name = self.open_call()?;
+        let Some(word) = self.eat_any(&[Kw::DATE, Kw::TIME, Kw::DATETIME, Kw::TIMESTAMP]) else {
+            return self.fail();
+        };
+        self.expect_kind(Kind::Comma)?;
+        let standard = self.expr()?;
+        self.close(build::call(
+            name,
+            vec![build::string(word.spelling()), standard],
+        ))
+    }
+
+    /// `CHAR(n, ... [USING charset])`.
+    fn char(&mut self) -> Result<Expr> {
+        let name = self.open_call()?;
+        let args = self.comma_list(Self::expr)?;
+        let call = build::call(name, args);
+        if self.eat(Kw::USING) {
+            let converted = self.using(Box::new(call))?;
+            return self.close(converted);
+        }
+        self.close(call)
+    }
+
+    /// `WEIGHT_STRING(x [AS CHAR(n) | BINARY(n)])`; the type becomes a cast of the argument.
+    fn weight_string(&mut self) -> Result<Expr> {
+        let name = self.open_call()?;
+        let mut arg = self.expr()?;
+        if self.eat(Kw::AS) {
+            let data_type = self.cast_type()?;
+            let expr = Box::new(arg);
+            arg = Expr::Cast {
+                kind: CastKind::Cast,
+                expr,
+                data_type,
+                format: None,
+            };
+        }
+        self.close(build::call(name, vec![arg]))
+    }
+
+    /// `JSON_VALUE(document, path [RETURNING type] [... ON EMPTY] [... ON ERROR])`.
+    fn json_value(&mut self) -> Result<Expr> {
+        let name = self.open_call()?;
+        let document = self.simple_expr()?;
+        self.expect_kind(Kind::Comma)?;
+        let path = build::string(self.string()?);
+        let mut args = vec![document, path];
+        if self.eat(Kw::RETURNING) {
+            let data_type = self.cast_type()?;
+            let expr = Box::new(build::null());
+            args.push(Expr::Cast {
+                kind: CastKind::Cast,
+                expr,
+                data_type,
+                format: None,
+            });
+        }
+        while self.at_any(&[Kw::NULL, Kw::ERROR, Kw::DEFAULT]) {
+            let word = self.take().keyword;
+            let default = match word {
+                Kw::DEFAULT => self.prefix()?,
+                _ => build::null(),
+            };
+            self.expect(Kw::ON)?;
+            let Some(event) = self.eat_any(&[Kw::EMPTY, Kw::ERROR]) else {
+                return self.fail();
+            };
+            let response = format!("#{}_ON_{}", word.spelling(), event.spelling());
+            args.push(build::call(response, vec![default]));
+        }
+        self.close(build::call(name, args))
+    }
+
+    /// `VALUES(column)` and `DEFAULT(column)`.
+    fn column_function(&mut self) -> Result<Expr> {
+        let name = self.open_call()?;
+        let mut parts = vec![self.ident()?];
+        while self.eat_kind(Kind::Dot) {
+            parts.push(self.ident()?);
+        }
+        let column = encodings::column(parts);
+        self.close(build::call(name, vec![column]))
+    }
+
+    /// `MATCH (a, b) AGAINST (text [mode])`, encoded as [`encodings::MATCH_FUNCTION`].
+    fn match_against(&mut self) -> Result<Expr> {
+        self.take();
+        let parenthesised = self.eat_kind(Kind::LeftParen);
+        let columns = self.comma_list(|parser| {
+            let mut parts = vec![parser.ident()?];
+            while parser.eat_kind(Kind::Dot) {
+                parts.push(parser.ident()?);
+            }
+            Ok(encodings::column(parts))
+        })?;
+        if parenthesised {
+            self.expect_kind(Kind::RightParen)?;
+        }
+        self.expect(Kw::AGAINST)?;
+        self.expect_kind(Kind::LeftParen)?;
+        let text = self.bit_expr()?;
+        let first = self.position;
+        if self.eat(Kw::IN) {
+            if self.eat(Kw::BOOLEAN) {
+                self.expect(Kw::MODE)?;
+            } else {
+                self.expect_all(&[Kw::NATURAL, Kw::LANGUAGE, Kw::MODE])?;
+            }
+        }
+        if self.eat(Kw::WITH) {
+            self.expect_all(&[Kw::QUERY, Kw::EXPANSION])?;
+        }
+        let mode = match first == self.position {
+            true => String::new(),
+            false => self.text_from(first).to_ascii_uppercase(),
+        };
+        self.expect_kind(Kind::RightParen)?;
+        let args = vec![Expr::Tuple(columns), text, build::string(mode)];
+        Ok(build::call(encodings::MATCH_FUNCTION, args))
+    }
+
+    fn aggregate(&mut self, keyword: Kw) -> Result<Expr> {
+        let token = self.take();
+        let name = build::object_name(self.text(token));
+        self.expect_kind(Kind::LeftParen)?;
+        let mut list = FunctionArgumentList {
+            duplicate_treatment: None,
+            args: Vec::new(),
+            clauses: Vec::new(),
+        };
+        if self.eat(Kw::DISTINCT) {
+            list.duplicate_treatment = Some(DuplicateTreatment::Distinct);
+        } else {
+            self.eat(Kw::ALL);
+        }
+        let counts_rows = keyword == Kw::COUNT && list.duplicate_treatment.is_none();
+        if counts_rows && self.eat_kind(Kind::Star) {
+            list.args
+                .push(FunctionArg::Unnamed(FunctionArgExpr::Wildcard));
+        } else {
+            let several = match keyword {
+                Kw::GROUP_CONCAT | Kw::JSON_OBJECTAGG => true,
+                Kw::COUNT => !counts_rows,
+                _ => false,
+            };
+            list.args.push(build::unnamed(self.expr()?));
+            while several && self.eat_kind(Kind::Comma) {
+                list.args.push(build::unnamed(self.expr()?));
+            }
+        }
+        if keyword == Kw::GROUP_CONCAT {
+            self.group_concat_clauses(&mut list)?;
+        }
+        self.expect_kind(Kind::RightParen)?;
+        let mut call = build::function(name, FunctionArguments::List(list));
+        self.over(&mut call)?;
+        Ok(Expr::Function(call))
+    }
+
+    fn group_concat_clauses(&mut self, list: &mut FunctionArgumentList) -> Result<()> {
+        if self.at(Kw::ORDER) {
+            list.clauses
+                .push(FunctionArgumentClause::OrderBy(self.order_by_list()?));
+        }
+        if self.eat(Kw::SEPARATOR) {
+            let separator = match self.kind() {
+                Kind::Hex | Kind::Bits => {
+                    let token = self.take();
+                    self.digits(token)
+                }
+                _ => Value::SingleQuotedString(self.string()?),
+            };
+            let separator = separator.with_span(Span::empty());
+            list.clauses
+                .push(FunctionArgumentClause::Separator(separator));
+        }
+        Ok(())
+    }
+
+    fn window_function(&mut self, keyword: Kw) -> Result<Expr> {
+        let token = self.take();
+        let name = build::object_name(self.text(token));
+        let args = self.call_arguments()?;
+        let mut call: Function = build::function(name, build::arguments(args));
+        if keyword == Kw::NTH_VALUE && self.at(Kw::FROM) {
+            // `FROM LAST` is not supported by MySQL either, which says so with an error of its own.
+            self.take();
+            self.expect(Kw::FIRST)?;
+        }
+        call.null_treatment = self.null_treatment()?;
+        if !self.at(Kw::OVER) {
+            return self.fail();
+        }
+        self.over(&mut call)?;
+        Ok(Expr::Function(call))
+    }
+}

@@ -1,0 +1,47 @@
+//! Prepared statements, and `KILL`.
+
+use super::cursor::{Parser, Result};
+use crate::ast::{Execute, Prepare, PrepareSource, Statement};
+use crate::keywords::Kw;
+use crate::lexer::token::Kind;
+
+impl Parser<'_> {
+    /// `PREPARE name FROM 'text' | @variable`.
+    pub(crate) fn prepare(&mut self) -> Result<Statement> {
+        self.expect(Kw::PREPARE)?;
+        let name = self.name()?;
+        self.expect(Kw::FROM)?;
+        let source = match self.at_kind(Kind::UserVariable) {
+            true => PrepareSource::Variable(self.user_variable_name()?),
+            false => PrepareSource::Text(self.string()?),
+        };
+        Ok(Statement::Prepare(Prepare { name, source }))
+    }
+
+    /// `EXECUTE name [USING @a, @b]`.
+    pub(crate) fn execute(&mut self) -> Result<Statement> {
+        self.expect(Kw::EXECUTE)?;
+        let name = self.name()?;
+        let using = match self.eat(Kw::USING) {
+            true => self.comma_list(Self::user_variable_name)?,
+            false => Vec::new(),
+        };
+        Ok(Statement::Execute(Execute { name, using }))
+    }
+
+    /// `DEALLOCATE PREPARE name`.
+    pub(crate) fn deallocate(&mut self) -> Result<Statement> {
+        self.expect_all(&[Kw::DEALLOCATE, Kw::PREPARE])?;
+        self.name().map(Statement::Deallocate)
+    }
+
+    /// `KILL [CONNECTION | QUERY] id`.
+    pub(crate) fn kill(&mut self) -> Result<Statement> {
+        self.expect(Kw::KILL)?;
+        let query_only = self.eat_any(&[Kw::CONNECTION, Kw::QUERY]) == Some(Kw::QUERY);
+        Ok(Statement::Kill {
+            query_only,
+            id: self.expr()?,
+        })
+    }
+}

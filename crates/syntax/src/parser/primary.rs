@@ -1,0 +1,357 @@
+//! Operands: literals, columns, variables, parentheses, and unary operators.
+
+use sqlparser::ast::helpers::attached_token::AttachedToken;
+use sqlparser::ast::{
+    CaseWhen, CastKind, DataType, Expr, Ident, TypedString, UnaryOperator, Value,
+};
+use sqlparser::tokenizer::Span;
+
+use super::build;
+use super::cursor::{Parser, Result};
+use super::expr::level;
+use super::interval::Form;
+use crate::encodings;
+use crate::keywords::Kw;
+use crate::lexer::token::{Kind, Token};
+
+impl Parser<'_> {
+    /// An operand with the unary operators before it.
+    pub(crate) fn prefix(&mut self) -> Result<Expr> {
+        let next = self.next();
+        match next.kind {
+            Kind::Word => self.word_operand(next),
+            Kind::PlainWord | Kind::QuotedIdent => self.column_or_call(),
+            Kind::Integer | Kind::Decimal => {
+                self.take();
+                Ok(build::value(Value::Number(
+                    self.text(next).to_owned(),
+                    false,
+                )))
+            }
+            Kind::String => self.string_operand(),
+            Kind::NationalString => {
+                self.take();
+                let text = self.text(next).get(1..).unwrap_or("");
+                let no_escapes = self.options.no_backslash_escapes;
+                let value = crate::lexer::literal::unquote_string(text, no_escapes).into_owned();
+                Ok(build::value(Value::NationalStringLiteral(
+                    self.adjacent(value),
+                )))
+            }
+            Kind::Hex | Kind::Bits => {
+                self.take();
+                Ok(build::value(self.digits(next)))
+            }
+            Kind::Introducer => self.introduced(),
+            Kind::Parameter => {
+                self.take();
+                self.parameters += 1;
+                Ok(build::value(Value::Placeholder("?".to_owned())))
+            }
+            Kind::UserVariable => self.user_variable(),
+            Kind::AtAt => self.system_variable(),
+            Kind::LeftParen => self.paren(),
+            Kind::LeftBrace => self.odbc(),
+            Kind::Minus => self.unary(UnaryOperator::Minus),
+            Kind::Plus => self.unary(UnaryOperator::Plus),
+            Kind::Tilde => self.unary(UnaryOperator::BitwiseNot),
+            Kind::Bang => self.unary(UnaryOperator::Not),
+            _ => self.fail(),
+        }
+    }
+
+    fn unary(&mut self, op: UnaryOperator) -> Result<Expr> {
+        self.take();
+        let expr = Box::new(self.expr_above(level::CONCAT)?);
+        Ok(Expr::UnaryOp { op, expr })
+    }
+
+    /// An operand that begins with a word: a keyword with a syntax of its own, or a name.
+    fn word_operand(&mut self, next: Token) -> Result<Expr> {
+        match next.keyword {
+            Kw::OTHER => self.column_or_call(),
+            Kw::NULL => {
+                self.take();
+                Ok(build::null())
+            }
+            Kw::TRUE | Kw::FALSE => {
+                self.take();
+                Ok(build::value(Value::Boolean(next.keyword == Kw::TRUE)))
+            }
+            Kw::CASE => self.case(),
+            Kw::NOT if self.options.high_not_precedence => self.unary(UnaryOperator::Not),
+            Kw::EXISTS => {
+                self.take();
+                self.expect_kind(Kind::LeftParen)?;
+                let subquery = self.query_in_parens()?;
+                Ok(Expr::Exists {
+                    subquery,
+                    negated: false,
+                })
+            }
+            Kw::BINARY => {
+                self.take();
+                let expr = Box::new(self.expr_above(level::CONCAT)?);
+                let data_type = DataType::Binary(None);
+                Ok(Expr::Cast {
+                    kind: CastKind::Cast,
+                    expr,
+                    data_type,
+                    format: None,
+                })
+            }
+            Kw::INTERVAL => self.leading_interval(),
+            Kw::DATE | Kw::TIME | Kw::TIMESTAMP if self.ahead(1).kind == Kind::String => {
+                self.take();
+                let value = self.string()?;
+                Ok(typed_string(next.keyword, value, false))
+            }
+            Kw::ROW if self.ahead(1).kind == Kind::LeftParen => {
+                self.take();
+                let row = self.paren_list(Self::expr)?;
+                Ok(Expr::Tuple(row))
+            }
+            keyword if keyword.is_reserved() || keyword.is_call_only() => {
+                self.keyword_call(keyword)
+            }
+            keyword if self.ahead(1).kind == Kind::LeftParen => self.keyword_call(keyword),
+            _ => self.column_or_call(),
+        }
+    }
+
+    /// An interval before a `+`, or the function.
+    fn leading_interval(&mut self) -> Result<Expr> {
+        match self.interval()? {
+            Form::Function(call) => Ok(call),
+            Form::Interval(interval) => {
+                self.expect_kind(Kind::Plus)?;
+                let date = self.expr_above(level::SUM)?;
+                Ok(build::binary(
+                    date,
+                    sqlparser::ast::BinaryOperator::Plus,
+                    interval,
+                ))
+            }
+        }
+    }
+
+    /// A column, perhaps qualified and with a JSON path, or a call of a function by its name.
+    fn column_or_call(&mut self) -> Result<Expr> {
+        let token = self.next();
+        let first = self.ident()?;
+        if self.at_kind(Kind::LeftParen) {
+            let is_detached = token.kind == Kind::Word
+                && Kw::lookup(self.text(token).as_bytes()).is_call_only();
+            let name = if is_detached { encodings::detached(first) } else { first };
+            return self.named_call(vec![name]);
+        }
+        if !self.at_kind(Kind::Dot) {
+            return self.json_path(Expr::Identifier(first));
+        }
+        let mut parts = vec![first];
+        while self.at_kind(Kind::Dot) && parts.len() < 3 {
+            self.take();
+            parts.push(self.ident()?);
+        }
+        if parts.len() == 2 && self.at_kind(Kind::LeftParen) {
+            return self.named_call(parts);
+        }
+        self.json_path(Expr::CompoundIdentifier(parts))
+    }
+
+    /// `-> 'path'` and `->> 'path'` behind a column.
+    fn json_path(&mut self, column: Expr) -> Result<Expr> {
+        let op = match self.kind() {
+            Kind::Arrow => sqlparser::ast::BinaryOperator::Arrow,
+            Kind::LongArrow => sqlparser::ast::BinaryOperator::LongArrow,
+            _ => return Ok(column),
+        };
+        self.take();
+        let path = self.string()?;
+        Ok(build::binary(column, op, build::string(path)))
+    }
+
+    /// A string with the ones that directly follow it.
+    fn string_operand(&mut self) -> Result<Expr> {
+        let first = self.string()?;
+        Ok(build::string(self.adjacent(first)))
+    }
+
+    /// Adjacent strings are one.
+    fn adjacent(&mut self, first: String) -> String {
+        let mut value = first;
+        while self.at_kind(Kind::String) {
+            let token = self.take();
+            value.push_str(&self.string_of(token));
+        }
+        value
+    }
+
+    /// The value of a hexadecimal or binary literal in either notation.
+    pub(crate) fn digits(&self, token: Token) -> Value {
+        let text = self.text(token);
+        let digits = text
+            .get(2..)
+            .unwrap_or("")
+            .trim_end_matches('\'')
+            .to_owned();
+        match token.kind {
+            Kind::Hex => Value::HexStringLiteral(digits),
+            _ => Value::SingleQuotedByteStringLiteral(digits),
+        }
+    }
+
+    /// `_charset` before a literal, or a column that is called like a character set.
+    fn introduced(&mut self) -> Result<Expr> {
+        let literal = self.ahead(1);
+        if !matches!(literal.kind, Kind::String | Kind::Hex | Kind::Bits) {
+            return self.column_or_call();
+        }
+        let prefix = Ident::new(self.text(self.next()));
+        self.take();
+        let value = match literal.kind {
+            Kind::String => self.string_operand()?,
+            _ => {
+                self.take();
+                build::value(self.digits(literal))
+            }
+        };
+        Ok(Expr::Prefixed {
+            prefix,
+            value: Box::new(value),
+        })
+    }
+
+    /// `@a` or `@a := value`.
+    fn user_variable(&mut self) -> Result<Expr> {
+        let name = self.user_variable_name()?;
+        let variable = Expr::Identifier(Ident::new(format!("@{name}")));
+        if !self.eat_kind(Kind::Assign) {
+            return Ok(variable);
+        }
+        let value = self.expr()?;
+        Ok(build::binary(
+            variable,
+            sqlparser::ast::BinaryOperator::Assignment,
+            value,
+        ))
+    }
+
+    /// The name of `@a`, `` @`a` `` or `@'a'`, without its `@`.
+    pub(crate) fn user_variable_name(&mut self) -> Result<String> {
+        let token = self.expect_kind(Kind::UserVariable)?;
+        let name = self.text(token).get(1..).unwrap_or("");
+        match name.chars().next() {
+            Some('`' | '"' | '\'') => Ok(crate::lexer::literal::unquote_identifier(name)),
+            Some(_) => Ok(name.to_owned()),
+            None => self.fail(),
+        }
+    }
+
+    /// `@@name`, `@@scope.name`, `@@component.name`.
+    fn system_variable(&mut self) -> Result<Expr> {
+        self.take();
+        let mut name = String::from("@@");
+        name.push_str(&self.variable_part()?);
+        while self.eat_kind(Kind::Dot) {
+            name.push('.');
+            name.push_str(&self.name()?);
+        }
+        Ok(Expr::Identifier(Ident::new(name)))
+    }
+
+    /// The first part of a system variable's name; scopes are words like any other.
+    pub(crate) fn variable_part(&mut self) -> Result<String> {
+        self.name()
+    }
+
+    /// Something in parentheses: an expression, a row or a subquery.
+    pub(crate) fn paren(&mut self) -> Result<Expr> {
+        self.expect_kind(Kind::LeftParen)?;
+        if self.at_query() {
+            return Ok(Expr::Subquery(self.query_in_parens()?));
+        }
+        let first = self.expr()?;
+        if self.at_kind(Kind::Comma) {
+            let mut row = vec![first];
+            while self.eat_kind(Kind::Comma) {
+                row.push(self.expr()?);
+            }
+            self.expect_kind(Kind::RightParen)?;
+            return Ok(Expr::Tuple(row));
+        }
+        if let Expr::Subquery(query) = first {
+            return Ok(Expr::Subquery(self.continue_query_in_parens(query)?));
+        }
+        self.expect_kind(Kind::RightParen)?;
+        Ok(Expr::Nested(Box::new(first)))
+    }
+
+    /// `{d '...'}`, `{t '...'}`, `{ts '...'}`, `{fn call}`; any other `{word value}` is the value.
+    fn odbc(&mut self) -> Result<Expr> {
+        self.take();
+        let word = self.name()?;
+        let literal = match word.to_ascii_lowercase().as_str() {
+            "d" => Some(Kw::DATE),
+            "t" => Some(Kw::TIME),
+            "ts" => Some(Kw::TIMESTAMP),
+            _ => None,
+        };
+        let value = match literal {
+            Some(keyword) if self.at_kind(Kind::String) => {
+                typed_string(keyword, self.string()?, true)
+            }
+            _ => self.expr()?,
+        };
+        self.expect_kind(Kind::RightBrace)?;
+        Ok(value)
+    }
+
+    fn case(&mut self) -> Result<Expr> {
+        self.expect(Kw::CASE)?;
+        let operand = match self.at(Kw::WHEN) {
+            true => None,
+            false => Some(Box::new(self.expr()?)),
+        };
+        let mut conditions = Vec::new();
+        self.expect(Kw::WHEN)?;
+        loop {
+            let condition = self.expr()?;
+            self.expect(Kw::THEN)?;
+            conditions.push(CaseWhen {
+                condition,
+                result: self.expr()?,
+            });
+            if !self.eat(Kw::WHEN) {
+                break;
+            }
+        }
+        let else_result = match self.eat(Kw::ELSE) {
+            true => Some(Box::new(self.expr()?)),
+            false => None,
+        };
+        self.expect(Kw::END)?;
+        Ok(Expr::Case {
+            case_token: AttachedToken::empty(),
+            end_token: AttachedToken::empty(),
+            operand,
+            conditions,
+            else_result,
+        })
+    }
+}
+
+/// A temporal literal.
+fn typed_string(keyword: Kw, text: String, uses_odbc_syntax: bool) -> Expr {
+    let data_type = match keyword {
+        Kw::DATE => DataType::Date,
+        Kw::TIME => DataType::Time(None, sqlparser::ast::TimezoneInfo::None),
+        _ => DataType::Timestamp(None, sqlparser::ast::TimezoneInfo::None),
+    };
+    let value = Value::SingleQuotedString(text).with_span(Span::empty());
+    Expr::TypedString(TypedString {
+        data_type,
+        value,
+        uses_odbc_syntax,
+    })
+}

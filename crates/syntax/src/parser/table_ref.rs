@@ -1,0 +1,436 @@
+//! The `FROM` clause: tables, derived tables, joins, `JSON_TABLE`.
+//!
+//! A join without a condition followed by further joins could lean either way; as in MySQL, a
+//! following `ON` belongs to the nearest open join, and joins that stay without a condition lean
+//! to the left: `a JOIN b JOIN c ON x` is `(a JOIN b) JOIN c ON x`.
+
+use sqlparser::ast::{
+    Expr, Ident, Join, JoinConstraint, JoinOperator, JsonTableColumn, JsonTableColumnErrorHandling,
+    JsonTableNamedColumn, JsonTableNestedColumn, ObjectName, Query, TableAlias, TableFactor,
+    TableIndexHintForClause, TableIndexHintType, TableIndexHints, TableIndexType, TableWithJoins,
+    Value, ValueWithSpan,
+};
+use sqlparser::tokenizer::Span;
+
+use super::build;
+use super::cursor::{Parser, Result};
+use crate::encodings;
+use crate::keywords::Kw;
+use crate::lexer::token::Kind;
+
+/// What a parenthesis in a `FROM` clause held.
+enum Parenthesised {
+    Query(Box<Query>),
+    Tables(TableFactor),
+}
+
+impl Parser<'_> {
+    /// `FROM ...`; `FROM DUAL` is no table.
+    pub(crate) fn from_clause(&mut self) -> Result<Vec<TableWithJoins>> {
+        if !self.eat(Kw::FROM) || self.eat(Kw::DUAL) {
+            return Ok(Vec::new());
+        }
+        self.table_references()
+    }
+
+    /// `a JOIN b ..., c, ...`.
+    pub(crate) fn table_references(&mut self) -> Result<Vec<TableWithJoins>> {
+        self.comma_list(Self::table_reference)
+    }
+
+    /// A table with everything joined to it.
+    pub(crate) fn table_reference(&mut self) -> Result<TableWithJoins> {
+        self.nested(1, |parser| {
+            let relation = parser.table_factor()?;
+            parser.joins(relation)
+        })
+    }
+
+    /// The joins behind a table.
+    fn joins(&mut self, relation: TableFactor) -> Result<TableWithJoins> {
+        let mut tree = TableWithJoins {
+            relation,
+            joins: Vec::new(),
+        };
+        loop {
+            match self.keyword() {
+                Kw::JOIN | Kw::INNER | Kw::CROSS | Kw::STRAIGHT_JOIN => self.inner(&mut tree)?,
+                Kw::LEFT | Kw::RIGHT => self.outer(&mut tree)?,
+                Kw::NATURAL => self.natural(&mut tree)?,
+                _ => return Ok(tree),
+            }
+        }
+    }
+
+    fn inner(&mut self, tree: &mut TableWithJoins) -> Result<()> {
+        let straight = match self.take().keyword {
+            Kw::STRAIGHT_JOIN => true,
+            Kw::JOIN => false,
+            _ => {
+                self.expect(Kw::JOIN)?;
+                false
+            }
+        };
+        let operator = |constraint| match straight {
+            true => JoinOperator::StraightJoin(constraint),
+            false => JoinOperator::Inner(constraint),
+        };
+        let right = self.table_reference()?;
+        match self.join_condition(!straight)? {
+            JoinConstraint::None => {
+                // The right side was read first; the join leans to the left nevertheless.
+                let join_operator = operator(JoinConstraint::None);
+                tree.joins.push(Join {
+                    relation: right.relation,
+                    global: false,
+                    join_operator,
+                });
+                tree.joins.extend(right.joins);
+            }
+            constraint => tree.joins.push(join(right, operator(constraint))),
+        }
+        Ok(())
+    }
+
+    fn outer(&mut self, tree: &mut TableWithJoins) -> Result<()> {
+        let left = self.take().keyword == Kw::LEFT;
+        self.eat(Kw::OUTER);
+        self.expect(Kw::JOIN)?;
+        let right = self.table_reference()?;
+        let constraint = match self.join_condition(true)? {
+            JoinConstraint::None => return self.fail(),
+            constraint => constraint,
+        };
+        let operator = match left {
+            true => JoinOperator::Left(constraint),
+            false => JoinOperator::Right(constraint),
+        };
+        tree.joins.push(join(right, operator));
+        Ok(())
+    }
+
+    fn natural(&mut self, tree: &mut TableWithJoins) -> Result<()> {
+        self.take();
+        let kind = self.eat_any(&[Kw::LEFT, Kw::RIGHT, Kw::INNER]);
+        if matches!(kind, Some(Kw::LEFT | Kw::RIGHT)) {
+            self.eat(Kw::OUTER);
+        }
+        self.expect(Kw::JOIN)?;
+        let relation = self.table_factor()?;
+        let join_operator = match kind {
+            Some(Kw::LEFT) => JoinOperator::Left(JoinConstraint::Natural),
+            Some(Kw::RIGHT) => JoinOperator::Right(JoinConstraint::Natural),
+            _ => JoinOperator::Inner(JoinConstraint::Natural),
+        };
+        tree.joins.push(Join {
+            relation,
+            global: false,
+            join_operator,
+        });
+        Ok(())
+    }
+
+    /// `ON condition` or `USING (columns)`, if it is next.
+    fn join_condition(&mut self, may_use: bool) -> Result<JoinConstraint> {
+        if self.eat(Kw::ON) {
+            return Ok(JoinConstraint::On(self.expr()?));
+        }
+        if may_use && self.eat(Kw::USING) {
+            let columns = self.paren_list(|p| Ok(ObjectName::from(vec![p.ident()?])))?;
+            return Ok(JoinConstraint::Using(columns));
+        }
+        Ok(JoinConstraint::None)
+    }
+
+    /// One operand of a join.
+    pub(crate) fn table_factor(&mut self) -> Result<TableFactor> {
+        match self.kind() {
+            Kind::LeftParen => match self.parenthesised()? {
+                Parenthesised::Tables(tables) => Ok(tables),
+                Parenthesised::Query(query) => self.derived(query, false),
+            },
+            Kind::LeftBrace => {
+                self.take();
+                self.expect(Kw::OJ)?;
+                let table_with_joins = Box::new(self.table_reference()?);
+                self.expect_kind(Kind::RightBrace)?;
+                Ok(TableFactor::NestedJoin {
+                    table_with_joins,
+                    alias: None,
+                })
+            }
+            Kind::Word if self.at(Kw::LATERAL) => {
+                self.take();
+                self.expect_kind(Kind::LeftParen)?;
+                let query = self.query_in_parens()?;
+                self.derived(query, true)
+            }
+            Kind::Word if self.at(Kw::JSON_TABLE) => self.json_table(),
+            _ => self.base_table(),
+        }
+    }
+
+    /// A derived table behind its query. A missing alias is error 1248, which is the binder's.
+    fn derived(&mut self, subquery: Box<Query>, lateral: bool) -> Result<TableFactor> {
+        let mut alias = self.table_alias()?;
+        if let Some(alias) = &mut alias {
+            alias.columns = self.alias_columns()?;
+        }
+        Ok(TableFactor::Derived {
+            lateral,
+            subquery,
+            alias,
+            sample: None,
+        })
+    }
+
+    /// `(query)` or `(tables)`, which only their inside tells apart.
+    fn parenthesised(&mut self) -> Result<Parenthesised> {
+        self.nested(1, |parser| {
+            parser.expect_kind(Kind::LeftParen)?;
+            if parser.at_query() {
+                return Ok(Parenthesised::Query(parser.query_in_parens()?));
+            }
+            if !parser.at_kind(Kind::LeftParen) {
+                let first = parser.table_reference()?;
+                return parser.close_tables(first);
+            }
+            match parser.parenthesised()? {
+                Parenthesised::Tables(factor) => {
+                    let first = parser.joins(factor)?;
+                    parser.close_tables(first)
+                }
+                Parenthesised::Query(query) if parser.goes_on_as_query() => Ok(
+                    Parenthesised::Query(parser.continue_query_in_parens(query)?),
+                ),
+                Parenthesised::Query(query) => {
+                    let factor = parser.derived(query, false)?;
+                    let first = parser.joins(factor)?;
+                    parser.close_tables(first)
+                }
+            }
+        })
+    }
+
+    /// Whether what follows a parenthesised query makes it part of a larger one.
+    fn goes_on_as_query(&self) -> bool {
+        self.at_kind(Kind::RightParen)
+            || self.at_any(&[
+                Kw::UNION,
+                Kw::EXCEPT,
+                Kw::INTERSECT,
+                Kw::ORDER,
+                Kw::LIMIT,
+                Kw::FOR,
+            ])
+    }
+
+    /// Further tables behind commas, and the closing parenthesis.
+    fn close_tables(&mut self, first: TableWithJoins) -> Result<Parenthesised> {
+        let mut tree = first;
+        while self.eat_kind(Kind::Comma) {
+            let right = self.table_reference()?;
+            tree.joins
+                .push(join(right, JoinOperator::Inner(JoinConstraint::None)));
+        }
+        self.expect_kind(Kind::RightParen)?;
+        let table_with_joins = Box::new(tree);
+        Ok(Parenthesised::Tables(TableFactor::NestedJoin {
+            table_with_joins,
+            alias: None,
+        }))
+    }
+
+    /// A table by its name, with partitions, alias and index hints.
+    fn base_table(&mut self) -> Result<TableFactor> {
+        self.eat_kind(Kind::Dot);
+        let mut name = vec![self.ident()?];
+        if self.eat_kind(Kind::Dot) {
+            name.push(self.ident()?);
+        }
+        let partitions = match self.eat(Kw::PARTITION) {
+            true => self.paren_list(Self::ident)?,
+            false => Vec::new(),
+        };
+        let alias = self.table_alias()?;
+        let index_hints = self.index_hints()?;
+        Ok(TableFactor::Table {
+            name: ObjectName::from(name),
+            alias,
+            args: None,
+            with_hints: Vec::new(),
+            version: None,
+            with_ordinality: false,
+            partitions,
+            json_path: None,
+            sample: None,
+            index_hints,
+        })
+    }
+
+    /// `[AS] alias`.
+    pub(crate) fn table_alias(&mut self) -> Result<Option<TableAlias>> {
+        let explicit = self.eat(Kw::AS) || self.eat_kind(Kind::Equal);
+        if !explicit && !self.at_identifier() {
+            return Ok(None);
+        }
+        let name = self.ident()?;
+        Ok(Some(TableAlias {
+            explicit,
+            name,
+            columns: Vec::new(),
+            at: None,
+        }))
+    }
+
+    fn index_hints(&mut self) -> Result<Vec<TableIndexHints>> {
+        let mut hints = Vec::new();
+        while let Some(word) = self.eat_any(&[Kw::USE, Kw::FORCE, Kw::IGNORE]) {
+            let hint_type = match word {
+                Kw::USE => TableIndexHintType::Use,
+                Kw::FORCE => TableIndexHintType::Force,
+                _ => TableIndexHintType::Ignore,
+            };
+            let index_type = match self.eat_any(&[Kw::INDEX, Kw::KEY]) {
+                Some(Kw::INDEX) => TableIndexType::Index,
+                Some(_) => TableIndexType::Key,
+                None => return self.fail(),
+            };
+            let for_clause = self.index_hint_purpose()?;
+            self.expect_kind(Kind::LeftParen)?;
+            let index_names = match word == Kw::USE && self.at_kind(Kind::RightParen) {
+                true => Vec::new(),
+                false => self.comma_list(|parser| match parser.eat(Kw::PRIMARY) {
+                    true => Ok(Ident::new("PRIMARY")),
+                    false => parser.ident(),
+                })?,
+            };
+            self.expect_kind(Kind::RightParen)?;
+            hints.push(TableIndexHints {
+                hint_type,
+                index_type,
+                for_clause,
+                index_names,
+            });
+        }
+        Ok(hints)
+    }
+
+    fn index_hint_purpose(&mut self) -> Result<Option<TableIndexHintForClause>> {
+        if !self.eat(Kw::FOR) {
+            return Ok(None);
+        }
+        let purpose = match self.eat_any(&[Kw::JOIN, Kw::ORDER, Kw::GROUP]) {
+            Some(Kw::JOIN) => return Ok(Some(TableIndexHintForClause::Join)),
+            Some(Kw::ORDER) => TableIndexHintForClause::OrderBy,
+            Some(_) => TableIndexHintForClause::GroupBy,
+            None => return self.fail(),
+        };
+        self.expect(Kw::BY)?;
+        Ok(Some(purpose))
+    }
+
+    /// `JSON_TABLE(document, 'path' COLUMNS (...)) [AS] alias`.
+    fn json_table(&mut self) -> Result<TableFactor> {
+        self.take();
+        self.expect_kind(Kind::LeftParen)?;
+        let json_expr: Expr = self.expr()?;
+        self.expect_kind(Kind::Comma)?;
+        let json_path = self.string_value()?;
+        let columns = self.json_columns()?;
+        self.expect_kind(Kind::RightParen)?;
+        let alias = self.table_alias()?;
+        Ok(TableFactor::JsonTable {
+            json_expr,
+            json_path,
+            columns,
+            alias,
+        })
+    }
+
+    fn string_value(&mut self) -> Result<ValueWithSpan> {
+        Ok(Value::SingleQuotedString(self.string()?).with_span(Span::empty()))
+    }
+
+    fn json_columns(&mut self) -> Result<Vec<JsonTableColumn>> {
+        self.expect(Kw::COLUMNS)?;
+        self.nested(1, |parser| parser.paren_list(Self::json_column))
+    }
+
+    fn json_column(&mut self) -> Result<JsonTableColumn> {
+        let nested = self.at(Kw::NESTED)
+            && (self.ahead(1).keyword == Kw::PATH || self.ahead(1).kind == Kind::String);
+        if nested {
+            self.take();
+            self.eat(Kw::PATH);
+            let path = self.string_value()?;
+            let columns = self.json_columns()?;
+            return Ok(JsonTableColumn::Nested(JsonTableNestedColumn {
+                path,
+                columns,
+            }));
+        }
+        let name = self.ident()?;
+        if self.eat(Kw::FOR) {
+            self.expect(Kw::ORDINALITY)?;
+            return Ok(JsonTableColumn::ForOrdinality(name));
+        }
+        let mut column_type = self.column_type()?;
+        if self.eat(Kw::COLLATE) {
+            column_type.collation = Some(self.charset_name()?);
+        }
+        let exists = self.eat(Kw::EXISTS);
+        self.expect(Kw::PATH)?;
+        let path = self.string_value()?;
+        let (mut on_empty, mut on_error) = (None, None);
+        while !exists && self.at_any(&[Kw::NULL, Kw::ERROR, Kw::DEFAULT]) {
+            let response = match self.take().keyword {
+                Kw::NULL => JsonTableColumnErrorHandling::Null,
+                Kw::ERROR => JsonTableColumnErrorHandling::Error,
+                _ => JsonTableColumnErrorHandling::Default(self.string_value()?),
+            };
+            self.expect(Kw::ON)?;
+            match self.eat_any(&[Kw::EMPTY, Kw::ERROR]) {
+                Some(Kw::EMPTY) => on_empty = Some(response),
+                Some(_) => on_error = Some(response),
+                None => return self.fail(),
+            }
+        }
+        Ok(JsonTableColumn::Named(JsonTableNamedColumn {
+            name,
+            r#type: encodings::to_data_type(&column_type),
+            path,
+            exists,
+            on_empty,
+            on_error,
+        }))
+    }
+}
+
+/// A join whose right side may itself be several tables.
+fn join(right: TableWithJoins, join_operator: JoinOperator) -> Join {
+    let relation = if right.joins.is_empty() {
+        right.relation
+    } else {
+        TableFactor::NestedJoin {
+            table_with_joins: Box::new(right),
+            alias: None,
+        }
+    };
+    Join {
+        relation,
+        global: false,
+        join_operator,
+    }
+}
+
+impl Parser<'_> {
+    /// An expression or the word `DEFAULT`.
+    pub(crate) fn expr_or_default(&mut self) -> Result<Expr> {
+        if self.at(Kw::DEFAULT) && self.ahead(1).kind != Kind::LeftParen {
+            self.take();
+            return Ok(build::bare_call(encodings::DEFAULT_FUNCTION));
+        }
+        self.expr()
+    }
+}

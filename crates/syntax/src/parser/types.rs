@@ -1,0 +1,345 @@
+//! Types: of columns in definitions, and of values in casts.
+
+use sqlparser::ast::{DataType, ExactNumberInfo, TimezoneInfo};
+
+use super::cursor::{Parser, Result};
+use crate::ast::{ColumnType, TypeKind};
+use crate::encodings;
+use crate::keywords::Kw;
+use crate::lexer::token::Kind;
+
+/// Which numbers a type's name takes in parentheses.
+#[derive(Clone, Copy)]
+enum Numbers {
+    None,
+    /// `[(n)]`.
+    One,
+    /// `(n)`.
+    OneRequired,
+    /// `[(n[, m])]`.
+    UpToTwo,
+    /// `[(n, m)]`.
+    Both,
+}
+
+/// Which attributes may follow.
+#[derive(Clone, Copy, PartialEq)]
+enum Attributes {
+    None,
+    /// `UNSIGNED`, `SIGNED`, `ZEROFILL`.
+    Number,
+    /// `CHARACTER SET`, `ASCII`, `UNICODE`, `BYTE`, `BINARY`.
+    Text,
+}
+
+/// The types named by one keyword.
+#[rustfmt::skip]
+static TYPES: &[(Kw, TypeKind, Numbers, Attributes)] = &[
+    (Kw::TINYINT,    TypeKind::TinyInt,   Numbers::One,         Attributes::Number),
+    (Kw::INT1,       TypeKind::TinyInt,   Numbers::One,         Attributes::Number),
+    (Kw::SMALLINT,   TypeKind::SmallInt,  Numbers::One,         Attributes::Number),
+    (Kw::INT2,       TypeKind::SmallInt,  Numbers::One,         Attributes::Number),
+    (Kw::MEDIUMINT,  TypeKind::MediumInt, Numbers::One,         Attributes::Number),
+    (Kw::INT3,       TypeKind::MediumInt, Numbers::One,         Attributes::Number),
+    (Kw::MIDDLEINT,  TypeKind::MediumInt, Numbers::One,         Attributes::Number),
+    (Kw::INT,        TypeKind::Int,       Numbers::One,         Attributes::Number),
+    (Kw::INT4,       TypeKind::Int,       Numbers::One,         Attributes::Number),
+    (Kw::INTEGER,    TypeKind::Int,       Numbers::One,         Attributes::Number),
+    (Kw::BIGINT,     TypeKind::BigInt,    Numbers::One,         Attributes::Number),
+    (Kw::INT8,       TypeKind::BigInt,    Numbers::One,         Attributes::Number),
+    (Kw::DECIMAL,    TypeKind::Decimal,   Numbers::UpToTwo,     Attributes::Number),
+    (Kw::NUMERIC,    TypeKind::Decimal,   Numbers::UpToTwo,     Attributes::Number),
+    (Kw::DEC,        TypeKind::Decimal,   Numbers::UpToTwo,     Attributes::Number),
+    (Kw::FIXED,      TypeKind::Decimal,   Numbers::UpToTwo,     Attributes::Number),
+    (Kw::FLOAT,      TypeKind::Float,     Numbers::UpToTwo,     Attributes::Number),
+    (Kw::FLOAT4,     TypeKind::Float,     Numbers::UpToTwo,     Attributes::Number),
+    (Kw::DOUBLE,     TypeKind::Double,    Numbers::Both,        Attributes::Number),
+    (Kw::FLOAT8,     TypeKind::Double,    Numbers::Both,        Attributes::Number),
+    (Kw::REAL,       TypeKind::Double,    Numbers::Both,        Attributes::Number),
+    (Kw::BIT,        TypeKind::Bit,       Numbers::One,         Attributes::None),
+    (Kw::CHAR,       TypeKind::Char,      Numbers::One,         Attributes::Text),
+    (Kw::CHARACTER,  TypeKind::Char,      Numbers::One,         Attributes::Text),
+    (Kw::VARCHAR,    TypeKind::Varchar,   Numbers::OneRequired, Attributes::Text),
+    (Kw::VARCHARACTER, TypeKind::Varchar, Numbers::OneRequired, Attributes::Text),
+    (Kw::NVARCHAR,   TypeKind::Varchar,   Numbers::OneRequired, Attributes::Text),
+    (Kw::NCHAR,      TypeKind::Char,      Numbers::One,         Attributes::Text),
+    (Kw::BINARY,     TypeKind::Binary,    Numbers::One,         Attributes::None),
+    (Kw::VARBINARY,  TypeKind::Varbinary, Numbers::OneRequired, Attributes::None),
+    (Kw::TINYTEXT,   TypeKind::TinyText,  Numbers::None,        Attributes::Text),
+    (Kw::TEXT,       TypeKind::Text,      Numbers::One,         Attributes::Text),
+    (Kw::MEDIUMTEXT, TypeKind::MediumText, Numbers::None,       Attributes::Text),
+    (Kw::LONGTEXT,   TypeKind::LongText,  Numbers::None,        Attributes::Text),
+    (Kw::TINYBLOB,   TypeKind::TinyBlob,  Numbers::None,        Attributes::None),
+    (Kw::BLOB,       TypeKind::Blob,      Numbers::One,         Attributes::None),
+    (Kw::MEDIUMBLOB, TypeKind::MediumBlob, Numbers::None,       Attributes::None),
+    (Kw::LONGBLOB,   TypeKind::LongBlob,  Numbers::None,        Attributes::None),
+    (Kw::DATE,       TypeKind::Date,      Numbers::None,        Attributes::None),
+    (Kw::TIME,       TypeKind::Time,      Numbers::One,         Attributes::None),
+    (Kw::DATETIME,   TypeKind::DateTime,  Numbers::One,         Attributes::None),
+    (Kw::TIMESTAMP,  TypeKind::Timestamp, Numbers::One,         Attributes::None),
+    (Kw::YEAR,       TypeKind::Year,      Numbers::One,         Attributes::Number),
+    (Kw::JSON,       TypeKind::Json,      Numbers::None,        Attributes::None),
+    (Kw::SERIAL,     TypeKind::Serial,    Numbers::None,        Attributes::None),
+    (Kw::VECTOR,     TypeKind::Vector,    Numbers::One,         Attributes::None),
+    (Kw::GEOMETRY,   TypeKind::Geometry,  Numbers::None,        Attributes::None),
+    (Kw::POINT,      TypeKind::Point,     Numbers::None,        Attributes::None),
+    (Kw::LINESTRING, TypeKind::LineString, Numbers::None,       Attributes::None),
+    (Kw::POLYGON,    TypeKind::Polygon,   Numbers::None,        Attributes::None),
+    (Kw::MULTIPOINT, TypeKind::MultiPoint, Numbers::None,       Attributes::None),
+    (Kw::MULTILINESTRING, TypeKind::MultiLineString, Numbers::None, Attributes::None),
+    (Kw::MULTIPOLYGON, TypeKind::MultiPolygon, Numbers::None,   Attributes::None),
+    (Kw::GEOMETRYCOLLECTION, TypeKind::GeometryCollection, Numbers::None, Attributes::None),
+    (Kw::GEOMCOLLECTION, TypeKind::GeometryCollection, Numbers::None, Attributes::None),
+];
+
+impl Parser<'_> {
+    /// A column's type with the attributes that belong to the type.
+    pub(crate) fn column_type(&mut self) -> Result<ColumnType> {
+        let keyword = self.keyword();
+        match keyword {
+            Kw::BOOL | Kw::BOOLEAN => {
+                self.take();
+                let length = Some(1);
+                return Ok(ColumnType {
+                    length,
+                    ..ColumnType::new(TypeKind::TinyInt)
+                });
+            }
+            Kw::ENUM | Kw::SET => return self.enumeration(keyword),
+            Kw::LONG => return self.long_type(),
+            Kw::NATIONAL => return self.national_type(),
+            _ => {}
+        }
+        let Some((_, kind, numbers, attributes)) =
+            TYPES.iter().find(|(name, ..)| *name == keyword).copied()
+        else {
+            return self.fail();
+        };
+        self.take();
+        let mut column_type = ColumnType::new(kind);
+        if matches!(keyword, Kw::NCHAR | Kw::NVARCHAR) {
+            column_type.charset = Some("utf8mb3".to_owned());
+        }
+        let (kind, numbers) = match (kind, keyword) {
+            (TypeKind::Char, _) if self.eat(Kw::VARYING) => {
+                (TypeKind::Varchar, Numbers::OneRequired)
+            }
+            (TypeKind::Char, Kw::CHAR) if self.eat(Kw::BYTE) => (TypeKind::Binary, Numbers::One),
+            (TypeKind::Char, Kw::NCHAR) if self.eat(Kw::VARCHAR) => {
+                (TypeKind::Varchar, Numbers::OneRequired)
+            }
+            (TypeKind::Double, Kw::DOUBLE) => {
+                self.eat(Kw::PRECISION);
+                (kind, numbers)
+            }
+            _ => (kind, numbers),
+        };
+        column_type.kind = kind;
+        self.type_numbers(&mut column_type, numbers)?;
+        match attributes {
+            Attributes::None => {}
+            Attributes::Number => self.number_attributes(&mut column_type),
+            Attributes::Text => self.text_attributes(&mut column_type)?,
+        }
+        if kind == TypeKind::Serial {
+            column_type.unsigned = true;
+        }
+        Ok(column_type)
+    }
+
+    fn type_numbers(&mut self, column_type: &mut ColumnType, numbers: Numbers) -> Result<()> {
+        let required = matches!(numbers, Numbers::OneRequired);
+        if matches!(numbers, Numbers::None) || (!required && !self.at_kind(Kind::LeftParen)) {
+            return Ok(());
+        }
+        self.expect_kind(Kind::LeftParen)?;
+        column_type.length = Some(self.unsigned()?);
+        let second = match numbers {
+            Numbers::UpToTwo => self.eat_kind(Kind::Comma),
+            Numbers::Both => {
+                self.expect_kind(Kind::Comma)?;
+                true
+            }
+            _ => false,
+        };
+        if second {
+            column_type.scale = Some(self.unsigned()?);
+        }
+        self.expect_kind(Kind::RightParen)?;
+        Ok(())
+    }
+
+    fn number_attributes(&mut self, column_type: &mut ColumnType) {
+        while let Some(word) = self.eat_any(&[Kw::UNSIGNED, Kw::SIGNED, Kw::ZEROFILL]) {
+            column_type.unsigned |= word != Kw::SIGNED;
+            column_type.zerofill |= word == Kw::ZEROFILL;
+        }
+    }
+
+    /// What may follow a character type, before any other attribute of a column.
+    fn text_attributes(&mut self, column_type: &mut ColumnType) -> Result<()> {
+        loop {
+            match self.keyword() {
+                Kw::CHARSET => {
+                    self.take();
+                    column_type.charset = Some(self.charset_name()?);
+                }
+                Kw::CHARACTER | Kw::CHAR if self.ahead(1).keyword == Kw::SET => {
+                    self.take();
+                    self.take();
+                    column_type.charset = Some(self.charset_name()?);
+                }
+                Kw::ASCII => {
+                    self.take();
+                    column_type.charset = Some("latin1".to_owned());
+                }
+                Kw::UNICODE => {
+                    self.take();
+                    column_type.charset = Some("ucs2".to_owned());
+                }
+                Kw::BYTE => {
+                    self.take();
+                    column_type.charset = Some("binary".to_owned());
+                }
+                Kw::BINARY => {
+                    self.take();
+                    column_type.binary = true;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn enumeration(&mut self, keyword: Kw) -> Result<ColumnType> {
+        self.take();
+        let kind = if keyword == Kw::ENUM {
+            TypeKind::Enum
+        } else {
+            TypeKind::Set
+        };
+        let mut column_type = ColumnType::new(kind);
+        column_type.members = self.paren_list(|parser| match parser.kind() {
+            Kind::Hex | Kind::Bits => {
+                let token = parser.take();
+                let bytes = encodings::bytes_literal(&parser.digits(token)).unwrap_or_default();
+                Ok(String::from_utf8_lossy(&bytes).into_owned())
+            }
+            _ => parser.string(),
+        })?;
+        self.text_attributes(&mut column_type)?;
+        Ok(column_type)
+    }
+
+    /// `LONG`, `LONG VARCHAR` and `LONG VARBINARY`.
+    fn long_type(&mut self) -> Result<ColumnType> {
+        self.take();
+        if self.eat(Kw::VARBINARY) {
+            return Ok(ColumnType::new(TypeKind::MediumBlob));
+        }
+        if self.eat_any(&[Kw::CHAR, Kw::CHARACTER]).is_some() {
+            self.expect(Kw::VARYING)?;
+        } else {
+            self.eat_any(&[Kw::VARCHAR, Kw::VARCHARACTER]);
+        }
+        let mut column_type = ColumnType::new(TypeKind::MediumText);
+        self.text_attributes(&mut column_type)?;
+        Ok(column_type)
+    }
+
+    /// `NATIONAL CHAR`, `NATIONAL VARCHAR`, `NATIONAL CHARACTER VARYING`.
+    fn national_type(&mut self) -> Result<ColumnType> {
+        self.take();
+        let varying = match self.eat_any(&[Kw::CHAR, Kw::CHARACTER, Kw::VARCHAR, Kw::VARCHARACTER])
+        {
+            Some(Kw::VARCHAR | Kw::VARCHARACTER) => true,
+            Some(_) => self.eat(Kw::VARYING),
+            None => return self.fail(),
+        };
+        let (kind, numbers) = match varying {
+            true => (TypeKind::Varchar, Numbers::OneRequired),
+            false => (TypeKind::Char, Numbers::One),
+        };
+        let mut column_type = ColumnType::new(kind);
+        column_type.charset = Some("utf8mb3".to_owned());
+        self.type_numbers(&mut column_type, numbers)?;
+        column_type.binary = self.eat(Kw::BINARY);
+        Ok(column_type)
+    }
+
+    /// The target of `CAST` and `CONVERT`.
+    pub(crate) fn cast_type(&mut self) -> Result<DataType> {
+        let keyword = self.keyword();
+        let known = [
+            Kw::SIGNED,
+            Kw::UNSIGNED,
+            Kw::INT,
+            Kw::INTEGER,
+            Kw::CHAR,
+            Kw::CHARACTER,
+        ];
+        if self.at_any(&known) || self.at_any(&[Kw::NCHAR, Kw::NATIONAL]) {
+            self.take();
+            return match keyword {
+                Kw::SIGNED | Kw::INT | Kw::INTEGER => {
+                    self.eat_any(&[Kw::INT, Kw::INTEGER]);
+                    Ok(DataType::Signed)
+                }
+                Kw::UNSIGNED => {
+                    self.eat_any(&[Kw::INT, Kw::INTEGER]);
+                    Ok(DataType::Unsigned)
+                }
+                Kw::NATIONAL => {
+                    self.expect(Kw::CHAR)?;
+                    self.cast_char(true)
+                }
+                _ => self.cast_char(keyword == Kw::NCHAR),
+            };
+        }
+        let numbers = match keyword {
+            Kw::BINARY | Kw::TIME | Kw::DATETIME | Kw::FLOAT => Numbers::One,
+            Kw::DECIMAL | Kw::DEC | Kw::NUMERIC | Kw::FIXED => Numbers::UpToTwo,
+            Kw::DATE | Kw::DOUBLE | Kw::REAL | Kw::JSON | Kw::YEAR => Numbers::None,
+            Kw::POINT | Kw::LINESTRING | Kw::POLYGON | Kw::MULTIPOINT => Numbers::None,
+            Kw::MULTILINESTRING | Kw::MULTIPOLYGON | Kw::GEOMETRYCOLLECTION => Numbers::None,
+            _ => return self.fail(),
+        };
+        self.take();
+        let mut written = ColumnType::new(TypeKind::Char);
+        self.type_numbers(&mut written, numbers)?;
+        let length = written.length;
+        let exact = match (length, written.scale) {
+            (None, _) => ExactNumberInfo::None,
+            (Some(precision), None) => ExactNumberInfo::Precision(precision),
+            (Some(precision), Some(scale)) => {
+                let scale = i64::try_from(scale).unwrap_or(i64::MAX);
+                ExactNumberInfo::PrecisionAndScale(precision, scale)
+            }
+        };
+        Ok(match keyword {
+            Kw::BINARY => DataType::Binary(length),
+            Kw::TIME => DataType::Time(length, TimezoneInfo::None),
+            Kw::DATETIME => DataType::Datetime(length),
+            Kw::FLOAT => DataType::Float(exact),
+            Kw::DATE => DataType::Date,
+            Kw::DOUBLE => {
+                self.eat(Kw::PRECISION);
+                DataType::Double(ExactNumberInfo::None)
+            }
+            Kw::REAL => DataType::Real,
+            Kw::JSON => DataType::JSON,
+            Kw::DECIMAL | Kw::DEC | Kw::NUMERIC | Kw::FIXED => DataType::Decimal(exact),
+            other => DataType::Custom(super::build::object_name(other.spelling()), Vec::new()),
+        })
+    }
+
+    /// `CHAR[(n)] [CHARACTER SET charset]` in a cast.
+    fn cast_char(&mut self, national: bool) -> Result<DataType> {
+        let mut written = ColumnType::new(TypeKind::Char);
+        if national {
+            written.charset = Some("utf8mb3".to_owned());
+        }
+        self.type_numbers(&mut written, Numbers::One)?;
+        self.text_attributes(&mut written)?;
+        Ok(encodings::cast_char_type(&written))
+    }
+}

@@ -1,0 +1,221 @@
+//! The entry points: a text in, its statements out, one after the other.
+
+use crate::ast::Statement;
+use crate::error::{SyntaxError, SyntaxErrorKind};
+use crate::lexer::lex_statement;
+use crate::lexer::token::{Kind, Token};
+use crate::parser::cursor::{Failure, Parser};
+use crate::{DEPTH_MAX, LENGTH_MAX, ParseOptions};
+
+/// A statement with its source text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParsedStatement<'a> {
+    /// The statement.
+    pub statement: Statement,
+    /// Its text, without the semicolon and the blanks and comments around it.
+    pub text: &'a str,
+    /// The byte behind the statement's semicolon, where the next one begins.
+    pub end: usize,
+    /// How many `?` it has.
+    pub parameters: u32,
+    /// The height of its tree, an upper bound; see [`with_stack`].
+    pub height: u32,
+}
+
+/// The statements of a text, read one at a time: a later one is not looked at before it is asked
+/// for, so `sql_mode` may change in between ([`Statements::set_options`]), and an error in one
+/// leaves those before it good. After an error there is nothing more.
+#[derive(Debug, Clone)]
+pub struct Statements<'a> {
+    sql: &'a str,
+    /// Where what MySQL calls garbage begins: blanks and semicolons at the end of the text.
+    end: usize,
+    position: usize,
+    options: ParseOptions,
+    found: bool,
+    done: bool,
+}
+
+/// Reads the statements of a text lazily.
+pub fn statements<'a>(sql: &'a str, options: &ParseOptions) -> Statements<'a> {
+    let end = sql
+        .trim_end_matches(|c: char| c.is_ascii_whitespace() || c == ';')
+        .len();
+    Statements {
+        sql,
+        end,
+        position: 0,
+        options: *options,
+        found: false,
+        done: false,
+    }
+}
+
+impl<'a> Statements<'a> {
+    /// The options from the next statement on.
+    pub fn set_options(&mut self, options: &ParseOptions) {
+        self.options = *options;
+    }
+
+    /// The text that has not been read yet.
+    pub fn rest(&self) -> &'a str {
+        self.sql.get(self.position..).unwrap_or("")
+    }
+
+    fn error(&self, kind: SyntaxErrorKind, token: Token) -> SyntaxError {
+        let text = self.sql.get(..self.end).unwrap_or(self.sql);
+        let offset = (token.start as usize).min(text.len());
+        let end = (token.end as usize).clamp(offset, text.len());
+        // The line is where the lexer stands after the offending token.
+        let before = text.as_bytes().get(..end).unwrap_or_default();
+        let newlines = before.iter().filter(|byte| **byte == b'\n').count();
+        SyntaxError::at(
+            kind,
+            text,
+            offset,
+            u32::try_from(newlines + 1).unwrap_or(u32::MAX),
+        )
+    }
+
+    fn parse_next(&mut self) -> Option<Result<ParsedStatement<'a>, SyntaxError>> {
+        let end = Token {
+            kind: Kind::End,
+            keyword: crate::keywords::Kw::OTHER,
+            start: self.end as u32,
+            end: self.end as u32,
+        };
+        if self.sql.len() > LENGTH_MAX {
+            let start = Token {
+                start: 0,
+                end: 0,
+                ..end
+            };
+            return Some(Err(
+                self.error(SyntaxErrorKind::TooLong { limit: LENGTH_MAX }, start)
+            ));
+        }
+        let text = self.sql.get(..self.end).unwrap_or(self.sql);
+        loop {
+            let lexed = lex_statement(text, self.position, &self.options);
+            let at_end = lexed.next >= text.len();
+            self.position = lexed.next;
+            if lexed.tokens.len() > 1 {
+                return Some(self.parse_tokens(&lexed.tokens, lexed.next, at_end));
+            }
+            if at_end && self.found {
+                return None;
+            }
+            // Nothing between two semicolons, or in the whole text, is MySQL's error 1065.
+            if at_end {
+                return Some(Err(self.error(SyntaxErrorKind::Empty, end)));
+            }
+        }
+    }
+
+    /// The text from the first token to the last before the end.
+    fn text_of(&self, tokens: &[Token]) -> &'a str {
+        let last = tokens
+            .len()
+            .checked_sub(2)
+            .and_then(|last| tokens.get(last));
+        let start = tokens.first().map_or(0, |first| first.start as usize);
+        self.sql
+            .get(start..last.map_or(start, |last| last.end as usize))
+            .unwrap_or("")
+    }
+
+    fn parse_tokens(
+        &mut self,
+        tokens: &[Token],
+        next: usize,
+        at_end: bool,
+    ) -> Result<ParsedStatement<'a>, SyntaxError> {
+        self.found = true;
+        let mut parser = Parser::new(self.sql, tokens, &self.options);
+        match parser.statement() {
+            Ok(statement) => Ok(ParsedStatement {
+                statement,
+                text: self.text_of(tokens),
+                end: if at_end { self.sql.len() } else { next },
+                parameters: parser.parameters,
+                height: parser.height_max,
+            }),
+            Err(failure) => {
+                let (kind, index) = match failure {
+                    Failure::Unexpected { token } => (SyntaxErrorKind::Unexpected, token),
+                    Failure::TooDeep { token } => {
+                        (SyntaxErrorKind::TooDeep { limit: DEPTH_MAX }, token)
+                    }
+                };
+                let token = tokens.get(index as usize).or(tokens.last());
+                let Some(token) = token.copied() else {
+                    return Err(SyntaxError::at(kind, self.sql, self.sql.len(), 1));
+                };
+                Err(self.error(kind, token))
+            }
+        }
+    }
+}
+
+impl<'a> Iterator for Statements<'a> {
+    type Item = Result<ParsedStatement<'a>, SyntaxError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let next = self.parse_next();
+        self.done = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+/// Parses every statement of a text, separated by semicolons.
+///
+/// # Errors
+/// The first statement that cannot be parsed; a text without any is [`SyntaxErrorKind::Empty`].
+pub fn parse<'a>(
+    sql: &'a str,
+    options: &ParseOptions,
+) -> Result<Vec<ParsedStatement<'a>>, SyntaxError> {
+    statements(sql, options).collect()
+}
+
+/// Parses a text that holds exactly one statement.
+///
+/// # Errors
+/// What [`parse`] would give, and 1064 at the second statement if there is one.
+pub fn parse_one<'a>(
+    sql: &'a str,
+    options: &ParseOptions,
+) -> Result<ParsedStatement<'a>, SyntaxError> {
+    let mut statements = statements(sql, options);
+    let Some(first) = statements.next() else {
+        return Err(SyntaxError::at(SyntaxErrorKind::Empty, sql, sql.len(), 1));
+    };
+    let first = first?;
+    let behind = statements.rest();
+    if first.end < sql.len() {
+        let offset = sql.len() - behind.trim_start().len();
+        let line = sql.get(..offset).unwrap_or(sql).matches('\n').count() + 1;
+        let line = u32::try_from(line).unwrap_or(u32::MAX);
+        return Err(SyntaxError::at(
+            SyntaxErrorKind::Unexpected,
+            sql,
+            offset,
+            line,
+        ));
+    }
+    Ok(first)
+}
+
+/// The stack that a walk is given for each level of a tree. Binding a level in an unoptimised build
+/// takes a few kilobytes.
+const STACK_PER_LEVEL: usize = 32 << 10;
+
+/// Runs what walks a statement's tree on a stack that suffices for its height
+/// ([`ParsedStatement::height`]), growing the current one only if it must.
+pub fn with_stack<T>(height: u32, walk: impl FnOnce() -> T) -> T {
+    let needed = STACK_PER_LEVEL * height.min(DEPTH_MAX) as usize;
+    stacker::maybe_grow(needed, needed + STACK_PER_LEVEL, walk)
+}
