@@ -12,9 +12,11 @@ mod options;
 mod result;
 mod session;
 mod statements;
+mod visible_names;
 
 pub use self::database::Database;
 pub use self::options::{Clock, DatabaseOptions, FileAccess, HashMode, SystemClock};
 pub use self::result::{ResultColumn, ResultOrigin, ResultStream, StatementResult};
 pub use self::session::{KillHandle, ProgressHandle, Session, SessionOptions};
+pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_types::{Batch, Error, Result, SqlType, TypeKind};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 use mayfly_types::Result;
 
 use crate::database::Database;
@@ -77,6 +78,7 @@ pub struct Session {
     options: SessionOptions,
     kill: KillHandle,
     progress: ProgressHandle,
+    pub(crate) finished_temporary_tables: Vec<TemporaryTableRecord>,
 }
 
 impl Session {
@@ -92,7 +94,13 @@ impl Session {
                 rows_read: Arc::new(AtomicU64::new(0)),
                 rows_expected: Arc::new(AtomicU64::new(0)),
             },
+            finished_temporary_tables: Vec::new(),
         }
+    }
+
+    /// The records of the temporary tables that the last statement used and gave back.
+    pub fn finished_temporary_tables(&self) -> Vec<TemporaryTableRecord> {
+        self.finished_temporary_tables.clone()
     }
 
     /// `CONNECTION_ID()`
@@ -103,6 +111,11 @@ impl Session {
     /// The account's name.
     pub fn user(&self) -> &str {
         &self.options.user
+    }
+
+    /// The database of unqualified names, if one is selected.
+    pub fn current_database(&self) -> Option<&str> {
+        self.options.database.as_deref()
     }
 
     /// Where the client is.

@@ -37,11 +37,28 @@ pub struct StatementCounters {
     pub rows_read: AtomicU64,
     /// Bytes written to temporary files.
     pub bytes_overflowed: AtomicU64,
+    finished: Mutex<Vec<RegistryEntry>>,
 }
+
+/// How many of a statement's finished tables keep their record: a subquery may make thousands.
+const FINISHED_RECORDS_MAX: usize = 64;
 
 impl StatementCounters {
     pub(crate) fn add(counter: &AtomicU64, amount: u64) {
         counter.fetch_add(amount, Ordering::Relaxed);
+    }
+
+    /// The last records of the statement's first tables that are gone, in the order in which they
+    /// went.
+    pub fn finished_tables(&self) -> Vec<RegistryEntry> {
+        self.finished.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn finish(&self, record: &TempTableRecord) {
+        let mut finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
+        if finished.len() < FINISHED_RECORDS_MAX {
+            finished.push(record.snapshot());
+        }
     }
 }
 
@@ -158,6 +175,7 @@ impl Registry {
         purpose: Purpose,
         cause: String,
         access: &'static str,
+        counters: Arc<StatementCounters>,
     ) -> Registration {
         let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let id = tables.next_id;
@@ -179,6 +197,7 @@ impl Registry {
         tables.alive.insert(id, Arc::clone(&record));
         Registration {
             registry: self.clone(),
+            counters,
             record,
         }
     }
@@ -188,6 +207,7 @@ impl Registry {
 #[derive(Debug)]
 pub(crate) struct Registration {
     registry: Registry,
+    counters: Arc<StatementCounters>,
     pub(crate) record: Arc<TempTableRecord>,
 }
 
@@ -199,5 +219,7 @@ impl Drop for Registration {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         tables.alive.remove(&self.record.id);
+        drop(tables);
+        self.counters.finish(&self.record);
     }
 }

@@ -38,6 +38,7 @@ impl TempTable {
             spec.purpose,
             spec.cause.clone(),
             spec.access.name(),
+            Arc::clone(&shared.counters),
         );
         context.count(|counters| &counters.created_tmp_tables, 1);
         Ok(Self(Arc::new(Inner {

@@ -1,0 +1,122 @@
+//! Runs the statements of `bench/**/*.benchmark` on Mayfly.
+//!
+//! `worker` reads one JSON object a line (`{"sql": …}`) and answers each with its time, its first
+//! rows and its error; `bench-compare` drives it turn about with the rivals' workers. `latency`
+//! times small statements in process, from text to result.
+
+use std::io::{BufRead, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+use mayfly_engine::{Database, DatabaseOptions, Session};
+use serde_json::{Value, json};
+
+/// Rows of a result that a worker reports, so that the rivals' results can be compared.
+const REPORTED_ROWS_MAX: usize = 20;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let option = |name: &str| {
+        let place = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(place + 1).cloned()
+    };
+    let memory_limit = option("--memory-limit").and_then(|bytes| bytes.parse().ok());
+    let threads = option("--threads").and_then(|count| count.parse().ok());
+    let database = open(memory_limit, threads);
+    match arguments.first().map(String::as_str) {
+        Some("worker") => worker(&database),
+        Some("latency") => latency(&database),
+        _ => eprintln!("usage: mayfly-bench worker|latency [--memory-limit BYTES] [--threads N]"),
+    }
+}
+
+fn open(memory_limit: Option<u64>, threads: Option<usize>) -> Arc<Database> {
+    let mut options = DatabaseOptions::new();
+    options.memory_limit = memory_limit;
+    if let Some(count) = threads {
+        options.threads = count;
+    }
+    Database::open(options).expect("the database opens")
+}
+
+fn worker(database: &Arc<Database>) {
+    let mut session = database.session();
+    for sql in ["CREATE DATABASE IF NOT EXISTS bench", "USE bench"] {
+        session
+            .execute(sql)
+            .expect("the benchmark's database opens");
+    }
+    let stdin = std::io::stdin();
+    for line in stdin.lock().lines() {
+        let Ok(line) = line else { break };
+        let request: Value = serde_json::from_str(&line).unwrap_or(Value::Null);
+        let sql = request["sql"].as_str().unwrap_or_default();
+        println!("{}", answer(&mut session, sql));
+        let _ = std::io::stdout().flush();
+    }
+}
+
+fn answer(session: &mut Session, sql: &str) -> Value {
+    let start = Instant::now();
+    let results = session.execute(sql);
+    let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+    match results {
+        Ok(results) => {
+            let last = results.last();
+            let row_count = last.map_or(0, |result| result.row_count());
+            let rows: Vec<Vec<Option<String>>> = last
+                .map(|result| {
+                    (0..row_count.min(REPORTED_ROWS_MAX))
+                        .map(|row| result.row_text(row))
+                        .collect()
+                })
+                .unwrap_or_default();
+            json!({ "ms": milliseconds, "row_count": row_count, "rows": rows })
+        }
+        Err(error) => json!({ "ms": milliseconds, "error": error.to_string() }),
+    }
+}
+
+/// Article 1's table and statement: a derived table with a correlated subquery, over four rows.
+const ARTICLE_1: [&str; 3] = [
+    "CREATE TABLE login2 (user_id int unsigned NOT NULL AUTO_INCREMENT, \
+     user_name varchar(50) DEFAULT NULL, user_email varchar(2000) DEFAULT NULL, \
+     created datetime DEFAULT NULL, PRIMARY KEY (user_id))",
+    "INSERT INTO login2 VALUES (100002, 'a', 'a@example.org', '2011-01-11 17:16:45'), \
+     (100003, 'b', 'b@example.org', '2011-01-11 17:16:45'), \
+     (100004, 'c', 'c@example.org', '2011-01-11 17:16:46'), \
+     (100005, 'd', 'd@example.org', '2011-01-11 17:16:46')",
+    "select * from (select user_id, created, (select user_email from login2 b where \
+     b.user_id = a.user_id) as mail from login2 a where a.user_id IN (100005, 100002, 100004, \
+     100003)) as a order by created",
+];
+
+fn latency(database: &Arc<Database>) {
+    let mut session = database.session();
+    for sql in [
+        "CREATE DATABASE bench",
+        "USE bench",
+        ARTICLE_1[0],
+        ARTICLE_1[1],
+    ] {
+        session.execute(sql).expect("the tables are made");
+    }
+    for (name, sql) in [
+        ("SELECT 1", "SELECT 1"),
+        ("article 1, derived table", ARTICLE_1[2]),
+    ] {
+        let mut times: Vec<f64> = (0..20_000)
+            .map(|_| {
+                let start = Instant::now();
+                let results = session.execute(sql).expect("the statement runs");
+                assert!(!results.is_empty(), "a SELECT gives a result");
+                start.elapsed().as_secs_f64() * 1e6
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        println!(
+            "{name}: median {:.2} µs, 99 % {:.2} µs",
+            times[10_000], times[19_800]
+        );
+    }
+}

@@ -1,0 +1,492 @@
+//! The shape of a CSV file: delimiter, header, and a type for each column that holds every value.
+
+use std::fs::File;
+use std::io::Read;
+
+use csv::{ByteRecord, ReaderBuilder};
+
+/// Text columns up to this many characters become VARCHAR(255), longer ones LONGTEXT.
+const VARCHAR_CHARACTERS: usize = 255;
+/// What MySQL's DECIMAL can hold.
+const DECIMAL_DIGITS_MAX: usize = 65;
+const DECIMAL_SCALE_MAX: usize = 30;
+/// The head of the file from which delimiter and line ends are guessed.
+const HEAD_BYTES: usize = 1 << 16;
+
+/// What a file looks like.
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub(super) columns: Vec<Column>,
+    pub(super) delimiter: u8,
+    pub(super) has_header: bool,
+    pub(super) carriage_returns: bool,
+}
+
+/// A column of the file.
+#[derive(Debug)]
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) ty: ColumnType,
+    /// Whether a field is empty: NULL, unless the column is text.
+    pub(super) has_empty: bool,
+}
+
+/// The narrowest type that holds every value seen so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ColumnType {
+    /// No value yet but empty ones.
+    Unknown,
+    Integer {
+        min: i128,
+        max: i128,
+    },
+    Decimal {
+        integer_digits: usize,
+        scale: usize,
+    },
+    Double,
+    Date,
+    DateTime {
+        fraction: usize,
+    },
+    Time {
+        fraction: usize,
+    },
+    Text {
+        characters: usize,
+    },
+}
+
+impl ColumnType {
+    pub(super) fn is_text(self) -> bool {
+        matches!(self, Self::Text { .. } | Self::Unknown)
+    }
+
+    /// The type in SQL.
+    pub(super) fn sql(self) -> String {
+        let fraction = |digits: usize| {
+            if digits == 0 {
+                String::new()
+            } else {
+                format!("({digits})")
+            }
+        };
+        match self {
+            Self::Integer { min, max } if min >= i32::MIN.into() && max <= i32::MAX.into() => {
+                "INT".to_owned()
+            }
+            Self::Integer { max, .. } if max > i64::MAX.into() => "BIGINT UNSIGNED".to_owned(),
+            Self::Integer { .. } => "BIGINT".to_owned(),
+            Self::Decimal {
+                integer_digits,
+                scale,
+            } => {
+                format!("DECIMAL({}, {scale})", (integer_digits + scale).max(1))
+            }
+            Self::Double => "DOUBLE".to_owned(),
+            Self::Date => "DATE".to_owned(),
+            Self::DateTime { fraction: digits } => format!("DATETIME{}", fraction(digits)),
+            Self::Time { fraction: digits } => format!("TIME{}", fraction(digits)),
+            Self::Text { characters } if characters > VARCHAR_CHARACTERS => "LONGTEXT".to_owned(),
+            Self::Text { .. } | Self::Unknown => format!("VARCHAR({VARCHAR_CHARACTERS})"),
+        }
+    }
+
+    /// The narrowest type of one value that is not empty.
+    fn of(text: &str) -> Self {
+        number(text)
+            .or_else(|| temporal(text.as_bytes()))
+            .unwrap_or_else(|| Self::Text {
+                characters: text.chars().count(),
+            })
+    }
+
+    /// The narrowest type that holds what both hold. Text keeps its length only roughly: a column
+    /// that turns into text was shorter than any limit that matters.
+    fn join(self, other: Self) -> Self {
+        use ColumnType::{Date, DateTime, Decimal, Double, Integer, Text, Time, Unknown};
+        match (self, other) {
+            (Unknown, any) | (any, Unknown) => any,
+            (Text { characters: a }, Text { characters: b }) => Text {
+                characters: a.max(b),
+            },
+            (Text { characters }, _) | (_, Text { characters }) => Text { characters },
+            (Integer { min: a, max: b }, Integer { min: c, max: d }) => {
+                integers(a.min(c), b.max(d))
+            }
+            (
+                Decimal {
+                    integer_digits: a,
+                    scale: b,
+                },
+                Decimal {
+                    integer_digits: c,
+                    scale: d,
+                },
+            ) => decimals(a.max(c), b.max(d)),
+            (
+                Decimal {
+                    integer_digits,
+                    scale,
+                },
+                Integer { min, max },
+            )
+            | (
+                Integer { min, max },
+                Decimal {
+                    integer_digits,
+                    scale,
+                },
+            ) => decimals(integer_digits.max(digits_of(min, max)), scale),
+            (Double, Double | Integer { .. } | Decimal { .. })
+            | (Integer { .. } | Decimal { .. }, Double) => Double,
+            (Date, Date) => Date,
+            (Date, DateTime { fraction }) | (DateTime { fraction }, Date) => DateTime { fraction },
+            (DateTime { fraction: a }, DateTime { fraction: b }) => DateTime { fraction: a.max(b) },
+            (Time { fraction: a }, Time { fraction: b }) => Time { fraction: a.max(b) },
+            _ => Text { characters: 0 },
+        }
+    }
+}
+
+fn digits_of(min: i128, max: i128) -> usize {
+    let digits = |n: i128| {
+        n.unsigned_abs()
+            .checked_ilog10()
+            .map_or(1, |log| log as usize + 1)
+    };
+    digits(min).max(digits(max))
+}
+
+fn integers(min: i128, max: i128) -> ColumnType {
+    let signed = min >= i64::MIN.into() && max <= i64::MAX.into();
+    if signed || (min >= 0 && max <= u64::MAX.into()) {
+        ColumnType::Integer { min, max }
+    } else {
+        decimals(digits_of(min, max), 0)
+    }
+}
+
+fn decimals(integer_digits: usize, scale: usize) -> ColumnType {
+    if scale > DECIMAL_SCALE_MAX || integer_digits + scale > DECIMAL_DIGITS_MAX {
+        ColumnType::Double
+    } else {
+        ColumnType::Decimal {
+            integer_digits,
+            scale,
+        }
+    }
+}
+
+/// `007` and `+1` stay text: as numbers they would not come back as they were.
+fn number(text: &str) -> Option<ColumnType> {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (unsigned, None),
+    };
+    let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all_digits = |s: &str| s.bytes().all(|byte| byte.is_ascii_digit());
+    let leading_zero = integer.len() > 1 && integer.starts_with('0');
+    if integer.is_empty() || leading_zero || !all_digits(integer) || !all_digits(fraction) {
+        return None;
+    }
+    if let Some(exponent) = exponent {
+        let digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        let sound = !digits.is_empty() && all_digits(digits);
+        let finite = || text.parse::<f64>().is_ok_and(f64::is_finite);
+        return (sound && finite()).then_some(ColumnType::Double);
+    }
+    if mantissa.contains('.') {
+        return Some(decimals(integer.len(), fraction.len()));
+    }
+    match text.parse::<i128>() {
+        Ok(value) => Some(integers(value, value)),
+        Err(_) => Some(decimals(integer.len(), 0)),
+    }
+}
+
+/// `2024-02-29`, `2024-02-29 23:59:59.5` (or with `T`), `23:59:59`.
+fn temporal(bytes: &[u8]) -> Option<ColumnType> {
+    if let Some(fraction) = time(bytes) {
+        return Some(ColumnType::Time { fraction });
+    }
+    let (day, rest) = bytes.split_at_checked(10)?;
+    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = day else {
+        return None;
+    };
+    let year = pair(*y1, *y2)? * 100 + pair(*y3, *y4)?;
+    let month = pair(*m1, *m2)?;
+    let day_of_month = pair(*d1, *d2)?;
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 if leap => 29,
+        2 => 28,
+        _ => return None,
+    };
+    if year == 0 || !(1..=days).contains(&day_of_month) {
+        return None;
+    }
+    match rest {
+        [] => Some(ColumnType::Date),
+        [b' ' | b'T', clock @ ..] => time(clock).map(|fraction| ColumnType::DateTime { fraction }),
+        _ => None,
+    }
+}
+
+/// The fractional digits of `hh:mm:ss[.ffffff]`, if it is that.
+fn time(bytes: &[u8]) -> Option<usize> {
+    let (clock, fraction) = bytes.split_at_checked(8)?;
+    let [h1, h2, b':', m1, m2, b':', s1, s2] = clock else {
+        return None;
+    };
+    if pair(*h1, *h2)? > 23 || pair(*m1, *m2)? > 59 || pair(*s1, *s2)? > 59 {
+        return None;
+    }
+    match fraction {
+        [] => Some(0),
+        [b'.', digits @ ..] => {
+            let sound = (1..=6).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
+            sound.then_some(digits.len())
+        }
+        _ => None,
+    }
+}
+
+fn pair(tens: u8, ones: u8) -> Option<u32> {
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| u32::from(byte - b'0'));
+    Some(digit(tens)? * 10 + digit(ones)?)
+}
+
+/// Reads the whole file.
+pub(super) fn infer(path: &str) -> Result<Shape, String> {
+    let failed = |e: std::io::Error| format!("{path}: {e}");
+    let mut head = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(HEAD_BYTES as u64)
+        .read_to_end(&mut head)
+        .map_err(failed)?;
+    let first_line = head.split(|&byte| byte == b'\n').next().unwrap_or(&[]);
+    let delimiter = guess_delimiter(first_line);
+    let mut reader = ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .from_path(path)
+        .map_err(|e| describe(path, &e))?;
+
+    let mut first: Option<Vec<String>> = None;
+    let mut types: Vec<(ColumnType, bool)> = Vec::new();
+    let mut record = ByteRecord::new();
+    let mut rows = 0_u64;
+    while reader
+        .read_byte_record(&mut record)
+        .map_err(|e| describe(path, &e))?
+    {
+        let fields = fields(path, &record)?;
+        rows += 1;
+        if first.is_none() {
+            types = vec![(ColumnType::Unknown, false); fields.len()];
+            first = Some(fields.iter().map(|&field| field.to_owned()).collect());
+            continue;
+        }
+        for ((ty, has_empty), field) in types.iter_mut().zip(fields) {
+            if field.is_empty() {
+                *has_empty = true;
+            } else {
+                *ty = widen(*ty, field);
+            }
+        }
+    }
+    let Some(first) = first else {
+        return Err(format!("{path}: the file is empty"));
+    };
+    let has_header = looks_like_header(&first, &types, rows);
+    if !has_header {
+        for ((ty, has_empty), field) in types.iter_mut().zip(&first) {
+            *has_empty |= field.is_empty();
+            if !field.is_empty() {
+                *ty = widen(*ty, field);
+            }
+        }
+    }
+    let names = column_names(has_header.then_some(&first), types.len());
+    let column = |(name, (ty, has_empty))| Column {
+        name,
+        ty,
+        has_empty,
+    };
+    Ok(Shape {
+        columns: names.into_iter().zip(types).map(column).collect(),
+        delimiter,
+        has_header,
+        carriage_returns: first_line.ends_with(b"\r"),
+    })
+}
+
+/// Joins a value's type into its column's; a column that is text already only looks at lengths.
+fn widen(ty: ColumnType, field: &str) -> ColumnType {
+    let characters = field.chars().count();
+    match ty {
+        ColumnType::Text { characters: most } => ColumnType::Text {
+            characters: most.max(characters),
+        },
+        _ => match ty.join(ColumnType::of(field)) {
+            ColumnType::Text { characters: most } => ColumnType::Text {
+                characters: most.max(characters),
+            },
+            joined => joined,
+        },
+    }
+}
+
+/// The fields of a record as text; an error names the line and column of bytes that are no UTF-8.
+fn fields<'r>(path: &str, record: &'r ByteRecord) -> Result<Vec<&'r str>, String> {
+    let line = record.position().map_or(0, csv::Position::line);
+    let text = |(index, field): (usize, &'r [u8])| {
+        std::str::from_utf8(field)
+            .map_err(|e| format!("{path}: line {line}, column {}: {e}", index + 1))
+    };
+    record.iter().enumerate().map(text).collect()
+}
+
+fn describe(path: &str, error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths {
+            pos,
+            expected_len,
+            len,
+        } => {
+            let line = pos.as_ref().map_or(0, csv::Position::line);
+            let column = expected_len.min(len) + 1;
+            format!(
+                "{path}: line {line}, column {column}: the row has {len} columns, \
+                 the first one has {expected_len}"
+            )
+        }
+        _ => format!("{path}: {error}"),
+    }
+}
+
+/// The one of `,`, tab, `;` and `|` that is in the first line most often.
+fn guess_delimiter(first_line: &[u8]) -> u8 {
+    let count = |delimiter: u8| first_line.iter().filter(|&&byte| byte == delimiter).count();
+    let mut best = b',';
+    for candidate in [b'\t', b';', b'|'] {
+        if count(candidate) > count(best) {
+            best = candidate;
+        }
+    }
+    best
+}
+
+/// A header names every column once, in words, and stands over something that looks different or,
+/// when all is text, has at least the look of identifiers.
+fn looks_like_header(first: &[String], types: &[(ColumnType, bool)], rows: u64) -> bool {
+    let mut names: Vec<String> = first.iter().map(|name| name.to_lowercase()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let words = first
+        .iter()
+        .all(|name| matches!(ColumnType::of(name), ColumnType::Text { .. }));
+    if names.len() != first.len() || !words || first.iter().any(String::is_empty) || rows < 2 {
+        return false;
+    }
+    let over_other = types.iter().any(|(ty, _)| !ty.is_text());
+    let identifier = |name: &String| {
+        name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && name
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_ -.".contains(c))
+    };
+    over_other || first.iter().all(identifier)
+}
+
+fn column_names(header: Option<&Vec<String>>, count: usize) -> Vec<String> {
+    let numbered = |index: usize| format!("column{}", index + 1);
+    match header {
+        Some(names) => names.iter().map(|name| name.trim().to_owned()).collect(),
+        None => (0..count).map(numbered).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(text: &str) -> Result<Shape, String> {
+        let name = format!("mayfly-infer-{}-{}.csv", std::process::id(), text.len());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, text).expect("the test's file is written");
+        let shape = infer(path.to_str().expect("a plain path"));
+        std::fs::remove_file(&path).expect("the test's file is removed");
+        shape
+    }
+
+    fn types(text: &str) -> Vec<String> {
+        let shape = shape(text).expect("a readable file");
+        shape
+            .columns
+            .iter()
+            .map(|column| format!("{} {}", column.name, column.ty.sql()))
+            .collect()
+    }
+
+    #[test]
+    fn every_type() {
+        let text = "a,b,c,d,e,f,g,h,zip\n\
+                    1,3000000000,1.5,1e3,2024-02-29,2024-02-29 10:00:00,10:00:00,x,01234\n\
+                    -7,18446744073709551615,22.25,2,2024-03-01,2024-03-01T10:00:00.123,10:00:01,y,99999\n";
+        assert_eq!(
+            types(text),
+            [
+                "a INT",
+                "b BIGINT UNSIGNED",
+                "c DECIMAL(4, 2)",
+                "d DOUBLE",
+                "e DATE",
+                "f DATETIME(3)",
+                "g TIME",
+                "h VARCHAR(255)",
+                "zip VARCHAR(255)"
+            ]
+        );
+    }
+
+    #[test]
+    fn mixed_values_widen() {
+        assert_eq!(types("n\n1\n2.5\n"), ["n DECIMAL(2, 1)"]);
+        assert_eq!(types("n\n1\nx\n"), ["n VARCHAR(255)"]);
+        assert_eq!(
+            types("n\n2024-01-01\n2024-01-01 00:00:01\n"),
+            ["n DATETIME"]
+        );
+        assert_eq!(types("n\n2023-02-29\n"), ["n VARCHAR(255)"]);
+        assert_eq!(types("n\n-1\n18446744073709551615\n"), ["n DECIMAL(20, 0)"]);
+    }
+
+    #[test]
+    fn headers() {
+        assert!(shape("id,name\n1,x\n").expect("readable").has_header);
+        assert!(!shape("1,x\n2,y\n").expect("readable").has_header);
+        assert!(shape("first;last\nA;B\n").expect("readable").has_header);
+        assert!(!shape("a,a\n1,2\n").expect("readable").has_header);
+        assert_eq!(types("1,x\n2,y\n"), ["column1 INT", "column2 VARCHAR(255)"]);
+    }
+
+    #[test]
+    fn unreadable_rows_are_named() {
+        let error = shape("a,b\n1,2\n3\n").expect_err("a short row");
+        assert!(error.contains("line 3, column 2"), "{error}");
+        let error = shape("").expect_err("nothing there");
+        assert!(error.contains("empty"), "{error}");
+    }
+
+    #[test]
+    fn empty_fields_make_a_column_nullable() {
+        let shape = shape("a,b\n1,\n,2\n").expect("readable");
+        assert!(shape.columns.iter().all(|column| column.has_empty));
+        assert_eq!(shape.columns[0].ty.sql(), "INT");
+    }
+}

@@ -1,0 +1,211 @@
+//! `mayfly demo`: article 0's experiment. One table, the grouping that took MySQL 5.0 seconds in
+//! memory and half an hour on disk, and its neighbours, at three memory limits.
+
+mod chart;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use mayfly_engine::{Database, Error, Session, TemporaryTableRecord};
+
+use crate::options::{DemoOptions, Options};
+use crate::units;
+
+/// Figures of "How much overhead is caused by on disk temporary tables" (2007), MySQL 5.0.45 on a
+/// Pentium 4, for the headline statement.
+const ARTICLE: &[(&str, &str)] = &[
+    ("1 M rows, MEMORY table", "3.88 s"),
+    ("1 M rows, MyISAM on disk, key buffer 128 M", "34.47 s"),
+    ("1 M rows, MyISAM on disk, default key buffer", "545.40 s"),
+    ("4 M rows, MEMORY table", "16.41 s"),
+    ("4 M rows, MyISAM on disk, key buffer 256 M", "1625.51 s"),
+];
+
+/// The article's table, with its rows repeating about as often: one value in twenty is an earlier
+/// one again.
+const CREATE: &str =
+    "CREATE TABLE gtest (i int unsigned NOT NULL, c char(50) NOT NULL) DEFAULT CHARSET=latin1";
+
+/// The statements that are timed: what each is called, and its text.
+fn statements(rows: u64) -> Vec<(&'static str, String)> {
+    vec![
+        (
+            "GROUP BY, first 10 (the article's)",
+            "SELECT count(*) cnt, c FROM gtest GROUP BY c ORDER BY NULL LIMIT 10".to_owned(),
+        ),
+        (
+            "GROUP BY, every group",
+            "SELECT count(*), sum(cnt) FROM \
+             (SELECT count(*) cnt, c FROM gtest GROUP BY c ORDER BY NULL) g"
+                .to_owned(),
+        ),
+        (
+            "DISTINCT",
+            "SELECT count(*) FROM (SELECT DISTINCT c FROM gtest) d".to_owned(),
+        ),
+        (
+            "COUNT(DISTINCT)",
+            "SELECT count(DISTINCT c) FROM gtest".to_owned(),
+        ),
+        (
+            "UNION",
+            "SELECT count(*) FROM (SELECT c FROM gtest UNION SELECT c FROM gtest) u".to_owned(),
+        ),
+        (
+            "ORDER BY, page in the middle",
+            format!(
+                "SELECT c, i FROM gtest ORDER BY c, i LIMIT 10 OFFSET {}",
+                rows / 8
+            ),
+        ),
+    ]
+}
+
+/// One timed run.
+struct Run {
+    elapsed: Duration,
+    tables: Vec<TemporaryTableRecord>,
+    result: Vec<Vec<Option<String>>>,
+}
+
+impl Run {
+    fn peak_bytes(&self) -> u64 {
+        self.tables
+            .iter()
+            .map(|table| table.memory_peak)
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+/// Runs the demonstration and prints it.
+pub(crate) fn run(demo: &DemoOptions, options: &Options) -> Result<ExitCode, String> {
+    let database_options = options.database_options()?;
+    let threads = database_options.threads;
+    let database = Database::open(database_options).map_err(|e| e.to_string())?;
+    let mut session = database.session();
+    println!(
+        "Making a table of {} rows: i int unsigned, c char(50) of SHA-1 text …",
+        demo.rows
+    );
+    let seconds = fill(&mut session, demo.rows)
+        .map_err(|e| e.to_string())?
+        .as_secs_f64();
+    println!("made in {seconds:.2} s; {threads} threads\n");
+
+    let mut same = true;
+    for (title, sql) in statements(demo.rows) {
+        println!("{title}\n  {sql}");
+        same &= compare(&mut session, &sql).map_err(|e| e.to_string())?;
+    }
+    println!("The article's own figures for its statement (MySQL 5.0.45, Pentium 4, 2007):");
+    for (what, time) in ARTICLE {
+        println!("  {what:46} {time:>10}");
+    }
+    if same {
+        println!("\nEvery statement gave the same result at every limit.");
+        Ok(ExitCode::SUCCESS)
+    } else {
+        println!("\nA result differed between limits: this is a bug, please report it.");
+        Ok(ExitCode::FAILURE)
+    }
+}
+
+/// Runs one statement in memory, at a tenth of the memory that it took, and at 1 MiB; whether all
+/// results were the same.
+fn compare(session: &mut Session, sql: &str) -> Result<bool, Error> {
+    limit(session, None)?;
+    // The first run warms up what later ones reuse.
+    time(session, sql)?;
+    let in_memory = time(session, sql)?;
+    let tenth = (in_memory.peak_bytes() / 10).max(1 << 20);
+    let mut runs = vec![("in memory".to_owned(), in_memory)];
+    for bytes in [tenth, 1 << 20] {
+        limit(session, Some(bytes))?;
+        runs.push((format!("{} MiB", bytes >> 20), time(session, sql)?));
+    }
+    let longest = runs
+        .iter()
+        .map(|(_, run)| run.elapsed)
+        .max()
+        .unwrap_or_default();
+    for (name, run) in &runs {
+        println!(
+            "  {name:>10}  {}  {}",
+            chart::bar(run.elapsed, longest),
+            chart::milliseconds(run.elapsed)
+        );
+        for table in &run.tables {
+            println!("              {}", describe(table));
+        }
+    }
+    println!();
+    let first = &runs[0].1.result;
+    Ok(runs.iter().all(|(_, run)| run.result == *first))
+}
+
+fn time(session: &mut Session, sql: &str) -> Result<Run, Error> {
+    let start = Instant::now();
+    let results = session.execute(sql)?;
+    let elapsed = start.elapsed();
+    let mut result: Vec<_> = results
+        .iter()
+        .flat_map(|result| result.rows_text())
+        .collect();
+    result.sort_unstable();
+    Ok(Run {
+        elapsed,
+        tables: session.finished_temporary_tables(),
+        result,
+    })
+}
+
+/// Limits each temporary table; `None` lifts the limit.
+fn limit(session: &mut Session, bytes: Option<u64>) -> Result<(), Error> {
+    let bytes = bytes.unwrap_or(1 << 40);
+    session.execute(&format!("SET SESSION tmp_table_size = {bytes}"))?;
+    session.execute(&format!(
+        "SET GLOBAL temptable_max_ram = {}",
+        bytes.max(2 << 20)
+    ))?;
+    Ok(())
+}
+
+fn describe(table: &TemporaryTableRecord) -> String {
+    let mut text = format!(
+        "{}: {} rows, {} in memory at most",
+        table.purpose.name(),
+        table.rows,
+        units::bytes(table.memory_peak)
+    );
+    if table.disk_peak > 0 {
+        text.push_str(&format!(", {} on disk", units::bytes(table.disk_peak)));
+    }
+    text
+}
+
+/// Makes the article's table of numbers counted up by a cross join of digits.
+fn fill(session: &mut Session, rows: u64) -> Result<Duration, Error> {
+    let start = Instant::now();
+    for sql in ["CREATE DATABASE demo", "USE demo", CREATE] {
+        session.execute(sql)?;
+    }
+    let digits = "(SELECT 0 d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL \
+                  SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL \
+                  SELECT 8 UNION ALL SELECT 9)";
+    let places = rows
+        .saturating_sub(1)
+        .checked_ilog10()
+        .map_or(1, |log| log + 1);
+    let (mut sum, mut tables) = (String::new(), String::new());
+    for place in 0..places {
+        let joint = if place == 0 { ("", "") } else { (" + ", ", ") };
+        sum.push_str(&format!("{}p{place}.d * {}", joint.0, 10_u64.pow(place)));
+        tables.push_str(&format!("{}{digits} p{place}", joint.1));
+    }
+    session.execute(&format!(
+        "INSERT INTO gtest SELECT CRC32(n) % 100000, SHA1(IF(n % 20 = 19, n - 19, n)) \
+         FROM (SELECT {sum} n FROM {tables}) numbers WHERE n < {rows}"
+    ))?;
+    Ok(start.elapsed())
+}

@@ -1,0 +1,132 @@
+//! TSV as `mysql --batch` writes it, and CSV as RFC 4180 has it.
+
+use std::io::{self, Write};
+
+use mayfly_engine::{ResultColumn, StatementResult};
+
+use super::{Row, Writer, rows_of};
+
+/// Writes rows as they come.
+pub(super) struct DelimitedWriter {
+    delimiter: u8,
+    escape: fn(&[u8], &mut Vec<u8>),
+    null: &'static [u8],
+    header: Option<Row>,
+    line: Vec<u8>,
+}
+
+impl DelimitedWriter {
+    pub(super) fn tsv(columns: &[ResultColumn], names: bool) -> Self {
+        Self::new(b'\t', escape_tsv, b"NULL", columns, names)
+    }
+
+    pub(super) fn csv(columns: &[ResultColumn], names: bool) -> Self {
+        Self::new(b',', quote_csv, b"", columns, names)
+    }
+
+    fn new(
+        delimiter: u8,
+        escape: fn(&[u8], &mut Vec<u8>),
+        null: &'static [u8],
+        columns: &[ResultColumn],
+        names: bool,
+    ) -> Self {
+        let name = |column: &ResultColumn| Some(column.name.clone().into_bytes());
+        let header = names.then(|| columns.iter().map(name).collect());
+        Self {
+            delimiter,
+            escape,
+            null,
+            header,
+            line: Vec::new(),
+        }
+    }
+
+    fn write_row(&mut self, out: &mut dyn Write, row: &Row) -> io::Result<()> {
+        self.line.clear();
+        for (index, value) in row.iter().enumerate() {
+            if index > 0 {
+                self.line.push(self.delimiter);
+            }
+            match value {
+                Some(bytes) => (self.escape)(bytes, &mut self.line),
+                None => self.line.extend_from_slice(self.null),
+            }
+        }
+        self.line.push(b'\n');
+        out.write_all(&self.line)
+    }
+
+    fn write_header(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        match self.header.take() {
+            Some(header) => self.write_row(out, &header),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Writer for DelimitedWriter {
+    fn rows(&mut self, out: &mut dyn Write, part: &StatementResult) -> io::Result<()> {
+        self.write_header(out)?;
+        for row in rows_of(part) {
+            self.write_row(out, &row)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        // `mysql --batch` prints nothing for an empty result; a CSV without rows keeps its header.
+        if self.delimiter == b',' {
+            self.write_header(out)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+fn escape_tsv(bytes: &[u8], line: &mut Vec<u8>) {
+    for &byte in bytes {
+        match byte {
+            b'\n' => line.extend_from_slice(b"\\n"),
+            b'\t' => line.extend_from_slice(b"\\t"),
+            b'\0' => line.extend_from_slice(b"\\0"),
+            b'\\' => line.extend_from_slice(b"\\\\"),
+            _ => line.push(byte),
+        }
+    }
+}
+
+/// Quotes what needs it. An empty string is quoted too: a field without anything is NULL.
+fn quote_csv(bytes: &[u8], line: &mut Vec<u8>) {
+    let needs_quotes = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
+    if !bytes.is_empty() && !bytes.iter().any(needs_quotes) {
+        line.extend_from_slice(bytes);
+        return;
+    }
+    line.push(b'"');
+    for &byte in bytes {
+        if byte == b'"' {
+            line.push(b'"');
+        }
+        line.push(byte);
+    }
+    line.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields() {
+        let field = |escape: fn(&[u8], &mut Vec<u8>), text: &str| {
+            let mut line = Vec::new();
+            escape(text.as_bytes(), &mut line);
+            String::from_utf8(line).expect("still text")
+        };
+        assert_eq!(field(escape_tsv, "a\tb\\c\nd\0"), "a\\tb\\\\c\\nd\\0");
+        assert_eq!(field(quote_csv, "plain"), "plain");
+        assert_eq!(field(quote_csv, ""), "\"\"");
+        assert_eq!(field(quote_csv, "a,\"b\""), "\"a,\"\"b\"\"\"");
+    }
+}

@@ -1,0 +1,76 @@
+//! How results are shown: a table, a line per column, or one of the formats that programs read.
+//!
+//! Table and vertical need all rows to know the widths; TSV, CSV and JSON are written as rows come,
+//! so that a result of any size can be piped on.
+
+mod delimited;
+mod json;
+mod table;
+mod vertical;
+
+use std::io::{self, Write};
+
+use mayfly_engine::{ResultColumn, StatementResult};
+
+/// A format of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// Boxes, as on a terminal.
+    Table,
+    /// A line for each column, as after `\G`.
+    Vertical,
+    /// Tab-separated, escaped as by `mysql --batch`.
+    Tsv,
+    /// Comma-separated (RFC 4180).
+    Csv,
+    /// An array of objects.
+    Json,
+}
+
+/// A row as it is shown: the bytes of each value, `None` for NULL.
+pub(crate) type Row = Vec<Option<Vec<u8>>>;
+
+/// Writes the result of one statement.
+pub(crate) trait Writer {
+    /// Takes in some rows.
+    fn rows(&mut self, out: &mut dyn Write, rows: &StatementResult) -> io::Result<()>;
+
+    /// After the last row.
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// A writer of that format for a result of these columns.
+pub(crate) fn writer(format: Format, columns: &[ResultColumn], names: bool) -> Box<dyn Writer> {
+    match format {
+        Format::Table => Box::new(table::TableWriter::new(columns, names)),
+        Format::Vertical => Box::new(vertical::VerticalWriter::new(columns)),
+        Format::Tsv => Box::new(delimited::DelimitedWriter::tsv(columns, names)),
+        Format::Csv => Box::new(delimited::DelimitedWriter::csv(columns, names)),
+        Format::Json => Box::new(json::JsonWriter::new(columns)),
+    }
+}
+
+/// The rows of a part of a result.
+fn rows_of(part: &StatementResult) -> impl Iterator<Item = Row> + '_ {
+    (0..part.row_count()).map(|row| part.row_bytes(row))
+}
+
+/// A value as text for people: bytes that are no text in hexadecimal, NULL as such.
+fn shown(value: Option<&[u8]>) -> String {
+    match value {
+        None => "NULL".to_owned(),
+        Some(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => text.to_owned(),
+            Err(_) => hexadecimal(bytes),
+        },
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 + bytes.len() * 2);
+    text.push_str("0x");
+    for byte in bytes {
+        text.push_str(&format!("{byte:02X}"));
+    }
+    text
+}

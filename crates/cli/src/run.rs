@@ -1,0 +1,270 @@
+//! Runs statements and shows what they give.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use mayfly_engine::{
+    Error, KillHandle, ProgressHandle, Session, StatementResult, TemporaryTableRecord,
+};
+
+use crate::options::Options;
+use crate::output::{self, Format};
+use crate::statements::{Cut, Cutter};
+use crate::units;
+
+/// A statement that takes longer than this gets a progress bar.
+const PROGRESS_BAR_AFTER: Duration = Duration::from_millis(500);
+
+/// Runs statements with one way of showing results.
+#[derive(Debug)]
+pub(crate) struct Runner {
+    format: Format,
+    column_names: bool,
+    interactive: bool,
+    go_on: bool,
+    failed: bool,
+}
+
+impl Runner {
+    /// For scripts, `-e` and pipes: results only; Ctrl-C ends the program.
+    pub(crate) fn batch(options: &Options, _session: &Session) -> Self {
+        let default = if io::stdout().is_terminal() {
+            Format::Table
+        } else {
+            Format::Tsv
+        };
+        Self {
+            format: options.format.unwrap_or(default),
+            column_names: !options.skip_column_names,
+            interactive: false,
+            go_on: options.force,
+            failed: false,
+        }
+    }
+
+    /// For a terminal: counts, times and temporary tables after each result.
+    pub(crate) fn interactive(options: &Options) -> Self {
+        Self {
+            format: options.format.unwrap_or(Format::Table),
+            column_names: !options.skip_column_names,
+            interactive: true,
+            go_on: false,
+            failed: false,
+        }
+    }
+
+    /// Whether any statement failed.
+    pub(crate) fn failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Runs the statements of a text; `false` when one failed and the rest was left.
+    pub(crate) fn script(&mut self, session: &mut Session, text: &str) -> bool {
+        let mut cutter = Cutter::new(text);
+        while let Some((cut, _)) = cutter.next_statement() {
+            if !self.statement(session, &cut) && !self.go_on {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn statement(&mut self, session: &mut Session, cut: &Cut<'_>) -> bool {
+        let format = match (cut.vertical, self.format) {
+            (true, Format::Table) => Format::Vertical,
+            (_, format) => format,
+        };
+        match self.run(session, cut.text, format) {
+            Ok(()) => true,
+            Err(Failure::Statement(error)) => {
+                self.failed = true;
+                if self.interactive {
+                    eprintln!("{error}");
+                } else {
+                    let (errno, state) = (error.errno(), error.sqlstate());
+                    eprintln!(
+                        "ERROR {errno} ({state}) at line {}: {}",
+                        cut.line,
+                        error.message()
+                    );
+                }
+                false
+            }
+            // The reader of a pipe went away: nothing more to say.
+            Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.failed = true;
+                self.go_on = false;
+                false
+            }
+            Err(Failure::Output(error)) => {
+                self.failed = true;
+                eprintln!("mayfly: cannot write the result: {error}");
+                false
+            }
+        }
+    }
+
+    fn run(&self, session: &mut Session, sql: &str, format: Format) -> Result<(), Failure> {
+        let start = Instant::now();
+        let bar = self
+            .interactive
+            .then(|| Progress::watch(session.progress_handle()));
+        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        let mut stream = session.query(sql)?;
+        let columns = stream.columns().to_vec();
+        let mut row_count = 0;
+        let mut writer = output::writer(format, &columns, self.column_names);
+        while let Some(batch) = stream.next_batch()? {
+            row_count += batch.row_count();
+            let part = StatementResult {
+                columns: columns.clone(),
+                batches: vec![batch],
+                ..StatementResult::default()
+            };
+            writer.rows(&mut out, &part)?;
+        }
+        let result = stream.into_result()?;
+        drop(bar);
+        if !columns.is_empty() {
+            writer.finish(&mut out)?;
+        }
+        if self.interactive {
+            let seconds = start.elapsed().as_secs_f64();
+            writeln!(
+                out,
+                "{}",
+                closing_line(&result, !columns.is_empty(), row_count, seconds)
+            )?;
+            if let Some(line) = temporary_tables_line(&session.finished_temporary_tables()) {
+                writeln!(out, "{line}")?;
+            }
+            writeln!(out)?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+}
+
+/// "10 rows in set (0.08 sec)", as the `mysql` client says it.
+fn closing_line(
+    result: &StatementResult,
+    has_rows: bool,
+    row_count: usize,
+    seconds: f64,
+) -> String {
+    let plural = |count: u64| if count == 1 { "row" } else { "rows" };
+    let rows = row_count as u64;
+    let mut line = match (has_rows, rows) {
+        (true, 0) => "Empty set".to_owned(),
+        (true, _) => format!("{rows} {} in set", plural(rows)),
+        (false, _) => {
+            let affected = result.affected_rows;
+            format!("Query OK, {affected} {} affected", plural(affected))
+        }
+    };
+    if result.warning_count > 0 {
+        let warnings = if result.warning_count == 1 {
+            "warning"
+        } else {
+            "warnings"
+        };
+        line.push_str(&format!(", {} {warnings}", result.warning_count));
+    }
+    line.push_str(&format!(" ({seconds:.3} sec)"));
+    if !result.info.is_empty() {
+        line.push('\n');
+        line.push_str(&result.info);
+    }
+    line
+}
+
+/// One line about the temporary tables of a statement; none when it had none.
+fn temporary_tables_line(tables: &[TemporaryTableRecord]) -> Option<String> {
+    let purposes: Vec<&str> = tables.iter().map(|table| table.purpose.name()).collect();
+    let largest = tables.iter().map(|table| table.memory_peak).max()?;
+    let on_disk: u64 = tables.iter().map(|table| table.disk_peak).sum();
+    let overflowed = tables.iter().filter(|table| table.disk_peak > 0).count();
+    let mut line = format!(
+        "Temporary tables: {} ({}), the largest {}",
+        tables.len(),
+        purposes.join(", "),
+        units::bytes(largest)
+    );
+    if overflowed > 0 {
+        line.push_str(&format!(
+            "; {overflowed} overflowed, {} on disk",
+            units::bytes(on_disk)
+        ));
+    }
+    Some(line)
+}
+
+/// What kept a statement from being shown.
+enum Failure {
+    Statement(Error),
+    Output(io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Statement(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// A progress bar on standard error, drawn by a thread of its own until it is dropped.
+struct Progress {
+    ended: mpsc::Sender<()>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Progress {
+    fn watch(handle: ProgressHandle) -> Self {
+        let (ended, wait) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            if wait.recv_timeout(PROGRESS_BAR_AFTER) != Err(mpsc::RecvTimeoutError::Timeout) {
+                return;
+            }
+            let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template(
+                "{spinner} [{elapsed}] {wide_bar} {human_pos}/{human_len} rows read",
+            ) {
+                bar.set_style(style);
+            }
+            while wait.recv_timeout(Duration::from_millis(100))
+                == Err(mpsc::RecvTimeoutError::Timeout)
+            {
+                bar.set_length(handle.rows_expected().max(handle.rows_read()));
+                bar.set_position(handle.rows_read());
+                bar.tick();
+            }
+            bar.finish_and_clear();
+        });
+        Self {
+            ended,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        // The thread may have ended already; both outcomes are fine.
+        let _ = self.ended.send(());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Ends the running statement on Ctrl-C, instead of the program.
+pub(crate) fn kill_on_interrupt(kill: KillHandle) -> Result<(), String> {
+    ctrlc::set_handler(move || kill.kill()).map_err(|e| format!("Ctrl-C: {e}"))
+}
