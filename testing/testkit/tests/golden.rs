@@ -1,16 +1,22 @@
 //! Every golden file under every configuration, one trial each.
 //!
-//! `cargo test -p mayfly-testkit --test golden -- default types/` runs part of it. A trial lists
-//! every record that fails; with `MAYFLY_GOLDEN_BRIEF=1`, one line a record.
+//! `cargo test -p mayfly-testkit --test golden -- '[default] types/'` runs part of it. A trial lists
+//! every record that fails. One that takes too long fails by itself, so that a statement that does
+//! not end is found and named.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use mayfly_testkit::config::Config;
 use mayfly_testkit::corpus;
 use mayfly_testkit::embedded::Embedded;
 use mayfly_testkit::runner::{self, Paths, Strictness};
+
+/// What a file may take. The longest takes a few seconds on two cores with other trials beside it.
+const TRIAL_TIME_MAX: Duration = Duration::from_secs(300);
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -31,13 +37,31 @@ fn main() -> ExitCode {
             let skipped = config.skip_reason(&name).is_some();
             let (config, file) = (config.clone(), file.clone());
             trials.push(
-                Trial::test(name, move || run(&config, &file))
+                Trial::test(name, move || run_in_time(config, file))
                     .with_kind(path.file_stem().unwrap_or_default().to_string_lossy())
                     .with_ignored_flag(skipped),
             );
         }
     }
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Runs a trial on a thread of its own, which is left behind when it does not end in time.
+fn run_in_time(config: Config, file: PathBuf) -> Result<(), Failed> {
+    let (sender, receiver) = mpsc::channel();
+    let worker = std::thread::Builder::new()
+        .stack_size(8 << 20)
+        .spawn(move || sender.send(run(&config, &file)));
+    if let Err(error) = worker {
+        return Err(error.into());
+    }
+    match receiver.recv_timeout(TRIAL_TIME_MAX) {
+        Ok(result) => result,
+        Err(RecvTimeoutError::Timeout) => {
+            Err(format!("did not end within {} s", TRIAL_TIME_MAX.as_secs()).into())
+        }
+        Err(RecvTimeoutError::Disconnected) => Err("panicked; see the message above".into()),
+    }
 }
 
 fn run(config: &Config, file: &Path) -> Result<(), Failed> {
