@@ -253,7 +253,7 @@ fn read_script(input: &Path, name: &str) -> Result<Vec<Item>, String> {
             next.sql.push_str(trimmed);
         }
         if let Some(sql) = next.sql.strip_suffix(';') {
-            next.sql = sql.to_owned();
+            next.sql = sql.trim_end().to_owned();
             items.push(Item::Case(std::mem::take(&mut next)));
         }
     }
