@@ -6,9 +6,13 @@ impl Session {
     /// The names of the databases, and of the tables and columns of the current database, sorted.
     /// Leaves the session's diagnostics as they are.
     pub fn visible_names(&self) -> Vec<String> {
-        let Some(current) = self.current_database() else { return Vec::new() };
-        let options =
-            SessionOptions { database: Some(current.to_owned()), ..SessionOptions::new() };
+        let Some(current) = self.current_database() else {
+            return Vec::new();
+        };
+        let options = SessionOptions {
+            database: Some(current.to_owned()),
+            ..SessionOptions::new()
+        };
         let mut reader = self.database.session_with(options);
         let queries = [
             "SELECT schema_name FROM information_schema.schemata",
@@ -18,7 +22,9 @@ impl Session {
         let mut names: Vec<String> = Vec::new();
         for query in queries {
             // Completion is a help: what cannot be read is not completed.
-            let Ok(results) = reader.execute(query) else { continue };
+            let Ok(results) = reader.execute(query) else {
+                continue;
+            };
             let rows = results.iter().flat_map(|result| result.rows_text());
             names.extend(rows.flatten().flatten());
         }

@@ -51,7 +51,10 @@ impl StatementCounters {
     /// The last records of the statement's first tables that are gone, in the order in which they
     /// went.
     pub fn finished_tables(&self) -> Vec<RegistryEntry> {
-        self.finished.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.finished
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     fn finish(&self, record: &TempTableRecord) {

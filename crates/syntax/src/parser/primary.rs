@@ -140,9 +140,13 @@ impl Parser<'_> {
         let token = self.next();
         let first = self.ident()?;
         if self.at_kind(Kind::LeftParen) {
-            let is_detached = token.kind == Kind::Word
-                && Kw::lookup(self.text(token).as_bytes()).is_call_only();
-            let name = if is_detached { encodings::detached(first) } else { first };
+            let is_detached =
+                token.kind == Kind::Word && Kw::lookup(self.text(token).as_bytes()).is_call_only();
+            let name = if is_detached {
+                encodings::detached(first)
+            } else {
+                first
+            };
             return self.named_call(vec![name]);
         }
         if !self.at_kind(Kind::Dot) {
