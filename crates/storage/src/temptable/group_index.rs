@@ -1,41 +1,68 @@
-//! Dense group numbers for keys.
+//! Dense group numbers for keys: of a partition's rows, or of batches as they come.
 
-use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::context::TempTableContext;
-use super::keys::append_key;
-use super::partition::concatenate;
-use super::spec::{Access, KeyMode, TempTableSpec};
+use super::rows::{Encoder, Gather, KeyHasher, Resolver, RowKeys, Sources};
+use super::slots::{Slot, Slots};
+use super::spec::{KeyColumn, KeyMode};
+use super::store::{RowWriter, Store, StoreRef};
+use super::table::TempTable;
+use crate::error::{ANONYMOUS_TABLE, user_error};
 
 /// The groups of a partition's rows.
+#[derive(Debug)]
 pub struct Groups {
     ids: Vec<u32>,
     first_rows: Vec<u32>,
 }
 
 impl Groups {
-    pub(crate) fn of(spec: &TempTableSpec, rows: &Batch) -> Result<Self> {
-        let keys = match &spec.access {
-            Access::Hash(keys) => keys.as_slice(),
-            Access::Plain | Access::Ordered { .. } => &[],
-        };
-        let mut numbers = HashMap::new();
-        let (mut ids, mut first_rows) = (Vec::new(), Vec::new());
-        for row in 0..rows.row_count() {
-            let mut key = Vec::new();
-            for column in keys {
-                append_key(rows.column(column.column), row, column.mode, &mut key);
-            }
-            let next = numbers.len() as u32;
-            let id = *numbers.entry(key).or_insert(next);
-            if id == next {
-                first_rows.push(row as u32);
-            }
-            ids.push(id);
+    /// Groups rows that are in memory.
+    ///
+    /// # Safety
+    /// `rows` are rows of the store's layout and their values are in memory.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub(crate) unsafe fn of(
+        store: &StoreRef,
+        keys: &RowKeys,
+        rows: &[*const u8],
+    ) -> mayfly_memory::Result<Self> {
+        // SAFETY: a row starts with its header.
+        let header = |row: *const u8| unsafe { row.cast::<u64>().read_unaligned() };
+        let values = Resolver::stored(&store.directory);
+        let mut slots = Slots::new(rows.len().min(1 << 16), &store.pool, &store.memory)?;
+        let mut ids = Vec::with_capacity(rows.len());
+        let mut first_rows: Vec<u32> = Vec::with_capacity(rows.len().min(1 << 16));
+        for (index, row) in rows.iter().enumerate() {
+            let hash = header(*row);
+            // SAFETY: both are rows of the layout of `keys`, with their values in memory.
+            let equal = |group: u32| unsafe {
+                keys.equal(
+                    rows[first_rows[group as usize] as usize],
+                    values,
+                    *row,
+                    values,
+                )
+            };
+            let group = match slots.find(hash, equal) {
+                Slot::Found(group) => group,
+                Slot::Vacant(at) => {
+                    let group = first_rows.len() as u32;
+                    first_rows.push(index as u32);
+                    slots.fill(at, hash, group);
+                    if slots.is_full() {
+                        let header = |group: u32| header(rows[first_rows[group as usize] as usize]);
+                        slots.grow(&store.pool, &store.memory, header)?;
+                    }
+                    group
+                }
+            };
+            ids.push(group);
         }
         Ok(Self { ids, first_rows })
     }
@@ -57,30 +84,91 @@ impl Groups {
     }
 }
 
+/// Rows that are looked up at once.
+const RUN_ROWS: usize = 1024;
+
 /// Groups batches as they come, in memory: gives each distinct key a number, counted from 0.
 ///
-/// It holds a copy of each key, charged to the statement's memory. When its memory limit is reached
-/// it takes no further rows; the caller then moves its groups elsewhere and clears it.
+/// It holds a row for each key, charged to the statement's memory. When its memory limit is
+/// reached it takes no further rows; the caller then moves its groups elsewhere and clears it.
 pub struct GroupIndex {
-    columns: Vec<PhysicalType>,
-    modes: Vec<KeyMode>,
-    numbers: HashMap<Vec<u8>, u32>,
-    keys: Vec<Batch>,
+    store: StoreRef,
+    hasher: KeyHasher,
+    keys: RowKeys,
+    writer: RowWriter,
+    sources: Sources,
+    slots: Slots,
+    /// The row of each group.
+    rows: Vec<*const u8>,
+    hashes: Vec<u64>,
+    scratch: Vec<u64>,
 }
 
+#[expect(unsafe_code, reason = "rows point into blocks that the writer owns")]
+// SAFETY: the addresses are of blocks owned by `writer`, which moves with this value.
+unsafe impl Send for GroupIndex {}
+
 impl GroupIndex {
-    /// An index over keys of these types, compared in these modes.
+    /// An index over keys of these types, compared in these modes, that belongs to no table.
     pub fn new(
-        _context: &TempTableContext,
+        context: &TempTableContext,
         columns: Vec<PhysicalType>,
         modes: Vec<KeyMode>,
     ) -> Result<Self> {
-        assert_eq!(columns.len(), modes.len(), "a mode for every key column");
+        let memory = context
+            .memory()
+            .child("tmp_table_size", context.options().tmp_table_size);
+        let temp_budget = context.temp_space().clone();
+        let store = Store::new(context, &columns, memory, temp_budget);
+        Self::over(store, &modes)
+    }
+
+    /// An index over the keys of a table with hash access, charged to that table.
+    pub fn for_table(table: &TempTable) -> Result<Self> {
+        let keys = table.hash_keys();
+        let columns: Vec<_> = keys
+            .iter()
+            .map(|key| table.spec().columns[key.column])
+            .collect();
+        let modes: Vec<_> = keys.iter().map(|key| key.mode).collect();
+        let of_table = &table.0.store;
+        let memory = of_table.memory.clone();
+        let store = Store::new(
+            &of_table.context,
+            &columns,
+            memory,
+            of_table.temp_budget.clone(),
+        );
+        Self::over(store, &modes)
+    }
+
+    fn over(store: StoreRef, modes: &[KeyMode]) -> Result<Self> {
+        assert_eq!(
+            store.layout.cells().len(),
+            modes.len(),
+            "a mode for every key column"
+        );
+        let columns: Vec<KeyColumn> = modes
+            .iter()
+            .enumerate()
+            .map(|(column, mode)| KeyColumn {
+                column,
+                mode: *mode,
+                null_safe: true,
+            })
+            .collect();
+        let slots = Slots::new(0, &store.pool, &store.memory)
+            .map_err(|error| user_error(&error, ANONYMOUS_TABLE))?;
         Ok(Self {
-            columns,
-            modes,
-            numbers: HashMap::new(),
-            keys: Vec::new(),
+            hasher: KeyHasher::new(modes.iter().copied(), store.context.options().hash),
+            keys: RowKeys::new(&store.layout, &columns),
+            writer: RowWriter::pinned(&store),
+            sources: Sources::new(store.context.resources().stable.clone()),
+            slots,
+            rows: Vec::new(),
+            hashes: Vec::new(),
+            scratch: Vec::new(),
+            store,
         })
     }
 
@@ -93,41 +181,122 @@ impl GroupIndex {
         row_count: usize,
         ids: &mut Vec<u32>,
     ) -> Result<usize> {
+        let mut hashes = std::mem::take(&mut self.hashes);
+        self.hasher.hash(keys, row_count, &mut hashes);
+        let result = self.find_or_insert_hashed(keys, row_count, &hashes, ids);
+        self.hashes = hashes;
+        self.sources.begin_batch();
+        result.map_err(|error| user_error(&error, ANONYMOUS_TABLE))
+    }
+
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn find_or_insert_hashed(
+        &mut self,
+        keys: &[ArrayRef],
+        row_count: usize,
+        hashes: &[u64],
+        ids: &mut Vec<u32>,
+    ) -> mayfly_memory::Result<usize> {
         ids.clear();
-        for row in 0..row_count {
-            let mut key = Vec::new();
-            for (array, mode) in keys.iter().zip(&self.modes) {
-                append_key(array, row, *mode, &mut key);
+        ids.reserve(row_count);
+        self.sources.begin_batch();
+        let store = Arc::clone(&self.store);
+        let width = store.layout.width;
+        let encoder = Encoder::new(keys, &mut self.sources, &store.directory);
+        self.scratch
+            .resize(RUN_ROWS.min(row_count.max(1)) * width / 8, 0);
+        let stored = Resolver::stored(&store.directory);
+        let mut start = 0;
+        while start < row_count {
+            let count = RUN_ROWS.min(row_count - start);
+            let scratch = self.scratch.as_mut_ptr().cast::<u8>();
+            // SAFETY: the scratch area has room for a run; the batch has columns of the layout's
+            // types and `row_count` rows and hashes.
+            unsafe {
+                let hashes = &hashes[start..start + count];
+                encoder.write(&store.layout, start, count, Some(hashes), scratch);
             }
-            let next = self.numbers.len() as u32;
-            let id = *self.numbers.entry(key).or_insert(next);
-            if id == next {
-                let row = keys.iter().map(|array| array.slice(row, 1)).collect();
-                self.keys.push(Batch::new(row, 1));
+            for index in 0..count {
+                let row = scratch.wrapping_add(index * width);
+                let incoming = self.sources.resolver(&store.directory);
+                let (keys, rows) = (&self.keys, &self.rows);
+                // SAFETY: stored rows and the scratch row are rows of this layout; a row starts
+                // with its header.
+                let header = unsafe { row.cast::<u64>().read_unaligned() };
+                let equal =
+                    |group: u32| unsafe { keys.equal(rows[group as usize], stored, row, incoming) };
+                let group = match self.slots.find(header, equal) {
+                    Slot::Found(group) => group,
+                    // SAFETY: as above.
+                    Slot::Vacant(at) => match unsafe { self.insert(row, header, at) } {
+                        Err(error) if error.is_memory_limit() => return Ok(start + index),
+                        result => result?,
+                    },
+                };
+                ids.push(group);
             }
-            ids.push(id);
+            start += count;
         }
         Ok(row_count)
     }
 
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    unsafe fn insert(
+        &mut self,
+        row: *mut u8,
+        header: u64,
+        at: usize,
+    ) -> mayfly_memory::Result<u32> {
+        let group = self.rows.len() as u32;
+        // An index that holds nothing takes its first row whatever the limit says.
+        self.writer.set_forced(group == 0);
+        // SAFETY: `row` is a row of the layout with values in the batch's buffers.
+        let stored = unsafe { self.writer.append_encoded(row, self.sources.addresses())? };
+        self.rows.push(stored);
+        self.slots.fill(at, header, group);
+        if self.slots.is_full() {
+            let rows = &self.rows;
+            // SAFETY: a row starts with its header.
+            let header =
+                |group: u32| unsafe { rows[group as usize].cast::<u64>().read_unaligned() };
+            self.slots
+                .grow(&self.store.pool, &self.store.memory, header)?;
+        }
+        Ok(group)
+    }
+
     /// How many groups there are.
     pub fn group_count(&self) -> usize {
-        self.numbers.len()
+        self.rows.len()
     }
 
     /// The keys of the groups at `range`: of each group those of its first row.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub fn keys(&self, range: Range<usize>) -> Result<Batch> {
-        Ok(concatenate(&self.columns, &self.keys[range]))
+        let count = range.len();
+        let columns = 0..self.store.layout.cells().len();
+        // SAFETY: the rows are in the writer's blocks, their values in the directory.
+        let columns = unsafe {
+            Gather::default().columns(
+                &self.store.layout,
+                &self.store.directory,
+                &self.rows[range],
+                columns,
+            )
+        };
+        Ok(Batch::new(columns, count))
     }
 
     /// Bytes held.
     pub fn memory_bytes(&self) -> u64 {
-        0
+        let rows = self.rows.capacity() * size_of::<*const u8>();
+        self.writer.memory_bytes() + (self.slots.memory_bytes() + rows) as u64
     }
 
     /// Forgets all groups; keeps memory for the next ones.
     pub fn clear(&mut self) {
-        self.numbers.clear();
-        self.keys.clear();
+        self.rows.clear();
+        self.slots.clear();
+        self.writer.clear();
     }
 }

@@ -1,12 +1,30 @@
 //! Finding all rows of a key.
+//!
+//! One [`Slots`] table for each partition of the hash, from a key to its first row, and a chain from
+//! each row to the next one of the same key. Looking up a batch goes in steps over many rows at a
+//! time, each step asking the memory for what the next one needs, so that cache misses overlap.
 
-use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
-use arrow_array::{Array, ArrayRef, UInt32Array};
-use mayfly_types::{Batch, Result};
+use arrow_array::ArrayRef;
+use mayfly_memory::Reservation;
+use mayfly_types::Result;
 
-use super::keys::append_key;
-use super::spec::{Access, KeyColumn, TempTableSpec};
+use super::partition::{Partition, PartitionRows};
+use super::rows::{Encoder, Gather, KeyHasher, Resolver, RowKeys, RowLayout, Sources, prefetch};
+use super::slots::{Slot, Slots};
+use super::spec::KeyColumn;
+use super::store::{Part, PartitionPlan, StoreRef};
+use super::table::TempTable;
+
+/// The end of a chain, and no row.
+const NONE: u32 = u32::MAX;
+/// An index of more rows is built by several threads.
+const PARALLEL_ROWS: usize = 128 << 10;
+/// Bytes an index needs for each row beside the row.
+const INDEX_BYTES_PER_ROW: u64 = 28;
+/// Rows that are looked up in one step.
+const RUN_ROWS: usize = 1024;
 
 /// A row of the indexed table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,7 +32,7 @@ pub struct BuildRow(pub(crate) u32);
 
 impl BuildRow {
     /// No row: gathered as NULL in every column (outer joins).
-    pub const NONE: Self = Self(u32::MAX);
+    pub const NONE: Self = Self(NONE);
 }
 
 /// Pairs of matching rows.
@@ -28,58 +46,184 @@ pub struct JoinMatches {
 
 /// A probe that has still matches to give out.
 pub struct JoinProbe {
-    pending: Vec<(u32, u32)>,
-    next: usize,
+    /// The first match of each probed row.
+    first: Vec<u32>,
+    row: usize,
+    /// The next match of `row`, when some were given out already.
+    next: Option<u32>,
 }
 
 /// The rows of a table, found by key.
 pub struct JoinIndex {
-    keys: Vec<KeyColumn>,
-    rows: Batch,
-    by_key: HashMap<Vec<u8>, Vec<u32>>,
+    keys: RowKeys,
+    hasher: KeyHasher,
+    /// The layout of looked-up keys.
+    lookup: RowLayout,
+    plan: PartitionPlan,
+    tables: Vec<Slots>,
+    /// For each row the next one of the same key.
+    chain: Vec<u32>,
+    rows: Vec<*const u8>,
+    held: Vec<PartitionRows>,
     has_null_key: bool,
+    null_row: Box<[u64]>,
+    store: StoreRef,
+    scratch: Mutex<Vec<Gather>>,
+    _reservation: Reservation,
 }
 
+#[expect(unsafe_code, reason = "rows point into blocks that `held` owns")]
+// SAFETY: the addresses are of blocks that move with this value and are only read.
+unsafe impl Send for JoinIndex {}
+#[expect(unsafe_code, reason = "rows point into blocks that `held` owns")]
+// SAFETY: as above.
+unsafe impl Sync for JoinIndex {}
+
 impl JoinIndex {
-    pub(crate) fn build(spec: &TempTableSpec, rows: Batch) -> Result<Self> {
-        let keys = match &spec.access {
-            Access::Hash(keys) => keys.clone(),
-            Access::Plain | Access::Ordered { .. } => Vec::new(),
+    /// An index over a whole table, if it is in memory and the index fits beside it.
+    pub(crate) fn whole(table: &TempTable) -> mayfly_memory::Result<Option<Self>> {
+        let store = &table.0.store;
+        let mut written = table.written();
+        let parts = || written.iter().flat_map(|written| &written.parts);
+        let rows: u64 = parts().map(|part| part.row_count).sum();
+        let overflowed = parts().any(|part| part.file_bytes > 0);
+        let index_bytes = rows.saturating_mul(INDEX_BYTES_PER_ROW);
+        if overflowed || index_bytes > store.memory.available() || rows >= u64::from(NONE) {
+            return Ok(None);
+        }
+        let Some(plan) = written
+            .iter()
+            .map(|written| written.plan)
+            .max_by_key(|plan| plan.bits)
+        else {
+            let plan = PartitionPlan::single(u64::MAX, 1);
+            return Self::build(table, plan, vec![Vec::new()]).map(Some);
         };
+        let taken = std::mem::take(&mut *written);
+        let partitions = super::partition::assemble(store, plan, taken)?;
+        Self::build(table, plan, partitions).map(Some)
+    }
+
+    /// An index over one partition.
+    pub(crate) fn of_partition(partition: Partition) -> mayfly_memory::Result<Self> {
+        let plan = PartitionPlan::single(u64::MAX, 1);
+        Self::over(vec![partition], plan)
+    }
+
+    fn build(
+        table: &TempTable,
+        plan: PartitionPlan,
+        partitions: Vec<Vec<Part>>,
+    ) -> mayfly_memory::Result<Self> {
+        let load = |parts| Partition::in_memory(table, parts);
+        let partitions: mayfly_memory::Result<Vec<_>> = partitions.into_iter().map(load).collect();
+        Self::over(partitions?, plan)
+    }
+
+    fn over(partitions: Vec<Partition>, plan: PartitionPlan) -> mayfly_memory::Result<Self> {
+        let held: Vec<PartitionRows> = partitions.into_iter().map(Partition::into_rows).collect();
+        let table = held
+            .first()
+            .expect("an index is over at least one partition")
+            .table
+            .clone();
+        let store = table.0.store.clone();
+        let columns = table.hash_keys();
+        let types: Vec<_> = columns
+            .iter()
+            .map(|key| table.spec().columns[key.column])
+            .collect();
+        let lookup = RowLayout::new(&types);
+        let keys = RowKeys::looked_up(&store.layout, columns, &lookup);
+        let count = held.iter().map(|part| part.rows.len()).sum();
+        let reservation = store
+            .memory
+            .reserve_forced(count as u64 * (size_of::<u32>() + size_of::<usize>()) as u64);
+        let mut rows = Vec::with_capacity(count);
+        for part in &held {
+            rows.extend_from_slice(&part.rows);
+        }
         let mut index = Self {
             keys,
+            hasher: table.hasher(),
+            lookup,
+            plan,
+            tables: Vec::new(),
+            chain: vec![NONE; count],
             rows,
-            by_key: HashMap::new(),
+            held,
             has_null_key: false,
+            null_row: null_row(&store.layout),
+            store,
+            scratch: Mutex::default(),
+            _reservation: reservation,
         };
-        let arrays: Vec<_> = index
-            .keys
-            .iter()
-            .map(|key| index.rows.column(key.column).clone())
-            .collect();
-        for row in 0..index.rows.row_count() {
-            match index.key(&arrays, row) {
-                Some(key) => index.by_key.entry(key).or_default().push(row as u32),
-                None => index.has_null_key = true,
-            }
+        index.build_tables(columns)?;
+        for part in &mut index.held {
+            part.rows = Vec::new();
         }
         Ok(index)
     }
 
-    fn key(&self, arrays: &[ArrayRef], row: usize) -> Option<Vec<u8>> {
-        let mut bytes = Vec::new();
-        for (array, key) in arrays.iter().zip(&self.keys) {
-            if array.is_null(row) && !key.null_safe {
-                return None;
-            }
-            append_key(array, row, key.mode, &mut bytes);
+    fn build_tables(&mut self, columns: &[KeyColumn]) -> mayfly_memory::Result<()> {
+        let own_keys = RowKeys::new(&self.store.layout, columns);
+        let builder = Builder {
+            store: &self.store,
+            keys: &own_keys,
+            rows: &self.rows,
+        };
+        let mut chain = self.chain.as_mut_slice();
+        let mut start = 0;
+        let mut pieces = Vec::with_capacity(self.held.len());
+        for part in &self.held {
+            let (piece, rest) = chain.split_at_mut(part.rows.len());
+            pieces.push((start as u32, piece));
+            start += part.rows.len();
+            chain = rest;
         }
-        Some(bytes)
+        let threads = self.store.context.options().threads;
+        let built: Vec<_> = if self.rows.len() < PARALLEL_ROWS || threads < 2 {
+            pieces
+                .into_iter()
+                .map(|(start, piece)| builder.build(start, piece))
+                .collect()
+        } else {
+            let each = pieces.len().div_ceil(threads);
+            let mut pieces = pieces.into_iter();
+            std::thread::scope(|scope| {
+                let mut workers = Vec::new();
+                loop {
+                    let work: Vec<_> = pieces.by_ref().take(each).collect();
+                    if work.is_empty() {
+                        break;
+                    }
+                    let builder = &builder;
+                    let build = move || -> Vec<_> {
+                        work.into_iter()
+                            .map(|(start, piece)| builder.build(start, piece))
+                            .collect()
+                    };
+                    workers.push(scope.spawn(build));
+                }
+                let built = workers.into_iter().flat_map(|worker| {
+                    worker
+                        .join()
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                });
+                built.collect()
+            })
+        };
+        for table in built {
+            let (table, has_null_key) = table?;
+            self.tables.push(table);
+            self.has_null_key |= has_null_key;
+        }
+        Ok(())
     }
 
     /// How many rows are indexed.
     pub fn row_count(&self) -> usize {
-        self.rows.row_count()
+        self.rows.len()
     }
 
     /// Whether a row has NULL in a key column that does not find NULL (`NOT IN`).
@@ -89,17 +233,11 @@ impl JoinIndex {
 
     /// Starts looking for the rows that match each of `row_count` keys.
     pub fn probe(&self, keys: &[ArrayRef], row_count: usize) -> JoinProbe {
-        let mut pending = Vec::new();
-        for row in 0..row_count {
-            let found = self.key(keys, row).and_then(|key| self.by_key.get(&key));
-            pending.extend(
-                found
-                    .into_iter()
-                    .flatten()
-                    .map(|build| (row as u32, *build)),
-            );
+        JoinProbe {
+            first: self.first_matches(keys, row_count),
+            row: 0,
+            next: None,
         }
-        JoinProbe { pending, next: 0 }
     }
 
     /// Puts the next matches, at most `limit`, into `matches` (cleared first). False when there
@@ -112,36 +250,112 @@ impl JoinIndex {
     ) -> bool {
         matches.probe_rows.clear();
         matches.build_rows.clear();
-        for (row, build) in probe.pending.iter().skip(probe.next).take(limit) {
-            matches.probe_rows.push(*row);
-            matches.build_rows.push(BuildRow(*build));
+        while probe.row < probe.first.len() {
+            let mut next = probe.next.take().unwrap_or(probe.first[probe.row]);
+            while next != NONE {
+                if matches.probe_rows.len() >= limit {
+                    probe.next = Some(next);
+                    return true;
+                }
+                matches.probe_rows.push(probe.row as u32);
+                matches.build_rows.push(BuildRow(next));
+                next = self.chain[next as usize];
+            }
+            probe.row += 1;
         }
-        probe.next += matches.probe_rows.len();
         !matches.probe_rows.is_empty()
     }
 
     /// Whether each of `row_count` keys has a match: semi and anti joins.
     pub fn exists(&self, keys: &[ArrayRef], row_count: usize, found: &mut Vec<bool>) {
         found.clear();
-        found.extend((0..row_count).map(|row| {
-            self.key(keys, row)
-                .is_some_and(|key| self.by_key.contains_key(&key))
-        }));
+        found.extend(
+            self.first_matches(keys, row_count)
+                .iter()
+                .map(|row| *row != NONE),
+        );
+    }
+
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn first_matches(&self, keys: &[ArrayRef], row_count: usize) -> Vec<u32> {
+        let mut first = Vec::with_capacity(row_count);
+        if self.rows.is_empty() {
+            first.resize(row_count, NONE);
+            return first;
+        }
+        let mut hashes = Vec::new();
+        self.hasher.hash(keys, row_count, &mut hashes);
+        let directory = &self.store.directory;
+        let mut sources = Sources::transient_only();
+        let encoder = Encoder::new(keys, &mut sources, directory);
+        let (stored, incoming) = (Resolver::stored(directory), sources.resolver(directory));
+        let width = self.lookup.width;
+        let mut scratch = vec![0_u64; RUN_ROWS.min(row_count) * width / 8];
+        let mut start = 0;
+        while start < row_count {
+            let count = RUN_ROWS.min(row_count - start);
+            let hashes = &hashes[start..start + count];
+            // SAFETY: the scratch area has room for a run of rows of the lookup layout, whose
+            // columns are those of the keys.
+            unsafe {
+                let rows = scratch.as_mut_ptr().cast();
+                encoder.write(&self.lookup, start, count, Some(hashes), rows);
+            }
+            for hash in hashes {
+                self.table(*hash).prefetch(*hash);
+            }
+            for hash in hashes {
+                if let Some(row) = self.table(*hash).candidate(*hash) {
+                    prefetch(self.rows[row as usize]);
+                }
+            }
+            for (index, hash) in hashes.iter().enumerate() {
+                let row = scratch.as_ptr().cast::<u8>().wrapping_add(index * width);
+                // SAFETY: `row` is a row of the lookup layout, the others of the table's; values
+                // are in memory.
+                let found = unsafe {
+                    if self.keys.lookup_has_unsafe_null(row) {
+                        NONE
+                    } else {
+                        let equal = |other: u32| {
+                            self.keys
+                                .equal(self.rows[other as usize], stored, row, incoming)
+                        };
+                        match self.table(*hash).find(*hash, equal) {
+                            Slot::Found(row) => row,
+                            Slot::Vacant(_) => NONE,
+                        }
+                    }
+                };
+                first.push(found);
+            }
+            start += count;
+        }
+        first
+    }
+
+    #[inline(always)]
+    fn table(&self, hash: u64) -> &Slots {
+        &self.tables[self.plan.partition(hash)]
     }
 
     /// Columns of indexed rows; NULLs for [`BuildRow::NONE`].
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub fn gather(&self, columns: &[usize], rows: &[BuildRow]) -> Result<Vec<ArrayRef>> {
-        let indices: UInt32Array = rows
+        let null_row = self.null_row.as_ptr().cast();
+        let rows: Vec<*const u8> = rows
             .iter()
-            .map(|row| (*row != BuildRow::NONE).then_some(row.0))
+            .map(|row| self.rows.get(row.0 as usize).copied().unwrap_or(null_row))
             .collect();
-        Ok(columns
-            .iter()
-            .map(|column| {
-                arrow_select::take::take(self.rows.column(*column), &indices, None)
-                    .expect("rows lie in the index")
-            })
-            .collect())
+        let lock = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gather = lock().pop().unwrap_or_default();
+        // SAFETY: the rows are in the index's blocks, or the one row of NULLs.
+        let arrays = unsafe {
+            let columns = columns.iter().copied();
+            gather.columns(&self.store.layout, &self.store.directory, &rows, columns)
+        };
+        lock().push(gather);
+        Ok(arrays)
     }
 
     /// The place of a row among all indexed rows, `0 .. row_count()`: for marking rows that
@@ -154,4 +368,66 @@ impl JoinIndex {
     pub fn row_at(&self, ordinal: usize) -> BuildRow {
         BuildRow(ordinal as u32)
     }
+}
+
+/// Builds the table of one partition.
+struct Builder<'a> {
+    store: &'a StoreRef,
+    keys: &'a RowKeys,
+    rows: &'a [*const u8],
+}
+
+#[expect(unsafe_code, reason = "rows point into blocks that the index holds")]
+// SAFETY: the rows are only read, and outlive the threads that build.
+unsafe impl Sync for Builder<'_> {}
+
+impl Builder<'_> {
+    /// Indexes the rows from `start`, as many as `chain` has links; says whether one has a NULL key.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn build(&self, start: u32, chain: &mut [u32]) -> mayfly_memory::Result<(Slots, bool)> {
+        let store = self.store;
+        let mut slots = Slots::new(chain.len(), &store.pool, &store.memory)?;
+        let values = Resolver::stored(&store.directory);
+        let mut has_null_key = false;
+        for number in start..start + chain.len() as u32 {
+            let row = self.rows[number as usize];
+            // SAFETY: rows of the store's layout with their values in memory; a row starts with
+            // its header.
+            unsafe {
+                let header = row.cast::<u64>().read_unaligned();
+                if header & 0xFFFF != 0 && self.keys.has_unsafe_null(row)
+                    || store.layout.extra_null_bytes > 0 && self.keys.has_unsafe_null(row)
+                {
+                    has_null_key = true;
+                    continue;
+                }
+                let equal = |other: u32| {
+                    self.keys
+                        .equal(self.rows[other as usize], values, row, values)
+                };
+                match slots.find(header, equal) {
+                    Slot::Found(first) => {
+                        // Behind the first, so that the slot stays as it is.
+                        let first = (first - start) as usize;
+                        chain[(number - start) as usize] = chain[first];
+                        chain[first] = number;
+                    }
+                    Slot::Vacant(at) => slots.fill(at, header, number),
+                }
+            }
+        }
+        Ok((slots, has_null_key))
+    }
+}
+
+/// A row whose columns are all NULL.
+fn null_row(layout: &RowLayout) -> Box<[u64]> {
+    let mut bytes = vec![0_u8; layout.width];
+    for cell in layout.cells() {
+        bytes[cell.null_byte] |= cell.null_mask;
+    }
+    bytes
+        .chunks_exact(8)
+        .map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")))
+        .collect()
 }

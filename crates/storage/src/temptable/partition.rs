@@ -1,148 +1,469 @@
 //! Partitions: the rows whose keys share a part of their hash.
+//!
+//! A queue gives partitions to workers, those that are in memory first, so that their memory is free
+//! when others are read back. A partition that is larger than a worker's share of the memory is
+//! split by further bits of the hash before it is given out; one that cannot be split (its rows have
+//! one key, or keys of one hash) is given out as it is.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use arrow_array::{ArrayRef, new_empty_array};
-use mayfly_types::{Batch, PhysicalType, Result};
+use mayfly_memory::TempFile;
+use mayfly_types::{Batch, Result};
 
 use super::group_index::Groups;
 use super::join_index::JoinIndex;
-use super::spec::TempTableSpec;
-use super::table::TempTable;
+use super::rows::{Gather, RowKeys};
+use super::store::{LoadedBlock, LoadedValues, Part, PartitionPlan, RowWriter, StoreRef};
+use super::table::{TempTable, Written};
+
+/// Memory that the hash table and group numbers of a row need beside it.
+const INDEX_BYTES_PER_ROW: u64 = 24;
+/// A worker's share of memory is never taken to be less than this.
+const SHARE_MIN: u64 = 256 << 10;
+/// Of the 48 bits of hash in a row, so many may choose partitions.
+const PARTITION_BITS_MAX: u32 = 40;
+
+/// Rows of one partition that wait to be taken.
+struct Waiting {
+    build: Vec<Part>,
+    probe: Vec<Part>,
+    /// How many bits of the hash its rows have in common.
+    used_bits: u32,
+    /// Splitting did not help.
+    whole: bool,
+}
+
+impl Waiting {
+    fn file_bytes(&self) -> u64 {
+        self.build.iter().map(|part| part.file_bytes).sum()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.build
+            .iter()
+            .chain(&self.probe)
+            .map(|part| part.memory_bytes)
+            .sum()
+    }
+
+    /// What the build side needs to be worked on.
+    fn needed_bytes(&self) -> u64 {
+        let rows = row_count(&self.build);
+        let bytes: u64 = self.build.iter().map(Part::total_bytes).sum();
+        bytes + rows * INDEX_BYTES_PER_ROW
+    }
+
+    fn is_empty(&self) -> bool {
+        row_count(&self.build) == 0 && row_count(&self.probe) == 0
+    }
+}
+
+fn row_count(parts: &[Part]) -> u64 {
+    parts.iter().map(|part| part.row_count).sum()
+}
+
+#[derive(Default)]
+struct State {
+    prepared: bool,
+    waiting: VecDeque<Waiting>,
+    /// Workers that are splitting a partition: more will come.
+    splitting: usize,
+    /// Where waiting partitions go when memory is short.
+    file: Option<TempFile>,
+}
 
 /// The partitions of a table, taken by workers one at a time. A partition that does not fit in
 /// memory comes out as several. Cloning gives another worker's handle to the same queue.
 #[derive(Clone)]
 pub struct PartitionQueue {
-    waiting: Arc<Mutex<VecDeque<(Partition, Option<Partition>)>>>,
+    build: TempTable,
+    probe: Option<TempTable>,
+    state: Arc<(Mutex<State>, Condvar)>,
 }
 
 impl PartitionQueue {
     pub(crate) fn of(table: &TempTable) -> Self {
-        Self::waiting([(Partition::whole(table), None)])
+        Self {
+            build: table.clone(),
+            probe: None,
+            state: Arc::default(),
+        }
     }
 
     /// The partitions of two tables whose hash keys correspond (the first key of one to the first
-    /// of the other, of equal types and modes): rows that may match come in one pair, and
-    /// every row of either table comes exactly once.
+    /// of the other, of equal types and modes): rows that may match come in one pair, and every row
+    /// of either table comes exactly once.
     pub fn pairs(build: &TempTable, probe: &TempTable) -> Self {
-        Self::waiting([(Partition::whole(build), Some(Partition::whole(probe)))])
-    }
-
-    fn waiting(pairs: impl Into<VecDeque<(Partition, Option<Partition>)>>) -> Self {
         Self {
-            waiting: Arc::new(Mutex::new(pairs.into())),
+            build: build.clone(),
+            probe: Some(probe.clone()),
+            state: Arc::default(),
         }
     }
 
     /// The next partition, in memory; `None` when every one was taken.
     pub fn next_partition(&self) -> Result<Option<Partition>> {
-        Ok(self.pop().map(|(partition, _)| partition))
+        self.next_waiting()
+            .and_then(|next| {
+                next.map(|next| Partition::load(&self.build, next.build))
+                    .transpose()
+            })
+            .map_err(|error| self.build.error(&error))
     }
 
     /// The next pair of a queue made by [`Self::pairs`]: the build side in memory, the probe side to
     /// be read through [`Partition::read_next`].
     pub fn next_pair(&self) -> Result<Option<(Partition, Partition)>> {
-        Ok(self
-            .pop()
-            .and_then(|(build, probe)| probe.map(|probe| (build, probe))))
+        let Some(probe) = &self.probe else {
+            return Ok(None);
+        };
+        let pair = || {
+            let Some(next) = self.next_waiting()? else {
+                return Ok(None);
+            };
+            let build = Partition::load(&self.build, next.build)?;
+            Ok(Some((build, Partition::unloaded(probe, next.probe))))
+        };
+        pair().map_err(|error| self.build.error(&error))
     }
 
-    fn pop(&self) -> Option<(Partition, Option<Partition>)> {
-        self.waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop_front()
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Takes a partition that fits, splitting those that do not.
+    fn next_waiting(&self) -> mayfly_memory::Result<Option<Waiting>> {
+        let store = &self.build.0.store;
+        let threads = store.context.options().threads.max(1) as u64;
+        let share = (store.memory_limit() / (2 * threads)).max(SHARE_MIN);
+        let mut state = self.lock();
+        if !state.prepared {
+            state.prepared = true;
+            state.waiting = self.prepare()?;
+        }
+        loop {
+            let Some(next) = state.waiting.pop_front() else {
+                if state.splitting == 0 {
+                    return Ok(None);
+                }
+                state = self
+                    .state
+                    .1
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let splittable = !next.whole && next.used_bits < PARTITION_BITS_MAX;
+            if next.needed_bytes() <= share || !splittable {
+                self.make_room(&mut state, &next)?;
+                return Ok(Some(next));
+            }
+            state.splitting += 1;
+            drop(state);
+            let split = self.split(next);
+            state = self.lock();
+            state.splitting -= 1;
+            // Also after a failure: the other workers must not wait for ever.
+            self.state.1.notify_all();
+            for part in split? {
+                state.waiting.push_front(part);
+            }
+        }
+    }
+
+    /// Brings what all writers have written to the same partitions.
+    fn prepare(&self) -> mayfly_memory::Result<VecDeque<Waiting>> {
+        let build = std::mem::take(&mut *self.build.written());
+        let probe = match &self.probe {
+            Some(probe) => std::mem::take(&mut *probe.written()),
+            None => Vec::new(),
+        };
+        let largest = build.iter().chain(&probe).map(|written| written.plan);
+        let single = PartitionPlan::single(u64::MAX, 1);
+        let plan = largest.max_by_key(|plan| plan.bits).unwrap_or(single);
+        let build = assemble(&self.build.0.store, plan, build)?;
+        let probe = match &self.probe {
+            Some(table) => assemble(&table.0.store, plan, probe)?,
+            None => (0..plan.count()).map(|_| Vec::new()).collect(),
+        };
+        let mut waiting: Vec<Waiting> = build
+            .into_iter()
+            .zip(probe)
+            .map(|(build, probe)| Waiting {
+                build,
+                probe,
+                used_bits: plan.bits,
+                whole: false,
+            })
+            .filter(|waiting| !waiting.is_empty())
+            .collect();
+        waiting.sort_by_key(Waiting::file_bytes);
+        Ok(waiting.into())
+    }
+
+    /// Sends waiting partitions to the temporary file until `next` can be loaded.
+    fn make_room(&self, state: &mut State, next: &Waiting) -> mayfly_memory::Result<()> {
+        let store = &self.build.0.store;
+        let in_memory: u64 = next.build.iter().map(|part| part.memory_bytes).sum();
+        let needed = next.needed_bytes() - in_memory;
+        let State { waiting, file, .. } = state;
+        // The last are taken last.
+        for other in waiting.iter_mut().rev() {
+            if store.memory.available() >= needed {
+                break;
+            }
+            if other.memory_bytes() == 0 {
+                continue;
+            }
+            let file = file.get_or_insert_with(|| store.temp_file());
+            for part in &mut other.build {
+                part.overflow(store, file)?;
+            }
+            if let Some(probe) = &self.probe {
+                for part in &mut other.probe {
+                    part.overflow(&probe.0.store, file)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn split(&self, waiting: Waiting) -> mayfly_memory::Result<Vec<Waiting>> {
+        let rows = row_count(&waiting.build);
+        let store = &self.build.0.store;
+        let threads = store.context.options().threads;
+        let plan = PartitionPlan::partitioned(waiting.used_bits, store.memory_limit(), threads);
+        let build = repartition(store, plan, waiting.build)?;
+        let probe = match &self.probe {
+            Some(table) => repartition(&table.0.store, plan, waiting.probe)?,
+            None => (0..plan.count()).map(|_| Part::default()).collect(),
+        };
+        let used_bits = waiting.used_bits + plan.bits;
+        Ok(build
+            .into_iter()
+            .zip(probe)
+            .map(|(build, probe)| {
+                // One that kept nearly all rows is of one key, or of one hash.
+                let whole = build.row_count > rows / 10 * 9;
+                Waiting {
+                    build: vec![build],
+                    probe: vec![probe],
+                    used_bits,
+                    whole,
+                }
+            })
+            .filter(|waiting| !waiting.is_empty())
+            .collect())
+    }
+}
+
+/// The parts of each partition of `plan`.
+pub(crate) fn assemble(
+    store: &StoreRef,
+    plan: PartitionPlan,
+    written: Vec<Written>,
+) -> mayfly_memory::Result<Vec<Vec<Part>>> {
+    let mut partitions: Vec<Vec<Part>> = (0..plan.count()).map(|_| Vec::new()).collect();
+    for written in written {
+        let parts = if written.plan.bits == plan.bits {
+            written.parts
+        } else {
+            repartition(store, plan, written.parts)?
+        };
+        for (partition, part) in partitions.iter_mut().zip(parts) {
+            partition.push(part);
+        }
+    }
+    Ok(partitions)
+}
+
+/// Moves rows to the partitions of `plan`.
+#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+fn repartition(
+    store: &StoreRef,
+    plan: PartitionPlan,
+    parts: Vec<Part>,
+) -> mayfly_memory::Result<Vec<Part>> {
+    let mut writer = RowWriter::new(store, plan);
+    for part in parts {
+        // SAFETY: `drain` gives rows of the store whose values are in memory.
+        part.drain(store, |rows| unsafe { writer.append_rows(rows) })?;
+    }
+    Ok(writer.finish())
 }
 
 /// Rows of one table whose keys share a part of their hash: all rows of a key are in one partition.
 pub struct Partition {
-    spec: TempTableSpec,
-    rows: Batch,
-    read: usize,
-    batch_rows: usize,
+    // Before `parts`: what is loaded is released before its numbers go.
+    loaded: Vec<LoadedValues>,
+    reading: Reading,
+    parts: Vec<Part>,
+    table: TempTable,
+    /// The rows, when the partition is in memory.
+    rows: Vec<*const u8>,
+    row_count: usize,
+    gather: Cell<Gather>,
 }
 
+/// The state of [`Partition::read_next`].
+#[derive(Default)]
+struct Reading {
+    part: usize,
+    block: usize,
+    pending: Vec<*const u8>,
+    given: usize,
+    loaded: Vec<LoadedBlock>,
+}
+
+#[expect(unsafe_code, reason = "rows point into blocks that `parts` owns")]
+// SAFETY: the addresses are of blocks that move with this value.
+unsafe impl Send for Partition {}
+
 impl Partition {
-    fn whole(table: &TempTable) -> Self {
+    fn unloaded(table: &TempTable, parts: Vec<Part>) -> Self {
         Self {
-            spec: table.spec().clone(),
-            rows: table.all_rows(),
-            read: 0,
-            batch_rows: table.0.context.options().batch_rows,
+            loaded: Vec::new(),
+            reading: Reading::default(),
+            row_count: row_count(&parts) as usize,
+            parts,
+            table: table.clone(),
+            rows: Vec::new(),
+            gather: Cell::default(),
         }
+    }
+
+    fn load(table: &TempTable, parts: Vec<Part>) -> mayfly_memory::Result<Self> {
+        let mut partition = Self::unloaded(table, parts);
+        let store = &table.0.store;
+        partition.rows.reserve_exact(partition.row_count);
+        for part in &mut partition.parts {
+            partition.loaded.push(part.load_all(store)?);
+            part.push_rows(store, &mut partition.rows);
+        }
+        Ok(partition)
     }
 
     /// How many rows it has.
     pub fn row_count(&self) -> usize {
-        self.rows.row_count()
+        self.row_count
     }
 
-    /// Columns of the rows at `range`, in the partition's own order.
+    /// Columns of the rows at `range`, in the partition's own order. Of a partition in memory.
     pub fn read(&self, columns: &[usize], range: Range<usize>) -> Result<Batch> {
-        let count = range.len();
-        let columns: Vec<ArrayRef> = columns
-            .iter()
-            .map(|column| self.rows.column(*column).slice(range.start, count))
-            .collect();
-        Ok(Batch::new(columns, count))
+        Ok(self.gather_rows(columns, &self.rows[range]))
     }
 
-    /// Columns of rows at the given places, in that order.
+    /// Columns of rows at the given places, in that order. Of a partition in memory.
     pub fn gather(&self, columns: &[usize], rows: &[u32]) -> Result<Batch> {
-        let indices = arrow_array::UInt32Array::from(rows.to_vec());
-        let columns = columns
-            .iter()
-            .map(|column| {
-                arrow_select::take::take(self.rows.column(*column), &indices, None)
-                    .expect("rows lie in the partition")
-            })
-            .collect();
-        Ok(Batch::new(columns, rows.len()))
+        let rows: Vec<_> = rows.iter().map(|row| self.rows[*row as usize]).collect();
+        Ok(self.gather_rows(columns, &rows))
+    }
+
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn gather_rows(&self, columns: &[usize], rows: &[*const u8]) -> Batch {
+        let store = &self.table.0.store;
+        let mut gather = self.gather.take();
+        // SAFETY: the rows are in the partition's blocks, their values in memory.
+        let arrays = unsafe {
+            let columns = columns.iter().copied();
+            gather.columns(&store.layout, &store.directory, rows, columns)
+        };
+        self.gather.set(gather);
+        store
+            .context
+            .count(|counters| &counters.rows_read, rows.len() as u64);
+        Batch::new(arrays, rows.len())
     }
 
     /// The next rows, all columns, from first to last; `None` at the end. For a probe side this
     /// does not need the partition in memory.
     pub fn read_next(&mut self) -> Result<Option<Batch>> {
-        let count = self.batch_rows.min(self.row_count() - self.read);
-        if count == 0 {
+        let store = &self.table.0.store;
+        let batch_rows = store.context.options().batch_rows.max(1);
+        if self.reading.pending.len() - self.reading.given < batch_rows {
+            let filled = self.reading.fill(&self.parts, store, batch_rows);
+            filled.map_err(|error| self.table.error(&error))?;
+        }
+        let rows = &self.reading.pending[self.reading.given..];
+        let rows = &rows[..rows.len().min(batch_rows)];
+        if rows.is_empty() {
             return Ok(None);
         }
-        let batch = self.rows.slice(self.read, count);
-        self.read += count;
+        let columns: Vec<usize> = (0..self.table.spec().columns.len()).collect();
+        let batch = self.gather_rows(&columns, rows);
+        self.reading.given += batch.row_count();
         Ok(Some(batch))
     }
 
-    /// Which rows are of one key: numbers the groups in the order of their first rows.
+    /// Which rows are of one key: numbers the groups in the order of their first rows. Of a
+    /// partition in memory.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub fn groups(&self) -> Result<Groups> {
-        Groups::of(&self.spec, &self.rows)
+        let store = &self.table.0.store;
+        let keys = RowKeys::new(&store.layout, self.table.hash_keys());
+        // SAFETY: the rows are in the partition's blocks, their values in memory.
+        let groups = unsafe { Groups::of(store, &keys, &self.rows) };
+        groups.map_err(|error| self.table.error(&error))
     }
 
     /// An index of the rows by key, for the probe side of a join. Takes the partition with it.
     pub fn into_join_index(self) -> Result<JoinIndex> {
-        JoinIndex::build(&self.spec, self.rows)
+        let table = self.table.clone();
+        JoinIndex::of_partition(self).map_err(|error| table.error(&error))
+    }
+
+    pub(crate) fn into_rows(self) -> PartitionRows {
+        PartitionRows {
+            rows: self.rows,
+            _loaded: self.loaded,
+            _parts: self.parts,
+            table: self.table,
+        }
+    }
+
+    /// The partition as whole parts in memory, for an index over several.
+    pub(crate) fn in_memory(table: &TempTable, parts: Vec<Part>) -> mayfly_memory::Result<Self> {
+        Self::load(table, parts)
     }
 }
 
-pub(crate) fn concatenate(columns: &[PhysicalType], batches: &[Batch]) -> Batch {
-    let row_count = batches.iter().map(Batch::row_count).sum();
-    let columns = columns
-        .iter()
-        .enumerate()
-        .map(|(index, column)| {
-            let parts: Vec<_> = batches
-                .iter()
-                .map(|batch| batch.column(index).as_ref())
-                .collect();
-            if parts.is_empty() {
-                new_empty_array(&column.arrow())
-            } else {
-                arrow_select::concat::concat(&parts).expect("batches of one table have its types")
+/// The rows of a partition without its cursor.
+pub(crate) struct PartitionRows {
+    pub(crate) rows: Vec<*const u8>,
+    _loaded: Vec<LoadedValues>,
+    _parts: Vec<Part>,
+    pub(crate) table: TempTable,
+}
+
+impl Reading {
+    fn fill(
+        &mut self,
+        parts: &[Part],
+        store: &StoreRef,
+        batch_rows: usize,
+    ) -> mayfly_memory::Result<()> {
+        if self.given == self.pending.len() {
+            self.pending.clear();
+            self.loaded.clear();
+            self.given = 0;
+        }
+        while self.pending.len() - self.given < batch_rows {
+            let Some(part) = parts.get(self.part) else {
+                break;
+            };
+            if self.block >= part.rows.len() {
+                self.part += 1;
+                self.block = 0;
+                continue;
             }
-        })
-        .collect();
-    Batch::new(columns, row_count)
+            let loaded = part.load_block(self.block, store)?;
+            loaded.push_rows(part, self.block, &mut self.pending);
+            self.loaded.push(loaded);
+            self.block += 1;
+        }
+        Ok(())
+    }
 }

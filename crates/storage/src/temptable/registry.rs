@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use mayfly_memory::Budget;
+
 use super::spec::Purpose;
 
 /// Whose statement a table belongs to.
@@ -67,7 +69,7 @@ impl StatementCounters {
 
 /// The record of one table.
 #[derive(Debug)]
-pub struct TempTableRecord {
+pub(crate) struct TempTableRecord {
     id: u64,
     owner: StatementOwner,
     purpose: Purpose,
@@ -75,11 +77,9 @@ pub struct TempTableRecord {
     access: &'static str,
     created: Instant,
     pub(crate) rows: AtomicU64,
-    pub(crate) memory_bytes: AtomicU64,
-    pub(crate) memory_peak: AtomicU64,
-    pub(crate) disk_bytes: AtomicU64,
-    pub(crate) disk_peak: AtomicU64,
     pub(crate) partitions: AtomicU64,
+    /// The table's nodes of memory and of temporary space.
+    budgets: (Budget, Budget),
 }
 
 /// A table as it was at one moment.
@@ -113,7 +113,7 @@ pub struct RegistryEntry {
 
 impl TempTableRecord {
     /// What the record says now.
-    pub fn snapshot(&self) -> RegistryEntry {
+    pub(crate) fn snapshot(&self) -> RegistryEntry {
         let get = |value: &AtomicU64| value.load(Ordering::Relaxed);
         RegistryEntry {
             id: self.id,
@@ -122,10 +122,10 @@ impl TempTableRecord {
             cause: self.cause.clone(),
             access: self.access,
             rows: get(&self.rows),
-            memory_bytes: get(&self.memory_bytes),
-            memory_peak: get(&self.memory_peak),
-            disk_bytes: get(&self.disk_bytes),
-            disk_peak: get(&self.disk_peak),
+            memory_bytes: self.budgets.0.used(),
+            memory_peak: self.budgets.0.peak(),
+            disk_bytes: self.budgets.1.used(),
+            disk_peak: self.budgets.1.peak(),
             partitions: get(&self.partitions),
             age: self.created.elapsed(),
         }
@@ -179,6 +179,7 @@ impl Registry {
         cause: String,
         access: &'static str,
         counters: Arc<StatementCounters>,
+        budgets: (Budget, Budget),
     ) -> Registration {
         let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let id = tables.next_id;
@@ -191,11 +192,8 @@ impl Registry {
             access,
             created: Instant::now(),
             rows: AtomicU64::new(0),
-            memory_bytes: AtomicU64::new(0),
-            memory_peak: AtomicU64::new(0),
-            disk_bytes: AtomicU64::new(0),
-            disk_peak: AtomicU64::new(0),
             partitions: AtomicU64::new(1),
+            budgets,
         });
         tables.alive.insert(id, Arc::clone(&record));
         Registration {

@@ -1,22 +1,47 @@
 //! The table itself, its writers and its scans.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mayfly_types::{Batch, Result};
+use mayfly_memory::MemoryError;
+use mayfly_memory::budget::UNLIMITED;
+use mayfly_types::{Batch, Error, Result};
 
 use super::context::TempTableContext;
 use super::join_index::JoinIndex;
-use super::partition::{PartitionQueue, concatenate};
+use super::partition::PartitionQueue;
 use super::registry::{Registration, RegistryEntry};
-use super::sorted::SortedScan;
-use super::spec::{Access, TempTableSpec};
+use super::rows::{KeyHasher, RowKeys};
+use super::scan::Scan;
+use super::sorted::{SortState, SortWriter, SortedScan};
+use super::spec::{Access, KeyColumn, TempTableSpec};
+use super::store::{Part, PartitionPlan, RowWriter, Store, StoreRef};
+use crate::error::{ANONYMOUS_TABLE, user_error};
+
+/// A table with hash access is not partitioned before it has so many rows.
+const PARTITION_ROWS: u64 = 16 << 10;
+/// A table whose memory is this small overflows at once; see
+/// [`TempTableOptions::force_overflow`](super::TempTableOptions::force_overflow).
+const FORCED_OVERFLOW_LIMIT: u64 = 64 << 10;
+
+/// What one writer has written.
+pub(crate) struct Written {
+    /// When the writer was created, relative to others.
+    order: u64,
+    pub(crate) plan: PartitionPlan,
+    pub(crate) parts: Vec<Part>,
+}
 
 pub(crate) struct Inner {
-    pub(crate) context: TempTableContext,
+    // Before `store` and `registration`: parts give back what they hold first.
+    written: Mutex<Vec<Written>>,
+    sorts: Mutex<SortState>,
     pub(crate) spec: TempTableSpec,
+    pub(crate) store: StoreRef,
+    /// How the table is partitioned once it is large.
+    pub(crate) plan: PartitionPlan,
+    writers: AtomicU64,
     registration: Registration,
-    batches: Mutex<Vec<Batch>>,
 }
 
 /// A temporary table. Cloning gives another handle; the rows go with the last one.
@@ -33,19 +58,33 @@ impl TempTable {
     /// An empty table. Costs a record in the registry; memory comes with the first row.
     pub fn create(context: &TempTableContext, spec: TempTableSpec) -> Result<Self> {
         let shared = context.shared();
+        let options = context.options();
+        let limit = if options.force_overflow {
+            options.tmp_table_size.min(FORCED_OVERFLOW_LIMIT)
+        } else {
+            options.tmp_table_size
+        };
+        let memory = context.memory().child("tmp_table_size", limit);
+        let temp_budget = context.temp_space().child("none", UNLIMITED);
         let registration = shared.resources.registry.register(
             shared.owner.clone(),
             spec.purpose,
             spec.cause.clone(),
             spec.access.name(),
             Arc::clone(&shared.counters),
+            (memory.clone(), temp_budget.clone()),
         );
         context.count(|counters| &counters.created_tmp_tables, 1);
+        let store = Store::new(context, &spec.columns, memory, temp_budget);
+        let plan = PartitionPlan::partitioned(0, store.memory_limit(), options.threads);
         Ok(Self(Arc::new(Inner {
-            context: context.clone(),
+            written: Mutex::default(),
+            sorts: Mutex::default(),
             spec,
+            store,
+            plan,
+            writers: AtomicU64::new(0),
             registration,
-            batches: Mutex::default(),
         })))
     }
 
@@ -66,26 +105,39 @@ impl TempTable {
 
     /// Whether any row ever went to a temporary file.
     pub fn has_overflowed(&self) -> bool {
-        self.record().disk_peak > 0
+        self.0.store.overflowed.load(Ordering::Relaxed)
     }
 
     /// A writer for one worker thread. Writers may work at the same time. Rows that are equal in
     /// every sort key come out in the order of their writers' creation, then of appending.
     pub fn writer(&self) -> TempTableWriter {
+        let order = self.0.writers.fetch_add(1, Ordering::Relaxed);
+        let kind = match &self.0.spec.access {
+            Access::Ordered { keys, limit } => {
+                Kind::Ordered(Box::new(SortWriter::new(&self.0.store, keys, *limit)))
+            }
+            Access::Plain | Access::Hash(_) => {
+                let store = &self.0.store;
+                let threads = store.context.options().threads;
+                let plan = PartitionPlan::single(store.memory_limit(), threads);
+                Kind::Rows(RowWriter::new(store, plan))
+            }
+        };
+        let hasher = self.hasher();
         TempTableWriter {
             table: self.clone(),
-            batches: Vec::new(),
+            order,
+            kind,
+            hasher,
+            hashes: Vec::new(),
+            rows: 0,
         }
     }
 
     /// A scan of `columns` (all if `None`). Every scan sees every row once; workers that share a
     /// scan ([`Scan::for_another_worker`]) see each row once between them.
     pub fn scan(&self, columns: Option<&[usize]>) -> Scan {
-        Scan {
-            table: self.clone(),
-            columns: columns.map(<[usize]>::to_vec),
-            next: Arc::new(AtomicUsize::new(0)),
-        }
+        Scan::open(self, columns)
     }
 
     /// The partitions of a table with hash access, each to be taken by one worker. Taking a
@@ -94,111 +146,124 @@ impl TempTable {
         PartitionQueue::of(self)
     }
 
-    /// An index over all rows of a table with hash access, or `None` when they do not fit in memory
-    /// together: then join by [`PartitionQueue::pairs`].
+    /// An index over all rows of a table with hash access, taken out of the table, or `None` when
+    /// they do not fit in memory together: then join by [`PartitionQueue::pairs`].
     pub fn join_index(&self) -> Result<Option<JoinIndex>> {
-        JoinIndex::build(self.spec(), self.all_rows()).map(Some)
+        JoinIndex::whole(self).map_err(|error| self.error(&error))
     }
 
     /// The rows of a table with ordered access, in order, from `offset` (counted from 0) and at
-    /// most `limit` of them.
+    /// most `limit` of them. Takes the rows out of the table.
     pub fn sorted(&self, offset: u64, limit: Option<u64>) -> Result<SortedScan> {
-        SortedScan::open(self, offset, limit)
+        SortedScan::open(self, offset, limit).map_err(|error| self.error(&error))
     }
 
-    pub(crate) fn all_rows(&self) -> Batch {
-        let batches = self
-            .0
-            .batches
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        concatenate(&self.0.spec.columns, &batches)
-    }
-
-    pub(crate) fn hash_keys(&self) -> &[super::spec::KeyColumn] {
+    pub(crate) fn hash_keys(&self) -> &[KeyColumn] {
         match &self.0.spec.access {
             Access::Hash(keys) => keys,
             Access::Plain | Access::Ordered { .. } => &[],
         }
     }
+
+    pub(crate) fn hasher(&self) -> KeyHasher {
+        KeyHasher::new(
+            RowKeys::modes(self.hash_keys()),
+            self.0.store.context.options().hash,
+        )
+    }
+
+    pub(crate) fn error(&self, error: &MemoryError) -> Error {
+        user_error(error, ANONYMOUS_TABLE)
+    }
+
+    pub(crate) fn sorts(&self) -> MutexGuard<'_, SortState> {
+        self.0.sorts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn written(&self) -> MutexGuard<'_, Vec<Written>> {
+        self.0
+            .written
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+enum Kind {
+    Rows(RowWriter),
+    Ordered(Box<SortWriter>),
 }
 
 /// Appends one worker's rows. Dropping it without [`Self::finish`] forgets them.
 pub struct TempTableWriter {
     table: TempTable,
-    batches: Vec<Batch>,
+    order: u64,
+    kind: Kind,
+    hasher: KeyHasher,
+    hashes: Vec<u64>,
+    rows: u64,
 }
 
 impl TempTableWriter {
     /// Appends the rows of a batch, whose columns are the table's.
     pub fn append(&mut self, batch: &Batch) -> Result<()> {
-        self.batches.push(batch.clone());
-        Ok(())
+        self.append_batch(batch)
+            .map_err(|error| self.table.error(&error))
+    }
+
+    fn append_batch(&mut self, batch: &Batch) -> mayfly_memory::Result<()> {
+        let (columns, count) = (batch.columns(), batch.row_count());
+        self.rows += count as u64;
+        let writer = match &mut self.kind {
+            Kind::Ordered(writer) => return writer.append(columns, count),
+            Kind::Rows(writer) => writer,
+        };
+        let keys = self.table.hash_keys();
+        if keys.is_empty() {
+            return writer.append(columns, count, None);
+        }
+        let plan = self.table.0.plan;
+        if writer.plan().bits == 0 && is_large(self.rows, writer) {
+            let small = std::mem::replace(writer, RowWriter::new(&self.table.0.store, plan));
+            writer.take_over(small)?;
+        }
+        let keys: Vec<_> = keys.iter().map(|key| columns[key.column].clone()).collect();
+        self.hasher.hash(&keys, count, &mut self.hashes);
+        writer.append(columns, count, Some(&self.hashes))
     }
 
     /// Makes the rows part of the table.
     pub fn finish(self) -> Result<()> {
         let inner = &self.table.0;
-        let rows: u64 = self
-            .batches
-            .iter()
-            .map(|batch| batch.row_count() as u64)
-            .sum();
-        let mut batches = inner.batches.lock().unwrap_or_else(PoisonError::into_inner);
-        batches.extend(self.batches);
-        AtomicU64::fetch_add(&inner.registration.record.rows, rows, Ordering::Relaxed);
-        inner.context.count(|counters| &counters.rows_written, rows);
+        match self.kind {
+            Kind::Rows(writer) => {
+                let written = Written {
+                    order: self.order,
+                    plan: writer.plan(),
+                    parts: writer.finish(),
+                };
+                let mut all = self.table.written();
+                let at = all.partition_point(|other| other.order < written.order);
+                all.insert(at, written);
+            }
+            Kind::Ordered(writer) => {
+                let sorted = writer.finish().map_err(|error| self.table.error(&error))?;
+                self.table.sorts().add(self.order, sorted);
+            }
+        }
+        inner
+            .registration
+            .record
+            .rows
+            .fetch_add(self.rows, Ordering::Relaxed);
+        inner
+            .store
+            .context
+            .count(|counters| &counters.rows_written, self.rows);
         Ok(())
     }
 }
 
-/// A cursor over all rows.
-pub struct Scan {
-    table: TempTable,
-    columns: Option<Vec<usize>>,
-    next: Arc<AtomicUsize>,
-}
-
-impl Scan {
-    /// The next rows; `None` at the end. Never an empty batch.
-    pub fn next_batch(&mut self) -> Result<Option<Batch>> {
-        loop {
-            let at = self.next.fetch_add(1, Ordering::Relaxed);
-            let batches = self
-                .table
-                .0
-                .batches
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            let Some(batch) = batches.get(at) else {
-                return Ok(None);
-            };
-            if batch.is_empty() {
-                continue;
-            }
-            let Some(columns) = &self.columns else {
-                return Ok(Some(batch.clone()));
-            };
-            let columns = columns
-                .iter()
-                .map(|column| batch.column(*column).clone())
-                .collect();
-            return Ok(Some(Batch::new(columns, batch.row_count())));
-        }
-    }
-
-    /// A cursor for another worker: the two share the rows between them.
-    pub fn for_another_worker(&self) -> Self {
-        let next = Arc::clone(&self.next);
-        Self {
-            table: self.table.clone(),
-            columns: self.columns.clone(),
-            next,
-        }
-    }
-
-    /// Starts again at the first row.
-    pub fn rewind(&mut self) {
-        self.next = Arc::new(AtomicUsize::new(0));
-    }
+/// Whether a table with hash access is worth partitioning.
+fn is_large(rows: u64, writer: &RowWriter) -> bool {
+    rows > PARTITION_ROWS || writer.memory_bytes() > writer.memory_limit() / 8
 }

@@ -1,0 +1,223 @@
+//! Keys that are strings of a collation other than a bytewise one.
+//!
+//! Nearly all strings that are grouped are plain ASCII, and for those every collation we know treats
+//! bytes one by one: equal when equal after lower-casing (or, in a `_bin` collation with PAD SPACE,
+//! when equal). They are hashed and compared eight bytes at a time without a buffer.
+//!
+//! A string with any other byte is brought to its *equality key* first, in which a character that is
+//! equal to an ASCII letter is that letter. So `Ä` in an accent-insensitive collation hashes as `a`,
+//! by the same function.
+
+use mayfly_types::CollationId;
+
+use super::hash::{Words, hash_bytes, hash_inline, hash_long};
+use super::layout::View;
+use crate::temptable::keys::{collation_equals, folds_case, is_pad_space};
+use crate::temptable::spec::KeyMode;
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+const SPACES: u64 = 0x2020_2020_2020_2020;
+
+/// Lower-cases the bytes of a word that are upper-case letters; all bytes are below 0x80.
+#[inline(always)]
+fn lower(word: u64) -> u64 {
+    let from_a = word.wrapping_add(ONES * (0x80 - b'A' as u64));
+    let after_z = word.wrapping_add(ONES * (0x7F - b'Z' as u64));
+    word | (from_a & !after_z & HIGH) >> 2
+}
+
+/// Nonzero when any byte is not in `0x20 ..= 0x7E`.
+#[inline(always)]
+fn not_plain(word: u64) -> u64 {
+    (word.wrapping_add(ONES) | word | word.wrapping_sub(SPACES) & !word) & HIGH
+}
+
+/// Lower-cases words (with `FOLD`) and notes whether all were plain ASCII.
+#[derive(Clone, Copy)]
+struct Plain<const FOLD: bool> {
+    others: u64,
+}
+
+impl<const FOLD: bool> Words for Plain<FOLD> {
+    #[inline(always)]
+    fn word(&mut self, word: u64) -> u64 {
+        self.others |= not_plain(word);
+        if FOLD { lower(word) } else { word }
+    }
+}
+
+/// How keys of one collation are hashed and compared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CollatedKeys {
+    collation: CollationId,
+    pad_space: bool,
+    fold_case: bool,
+}
+
+impl CollatedKeys {
+    /// For a key mode; `None` when bytes are compared.
+    pub(crate) fn of(mode: KeyMode) -> Option<Self> {
+        let KeyMode::Collated(collation) = mode else {
+            return None;
+        };
+        if collation.is_bytewise_equality() {
+            return None;
+        }
+        let (pad_space, fold_case) = (is_pad_space(collation), folds_case(collation));
+        Some(Self { collation, pad_space, fold_case })
+    }
+
+    /// The hash of a string of at most 12 bytes.
+    #[inline(always)]
+    pub(super) fn hash_inline(&self, view: View) -> u64 {
+        let length = view.length();
+        let first = (view.0 >> 32) as u64;
+        let second = (view.0 >> 96) as u64;
+        let present = |bytes: u32| {
+            if bytes >= 8 {
+                u64::MAX
+            } else {
+                (1_u64 << (bytes * 8)) - 1
+            }
+        };
+        let pad = |word: u64, bytes: u32| word | SPACES & !present(bytes);
+        let others =
+            not_plain(pad(first, length)) | not_plain(pad(second, length.saturating_sub(8)));
+        if others != 0 || self.pad_space && view.inline_bytes().last() == Some(&b' ') {
+            return self.hash_slow(view.inline_bytes());
+        }
+        if !self.fold_case {
+            return hash_inline(view.0);
+        }
+        let folded =
+            u128::from(length) | u128::from(lower(first)) << 32 | u128::from(lower(second)) << 96;
+        hash_inline(folded)
+    }
+
+    /// The hash of a string of more than 12 bytes.
+    #[inline(always)]
+    pub(super) fn hash_long(&self, bytes: &[u8]) -> u64 {
+        if self.pad_space && bytes.last() == Some(&b' ') {
+            return self.hash_slow(bytes);
+        }
+        let (hash, others) = if self.fold_case {
+            let mut words = Plain::<true> { others: 0 };
+            (hash_long(bytes, &mut words), words.others)
+        } else {
+            let mut words = Plain::<false> { others: 0 };
+            (hash_long(bytes, &mut words), words.others)
+        };
+        if others == 0 {
+            hash
+        } else {
+            self.hash_slow(bytes)
+        }
+    }
+
+    #[cold]
+    fn hash_slow(&self, bytes: &[u8]) -> u64 {
+        let mut key = Vec::with_capacity(bytes.len() * 2);
+        self.collation.append_equality_key(bytes, &mut key);
+        hash_bytes(&key)
+    }
+
+    /// Whether two strings are equal.
+    pub(super) fn equal(&self, a: &[u8], b: &[u8]) -> bool {
+        if a == b {
+            return true;
+        }
+        if a.len() == b.len() && self.fold_case {
+            let mut others = 0;
+            let mut differ = 0;
+            let (a_words, b_words) = (a.chunks_exact(8), b.chunks_exact(8));
+            let (a_rest, b_rest) = (a_words.remainder(), b_words.remainder());
+            for (a, b) in a_words.zip(b_words) {
+                let a = u64::from_le_bytes(a.try_into().expect("eight bytes"));
+                let b = u64::from_le_bytes(b.try_into().expect("eight bytes"));
+                others |= not_plain(a) | not_plain(b);
+                differ |= lower(a) ^ lower(b);
+            }
+            let rest_plain = |rest: &[u8]| rest.iter().all(|byte| (0x20..=0x7E).contains(byte));
+            let plain = others == 0 && rest_plain(a_rest) && rest_plain(b_rest);
+            let ends_in_space = a.last() == Some(&b' ') || b.last() == Some(&b' ');
+            if plain && !(self.pad_space && ends_in_space) {
+                return differ == 0 && a_rest.eq_ignore_ascii_case(b_rest);
+            }
+        }
+        collation_equals(self.collation, a, b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(text: &[u8]) -> View {
+        let mut bytes = [0; 16];
+        bytes[0] = text.len() as u8;
+        bytes[4..4 + text.len()].copy_from_slice(text);
+        View(u128::from_le_bytes(bytes))
+    }
+
+    fn hash(keys: CollatedKeys, text: &str) -> u64 {
+        let bytes = text.as_bytes();
+        if bytes.len() <= 12 {
+            keys.hash_inline(view(bytes))
+        } else {
+            keys.hash_long(bytes)
+        }
+    }
+
+    #[test]
+    fn words_are_lowered_and_checked() {
+        let word = |text: &[u8; 8]| u64::from_le_bytes(*text);
+        assert_eq!(lower(word(b"AZaz@[`{")), word(b"azaz@[`{"));
+        for byte in 0..=255_u8 {
+            let mut bytes = *b"abcdefgh";
+            bytes[3] = byte;
+            assert_eq!(
+                not_plain(word(&bytes)) == 0,
+                (0x20..=0x7E).contains(&byte),
+                "{byte}"
+            );
+        }
+    }
+
+    #[test]
+    fn equal_strings_hash_alike() {
+        let insensitive =
+            CollatedKeys::of(KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI)).unwrap();
+        let padded = CollatedKeys::of(KeyMode::Collated(CollationId::UTF8MB4_GENERAL_CI)).unwrap();
+        let pairs = [
+            ("abc", "ABC"),
+            ("", ""),
+            ("Hello, World 12345", "hELLO, wORLD 12345"),
+            (
+                "0123456789ABCDEF0123456789abcdef01234567",
+                "0123456789abcdef0123456789ABCDEF01234567",
+            ),
+            ("twelve bytes", "TWELVE BYTES"),
+            ("ThirteenBytes", "thirteenbytes"),
+        ];
+        for keys in [insensitive, padded] {
+            for (a, b) in pairs {
+                assert_eq!(hash(keys, a), hash(keys, b), "{a}");
+                assert!(keys.equal(a.as_bytes(), b.as_bytes()), "{a}");
+            }
+            assert_ne!(hash(keys, "abc"), hash(keys, "abd"));
+            assert!(!keys.equal(b"abc_", b"abc?"));
+        }
+        assert_eq!(hash(padded, "a"), hash(padded, "A              "));
+        assert_eq!(hash(padded, "a b"), hash(padded, "A B  "));
+        assert!(padded.equal(b"a", b"A              "));
+        assert_eq!(hash(insensitive, "Äpfel"), hash(insensitive, "apfel"));
+        assert_eq!(hash(insensitive, "ein ÄPFELCHEN am Tag"), hash(insensitive, "EIN apfelchen AM tag"));
+        let as_cs = CollationId::by_name("utf8mb4_0900_as_cs").unwrap();
+        let sensitive = CollatedKeys::of(KeyMode::Collated(as_cs)).unwrap();
+        assert!(!sensitive.equal(b"abc", b"ABC") && sensitive.equal(b"abc", b"abc"));
+        assert_ne!(hash(sensitive, "abcdefghijklmnop"), hash(sensitive, "ABCDEFGHIJKLMNOP"));
+        assert_ne!(hash(insensitive, "a"), hash(insensitive, "a "));
+        assert!(!insensitive.equal(b"a", b"a "));
+    }
+}

@@ -1,0 +1,288 @@
+//! The buffers that hold a table's long values, by number.
+//!
+//! A cell names its value as (buffer number, offset). Three kinds of numbers:
+//! - plain: a *heap block* of the table, filled by one writer, owned by one partition. It may be in
+//!   a temporary file for a while and come back to another address under the same number;
+//! - with [`SOURCE`]: a buffer of a base table's chunk that stays where it is; we keep it alive;
+//! - with [`TRANSIENT`]: a buffer of the batch being appended. Only in rows on their way into a table.
+//!
+//! Looking up an address takes no lock: addresses stand in arrays that never move, the n-th array
+//! twice as long as the one before.
+
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use arrow_buffer::Buffer;
+use mayfly_memory::Block;
+
+/// Marks the number of a buffer that is not ours but stays.
+pub(crate) const SOURCE: u32 = 1 << 30;
+/// Marks the number of a buffer of the batch on its way in.
+pub(crate) const TRANSIENT: u32 = 1 << 31;
+/// The number of a transient buffer without its mark.
+pub(crate) const TRANSIENT_MASK: u32 = !TRANSIENT;
+/// Heap numbers are below this.
+pub(crate) const HEAP_ID_MAX: u32 = SOURCE;
+
+pub(crate) fn is_source(buffer: u32) -> bool {
+    buffer & (SOURCE | TRANSIENT) == SOURCE
+}
+
+pub(crate) fn is_transient(buffer: u32) -> bool {
+    buffer & TRANSIENT != 0
+}
+
+/// A heap block that may outlive its table inside a batch that was given out.
+#[derive(Debug)]
+pub(crate) struct SharedBlock {
+    block: Block,
+    /// How many bytes are written. Bytes below never change again.
+    used: AtomicUsize,
+}
+
+impl SharedBlock {
+    pub(crate) fn new(block: Block, used: usize) -> Self {
+        Self {
+            block,
+            used: AtomicUsize::new(used),
+        }
+    }
+
+    pub(crate) fn used(&self) -> usize {
+        self.used.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_used(&self, used: usize) {
+        self.used.store(used, Ordering::Release);
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut u8 {
+        self.block.as_ptr()
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.block.len()
+    }
+
+    /// The written bytes.
+    #[expect(
+        unsafe_code,
+        reason = "the writer may be filling the rest of the block meanwhile"
+    )]
+    pub(crate) fn written(&self) -> &[u8] {
+        // SAFETY: bytes below `used` are initialised and do not change while the block lives.
+        unsafe { std::slice::from_raw_parts(self.block.as_ptr(), self.used()) }
+    }
+
+    /// The written bytes as an Arrow buffer that keeps the block.
+    #[expect(
+        unsafe_code,
+        reason = "hands the block's bytes to Arrow without a copy"
+    )]
+    pub(crate) fn buffer(self: &Arc<Self>) -> Buffer {
+        let start = std::ptr::NonNull::new(self.as_ptr()).expect("a block has an address");
+        let owner = Arc::new(std::panic::AssertUnwindSafe(Arc::clone(self)));
+        // SAFETY: `used` bytes from `start` are initialised and, as in `written`, never change; they
+        // live as long as `owner`.
+        unsafe { Buffer::from_custom_allocation(start, self.used(), owner) }
+    }
+}
+
+const FIRST_CHUNK: u32 = 64;
+const CHUNKS: usize = 25;
+
+/// Addresses by number.
+#[derive(Debug, Default)]
+struct Addresses {
+    chunks: [OnceLock<Box<[AtomicPtr<u8>]>>; CHUNKS],
+}
+
+impl Addresses {
+    fn place(number: u32) -> (usize, usize) {
+        let shifted = number + FIRST_CHUNK;
+        let chunk = shifted.ilog2() - FIRST_CHUNK.ilog2();
+        (chunk as usize, (shifted - (FIRST_CHUNK << chunk)) as usize)
+    }
+
+    fn get(&self, number: u32) -> *const u8 {
+        let (chunk, index) = Self::place(number);
+        match self.chunks[chunk].get() {
+            Some(chunk) => chunk[index].load(Ordering::Relaxed),
+            None => null_mut(),
+        }
+    }
+
+    fn set(&self, number: u32, address: *mut u8) {
+        let (chunk, index) = Self::place(number);
+        let addresses = self.chunks[chunk].get_or_init(|| {
+            let length = (FIRST_CHUNK as usize) << chunk;
+            (0..length).map(|_| AtomicPtr::new(null_mut())).collect()
+        });
+        addresses[index].store(address, Ordering::Relaxed);
+    }
+}
+
+/// A heap block's number is taken from [`Directory::add_heap`] to [`Directory::remove`].
+#[derive(Debug, Default)]
+struct HeapEntry {
+    block: Option<Arc<SharedBlock>>,
+    /// How many readers have it loaded from a file.
+    loads: u32,
+}
+
+#[derive(Debug, Default)]
+struct Entries {
+    heap: Vec<HeapEntry>,
+    unused_heap: Vec<u32>,
+    sources: Vec<Buffer>,
+}
+
+/// The buffers of one table.
+#[derive(Debug, Default)]
+pub(crate) struct Directory {
+    heap: Addresses,
+    sources: Addresses,
+    entries: RwLock<Entries>,
+}
+
+impl Directory {
+    /// The address of a buffer that is in memory; not for transient numbers.
+    pub(crate) fn address(&self, buffer: u32) -> *const u8 {
+        if is_source(buffer) {
+            self.sources.get(buffer & !SOURCE)
+        } else {
+            self.heap.get(buffer)
+        }
+    }
+
+    /// Gives a number to a buffer that stays where it is.
+    pub(crate) fn add_source(&self, buffer: Buffer) -> u32 {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let number = entries.sources.len() as u32;
+        self.sources.set(number, buffer.as_ptr().cast_mut());
+        entries.sources.push(buffer);
+        SOURCE | number
+    }
+
+    /// Gives a number to a heap block.
+    pub(crate) fn add_heap(&self, block: Arc<SharedBlock>) -> u32 {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let address = block.as_ptr();
+        let number = match entries.unused_heap.pop() {
+            Some(number) => {
+                entries.heap[number as usize] = HeapEntry {
+                    block: Some(block),
+                    loads: 0,
+                };
+                number
+            }
+            None => {
+                entries.heap.push(HeapEntry {
+                    block: Some(block),
+                    loads: 0,
+                });
+                (entries.heap.len() - 1) as u32
+            }
+        };
+        assert!(
+            number < HEAP_ID_MAX,
+            "a table has fewer than 2^30 heap blocks"
+        );
+        self.heap.set(number, address);
+        number
+    }
+
+    /// The block of this number has left memory; its number stays taken.
+    pub(crate) fn unload(&self, number: u32) {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        entries.heap[number as usize].block = None;
+        self.heap.set(number, null_mut());
+    }
+
+    /// Brings a block that is in a file back under its number, or joins the readers that have it in
+    /// memory already. Each success is paired with one [`Self::release`].
+    pub(crate) fn load<E>(
+        &self,
+        number: u32,
+        read: impl FnOnce() -> Result<SharedBlock, E>,
+    ) -> Result<(), E> {
+        {
+            let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+            let entry = &mut entries.heap[number as usize];
+            if entry.block.is_some() {
+                entry.loads += 1;
+                return Ok(());
+            }
+        }
+        // Without the lock, so that others can read meanwhile. If another reader was faster, its
+        // block stays and ours goes.
+        let block = Arc::new(read()?);
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let entry = &mut entries.heap[number as usize];
+        if entry.block.is_none() {
+            self.heap.set(number, block.as_ptr());
+            entry.block = Some(block);
+        }
+        entry.loads += 1;
+        Ok(())
+    }
+
+    /// A reader of [`Self::load`] is done. The last one's release lets go of the memory, unless a
+    /// batch that was given out still holds it.
+    pub(crate) fn release(&self, number: u32) {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let entry = &mut entries.heap[number as usize];
+        entry.loads -= 1;
+        if entry.loads == 0 {
+            entry.block = None;
+            self.heap.set(number, null_mut());
+        }
+    }
+
+    /// No row names this number any more.
+    pub(crate) fn remove(&self, number: u32) {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        entries.heap[number as usize] = HeapEntry::default();
+        self.heap.set(number, null_mut());
+        entries.unused_heap.push(number);
+    }
+
+    /// The Arrow buffers of these numbers, none transient, all in memory.
+    pub(crate) fn buffers(&self, numbers: &[u32]) -> Vec<Buffer> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let buffer = |number: &u32| {
+            if is_source(*number) {
+                entries.sources[(number & !SOURCE) as usize].clone()
+            } else {
+                let block = entries.heap[*number as usize].block.as_ref();
+                block
+                    .expect("the partition that is read is in memory")
+                    .buffer()
+            }
+        };
+        numbers.iter().map(buffer).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_stay_under_their_numbers() {
+        let addresses = Addresses::default();
+        for number in 0..100_000_u32 {
+            if number < 1000 || number % 997 == 0 {
+                addresses.set(
+                    number,
+                    std::ptr::without_provenance_mut(number as usize + 1),
+                );
+            }
+        }
+        for number in (0..100_000).filter(|number| number % 997 == 0) {
+            assert_eq!(addresses.get(number).addr(), number as usize + 1);
+        }
+        assert!(addresses.get(1001).is_null());
+    }
+}

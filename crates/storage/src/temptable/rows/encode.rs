@@ -1,0 +1,312 @@
+//! From columns to rows.
+//!
+//! A batch is prepared once (its arrays looked at, the buffers of its strings numbered) and then
+//! written in runs of rows, column by column, into a scratch area that stays in the cache. From
+//! there whole rows are copied to where they belong.
+
+use std::collections::HashMap;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, BinaryViewArray, BooleanArray};
+use arrow_buffer::{Buffer, NullBuffer, i256};
+use arrow_schema::DataType;
+use mayfly_memory::StableRanges;
+
+use super::directory::{Directory, TRANSIENT};
+use super::equality::Resolver;
+use super::layout::{Cell, HASH_MASK, RowLayout, View};
+
+/// The buffers that strings on their way in come from.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    stable: StableRanges,
+    /// Numbers of the stable buffers seen before, by address. The directory keeps those buffers, so
+    /// an address means the same buffer as long as it is here.
+    known: HashMap<usize, u32>,
+    transient: Vec<*const u8>,
+    /// Keeps the transient buffers while their batch is appended.
+    kept: Vec<Buffer>,
+}
+
+#[expect(unsafe_code, reason = "the addresses are of buffers that `kept` owns")]
+// SAFETY: the addresses point into buffers that this value keeps alive and that are Send and Sync.
+unsafe impl Send for Sources {}
+#[expect(unsafe_code, reason = "as for Send; shared use only reads")]
+// SAFETY: as above.
+unsafe impl Sync for Sources {}
+
+impl Sources {
+    pub(crate) fn new(stable: StableRanges) -> Self {
+        Self {
+            stable,
+            known: HashMap::new(),
+            transient: Vec::new(),
+            kept: Vec::new(),
+        }
+    }
+
+    /// For rows that are looked up and never stored.
+    pub(crate) fn transient_only() -> Self {
+        Self::new(StableRanges::new())
+    }
+
+    /// Forgets the buffers of the last batch.
+    pub(crate) fn begin_batch(&mut self) {
+        self.transient.clear();
+        self.kept.clear();
+    }
+
+    /// Whether any string of the batch is in a buffer that will go away.
+    pub(crate) fn has_transient(&self) -> bool {
+        !self.transient.is_empty()
+    }
+
+    /// Where the transient buffers are.
+    pub(crate) fn addresses(&self) -> &[*const u8] {
+        &self.transient
+    }
+
+    /// Finds the values of the batch's rows and of the directory's.
+    pub(crate) fn resolver<'a>(&'a self, directory: &'a Directory) -> Resolver<'a> {
+        Resolver {
+            directory,
+            transient: &self.transient,
+        }
+    }
+
+    fn number(&mut self, buffer: &Buffer, directory: &Directory) -> u32 {
+        let address = buffer.as_ptr() as usize;
+        if let Some(number) = self.known.get(&address) {
+            return *number;
+        }
+        if self.stable.contains(address, buffer.len()) {
+            let number = directory.add_source(buffer.clone());
+            self.known.insert(address, number);
+            return number;
+        }
+        self.transient.push(buffer.as_ptr());
+        self.kept.push(buffer.clone());
+        TRANSIENT | (self.transient.len() - 1) as u32
+    }
+}
+
+enum Values<'a> {
+    Words(&'a [u64]),
+    Wide(&'a [i128]),
+    Wider(&'a [i256]),
+    Bools(&'a BooleanArray),
+    Strings {
+        views: &'a [u128],
+        numbers: Vec<u32>,
+    },
+}
+
+struct Column<'a> {
+    values: Values<'a>,
+    nulls: Option<&'a NullBuffer>,
+}
+
+/// A batch that is ready to be written as rows.
+pub(crate) struct Encoder<'a> {
+    columns: Vec<Column<'a>>,
+}
+
+impl<'a> Encoder<'a> {
+    /// Looks at a batch's arrays and numbers the buffers of its strings.
+    pub(crate) fn new(
+        arrays: &'a [ArrayRef],
+        sources: &mut Sources,
+        directory: &Directory,
+    ) -> Self {
+        let mut column = |array: &'a ArrayRef| {
+            let values = match array.data_type() {
+                DataType::Int64 => {
+                    Values::Words(as_words(array.as_primitive::<Int64Type>().values()))
+                }
+                DataType::UInt64 => Values::Words(array.as_primitive::<UInt64Type>().values()),
+                DataType::Float64 => {
+                    Values::Words(as_words(array.as_primitive::<Float64Type>().values()))
+                }
+                DataType::Decimal128(..) => {
+                    Values::Wide(array.as_primitive::<Decimal128Type>().values())
+                }
+                DataType::Decimal256(..) => {
+                    Values::Wider(array.as_primitive::<Decimal256Type>().values())
+                }
+                DataType::Boolean => Values::Bools(array.as_boolean()),
+                _ => strings(array.as_binary_view(), sources, directory),
+            };
+            Column {
+                values,
+                nulls: array.nulls().filter(|nulls| nulls.null_count() > 0),
+            }
+        };
+        Self {
+            columns: arrays.iter().map(&mut column).collect(),
+        }
+    }
+
+    /// Writes rows `start .. start + count` of the batch to `rows`.
+    ///
+    /// # Safety
+    /// `rows` has room for `count` rows of `layout`, the batch has that many columns and rows, and
+    /// `hashes`, if there are any, are `count`.
+    #[expect(
+        unsafe_code,
+        reason = "writes rows column by column with a stride: the hot loop of all \
+        temporary tables; bounds are those of the scratch area"
+    )]
+    pub(crate) unsafe fn write(
+        &self,
+        layout: &RowLayout,
+        start: usize,
+        count: usize,
+        hashes: Option<&[u64]>,
+        rows: *mut u8,
+    ) {
+        let width = layout.width;
+        // SAFETY: `rows` has room for `count` rows of `width` bytes; headers, NULL bytes and cells
+        // lie inside of a row.
+        unsafe {
+            match hashes {
+                Some(hashes) => {
+                    debug_assert_eq!(hashes.len(), count);
+                    for (row, hash) in hashes.iter().enumerate() {
+                        rows.add(row * width)
+                            .cast::<u64>()
+                            .write_unaligned(hash & HASH_MASK);
+                    }
+                }
+                None => {
+                    for row in 0..count {
+                        rows.add(row * width).cast::<u64>().write_unaligned(0);
+                    }
+                }
+            }
+            if layout.extra_null_bytes > 0 {
+                for row in 0..count {
+                    rows.add(row * width + 8)
+                        .write_bytes(0, layout.extra_null_bytes);
+                }
+            }
+            for (column, cell) in self.columns.iter().zip(layout.cells()) {
+                let cells = rows.add(cell.offset);
+                match &column.values {
+                    Values::Words(values) => {
+                        scatter(&values[start..start + count], cells, width, |word| *word);
+                    }
+                    Values::Wide(values) => {
+                        scatter(&values[start..start + count], cells, width, |value| *value);
+                    }
+                    Values::Wider(values) => {
+                        scatter(&values[start..start + count], cells, width, |value| *value);
+                    }
+                    Values::Bools(values) => {
+                        for row in 0..count {
+                            let value = u64::from(values.value(start + row));
+                            cells.add(row * width).cast::<u64>().write_unaligned(value);
+                        }
+                    }
+                    Values::Strings { views, numbers } => {
+                        scatter_views(&views[start..start + count], numbers, cells, width);
+                    }
+                }
+                if let Some(nulls) = column.nulls {
+                    set_nulls(nulls, start, count, cell, rows, width);
+                }
+            }
+        }
+    }
+}
+
+fn strings<'a>(
+    array: &'a BinaryViewArray,
+    sources: &mut Sources,
+    directory: &Directory,
+) -> Values<'a> {
+    let numbers = array
+        .data_buffers()
+        .iter()
+        .map(|buffer| sources.number(buffer, directory))
+        .collect();
+    Values::Strings {
+        views: array.views(),
+        numbers,
+    }
+}
+
+#[expect(
+    unsafe_code,
+    reason = "integers and doubles seen as words, without a copy"
+)]
+fn as_words<T: arrow_buffer::ArrowNativeType>(values: &[T]) -> &[u64] {
+    assert_eq!(size_of::<T>(), 8);
+    // SAFETY: T is a number of 8 bytes, so any of its bit patterns is a u64; alignments are equal.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
+}
+
+/// Writes each value to its row's cell.
+#[expect(unsafe_code, reason = "strided writes; see `Encoder::write`")]
+#[inline(always)]
+unsafe fn scatter<T, U>(values: &[T], cells: *mut u8, width: usize, cell: impl Fn(&T) -> U) {
+    for (row, value) in values.iter().enumerate() {
+        // SAFETY: the caller's scratch area has a row for each value.
+        unsafe {
+            cells
+                .add(row * width)
+                .cast::<U>()
+                .write_unaligned(cell(value))
+        };
+    }
+}
+
+#[expect(unsafe_code, reason = "strided writes; see `Encoder::write`")]
+unsafe fn scatter_views(views: &[u128], numbers: &[u32], cells: *mut u8, width: usize) {
+    // SAFETY: as for `scatter`.
+    unsafe {
+        match numbers {
+            [] => scatter(views, cells, width, |view| *view),
+            [number] => scatter(views, cells, width, |view| {
+                let view = View(*view);
+                if view.is_inline() {
+                    view.0
+                } else {
+                    view.in_buffer(*number).0
+                }
+            }),
+            numbers => scatter(views, cells, width, |view| {
+                let view = View(*view);
+                if view.is_inline() {
+                    view.0
+                } else {
+                    view.in_buffer(numbers[view.buffer() as usize]).0
+                }
+            }),
+        }
+    }
+}
+
+/// Sets the NULL bits of a column and makes its NULL cells zero, so that they hold no place of a
+/// value.
+#[expect(unsafe_code, reason = "strided writes; see `Encoder::write`")]
+unsafe fn set_nulls(
+    nulls: &NullBuffer,
+    start: usize,
+    count: usize,
+    cell: &Cell,
+    rows: *mut u8,
+    width: usize,
+) {
+    let bytes = cell.byte_width();
+    for row in 0..count {
+        if nulls.is_null(start + row) {
+            // SAFETY: NULL byte and cell lie inside of the row.
+            unsafe {
+                let row = rows.add(row * width);
+                *row.add(cell.null_byte) |= cell.null_mask;
+                row.add(cell.offset).write_bytes(0, bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Whether two rows have the same key.
+
+use mayfly_types::PhysicalType;
+
+use super::collated::CollatedKeys;
+use super::directory::{Directory, TRANSIENT_MASK, is_transient};
+use super::layout::{Cell, RowLayout, View};
+use crate::temptable::spec::{KeyColumn, KeyMode};
+
+/// Where the long values of a row are.
+#[derive(Clone, Copy)]
+pub(crate) struct Resolver<'a> {
+    pub(crate) directory: &'a Directory,
+    pub(crate) transient: &'a [*const u8],
+}
+
+#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+impl<'a> Resolver<'a> {
+    /// Of rows that are in a table.
+    pub(crate) fn stored(directory: &'a Directory) -> Self {
+        Self {
+            directory,
+            transient: &[],
+        }
+    }
+
+    /// The first byte of a long value.
+    pub(crate) fn address(&self, view: View) -> *const u8 {
+        let buffer = view.buffer();
+        let start = if is_transient(buffer) {
+            self.transient[(buffer & TRANSIENT_MASK) as usize]
+        } else {
+            self.directory.address(buffer)
+        };
+        debug_assert!(!start.is_null(), "a value that is read is in memory");
+        start.wrapping_add(view.offset() as usize)
+    }
+
+    /// A value's bytes.
+    ///
+    /// # Safety
+    /// `view` is of a row whose values this resolver finds, and they are in memory for `'b`.
+    pub(crate) unsafe fn bytes<'b>(&self, view: &'b View) -> &'b [u8] {
+        if view.is_inline() {
+            view.inline_bytes()
+        } else {
+            // SAFETY: a long view names as many initialised bytes as its length says.
+            unsafe { std::slice::from_raw_parts(self.address(*view), view.length() as usize) }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Compare {
+    Word,
+    Float,
+    Wide,
+    Wider,
+    Bytes,
+    Collated(CollatedKeys),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Key {
+    /// The cell in rows of the table.
+    cell: Cell,
+    /// The cell in rows that are looked up.
+    other: Cell,
+    compare: Compare,
+    null_safe: bool,
+}
+
+/// The key columns of a layout.
+#[derive(Debug)]
+pub(crate) struct RowKeys {
+    keys: Vec<Key>,
+    /// The cells of the only key, when it is a string compared by bytes.
+    single_bytes: Option<(Cell, Cell)>,
+}
+
+impl RowKeys {
+    /// To compare rows of one layout.
+    pub(crate) fn new(layout: &RowLayout, columns: &[KeyColumn]) -> Self {
+        Self::pairs(columns, |_, column| {
+            (layout.cells()[column], layout.cells()[column])
+        })
+    }
+
+    /// To compare rows of a table with rows that consist of keys only, in the order of `columns`.
+    pub(crate) fn looked_up(
+        layout: &RowLayout,
+        columns: &[KeyColumn],
+        keys_only: &RowLayout,
+    ) -> Self {
+        Self::pairs(columns, |index, column| {
+            (layout.cells()[column], keys_only.cells()[index])
+        })
+    }
+
+    fn pairs(columns: &[KeyColumn], cells: impl Fn(usize, usize) -> (Cell, Cell)) -> Self {
+        let keys: Vec<Key> = columns
+            .iter()
+            .enumerate()
+            .map(|(index, column)| {
+                let (cell, other) = cells(index, column.column);
+                let compare = match cell.ty {
+                    PhysicalType::Bool | PhysicalType::Int64 | PhysicalType::UInt64 => {
+                        Compare::Word
+                    }
+                    PhysicalType::Float64 => Compare::Float,
+                    PhysicalType::Decimal128(_) => Compare::Wide,
+                    PhysicalType::Decimal256(_) => Compare::Wider,
+                    PhysicalType::Bytes => match CollatedKeys::of(column.mode) {
+                        None => Compare::Bytes,
+                        Some(collated) => Compare::Collated(collated),
+                    },
+                };
+                Key {
+                    cell,
+                    other,
+                    compare,
+                    null_safe: column.null_safe,
+                }
+            })
+            .collect();
+        let single_bytes = match keys.as_slice() {
+            [
+                Key {
+                    cell,
+                    other,
+                    compare: Compare::Bytes,
+                    ..
+                },
+            ] => Some((*cell, *other)),
+            _ => None,
+        };
+        Self { keys, single_bytes }
+    }
+
+    /// The modes of the keys, for hashing.
+    pub(crate) fn modes(columns: &[KeyColumn]) -> impl Iterator<Item = KeyMode> {
+        columns.iter().map(|column| column.mode)
+    }
+
+    /// Whether a key column that is not null-safe is NULL: such a row finds nothing in a join.
+    ///
+    /// # Safety
+    /// `row` is a row of the table's layout.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub(crate) unsafe fn has_unsafe_null(&self, row: *const u8) -> bool {
+        // SAFETY: as promised by the caller.
+        self.keys
+            .iter()
+            .any(|key| !key.null_safe && unsafe { key.cell.is_null(row) })
+    }
+
+    /// As [`Self::has_unsafe_null`], for a row that is looked up.
+    ///
+    /// # Safety
+    /// `row` is a row of the layout of looked-up keys.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub(crate) unsafe fn lookup_has_unsafe_null(&self, row: *const u8) -> bool {
+        // SAFETY: as promised by the caller.
+        self.keys
+            .iter()
+            .any(|key| !key.null_safe && unsafe { key.other.is_null(row) })
+    }
+
+    /// Whether row `a` of the table and row `b` that is looked up have the same key, NULL equal to
+    /// NULL.
+    ///
+    /// # Safety
+    /// `a` and `b` are rows of their layouts, their values found by `a_values` and `b_values`.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    #[inline]
+    pub(crate) unsafe fn equal(
+        &self,
+        a: *const u8,
+        a_values: Resolver<'_>,
+        b: *const u8,
+        b_values: Resolver<'_>,
+    ) -> bool {
+        // SAFETY: both are rows of this layout, as the caller promises.
+        unsafe {
+            if let Some((cell, other)) = &self.single_bytes {
+                let (a_null, b_null) = (cell.is_null(a), other.is_null(b));
+                if a_null || b_null {
+                    return a_null == b_null;
+                }
+                return equal_bytes(cell.view(a), a_values, other.view(b), b_values);
+            }
+            self.keys
+                .iter()
+                .all(|key| key.equal(a, a_values, b, b_values))
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+impl Key {
+    unsafe fn equal(
+        &self,
+        a: *const u8,
+        a_values: Resolver<'_>,
+        b: *const u8,
+        b_values: Resolver<'_>,
+    ) -> bool {
+        let (cell, other) = (&self.cell, &self.other);
+        // SAFETY: the rows are of the layouts of these cells; wide reads are of wide cells.
+        unsafe {
+            let (a_null, b_null) = (cell.is_null(a), other.is_null(b));
+            if a_null || b_null {
+                return a_null == b_null;
+            }
+            match &self.compare {
+                Compare::Word => cell.word(a) == other.word(b),
+                Compare::Float => f64::from_bits(cell.word(a)) == f64::from_bits(other.word(b)),
+                Compare::Wide => cell.wide(a) == other.wide(b),
+                Compare::Wider => {
+                    cell.wide(a) == other.wide(b) && cell.wide(a.add(16)) == other.wide(b.add(16))
+                }
+                Compare::Bytes => equal_bytes(cell.view(a), a_values, other.view(b), b_values),
+                Compare::Collated(collated) => {
+                    let (a, b) = (cell.view(a), other.view(b));
+                    a == b && a.is_inline()
+                        || collated.equal(a_values.bytes(&a), b_values.bytes(&b))
+                }
+            }
+        }
+    }
+}
+
+/// Whether two strings have the same bytes.
+#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+#[inline(always)]
+unsafe fn equal_bytes(a: View, a_values: Resolver<'_>, b: View, b_values: Resolver<'_>) -> bool {
+    // Length and prefix first: they are in the cell.
+    if a.0 as u64 != b.0 as u64 {
+        return false;
+    }
+    if a.is_inline() {
+        return a.0 == b.0;
+    }
+    // SAFETY: as promised by the caller of `RowKeys::equal`.
+    unsafe { a_values.bytes(&a) == b_values.bytes(&b) }
+}

@@ -1,0 +1,208 @@
+//! From rows to columns.
+//!
+//! Strings are not copied: the batch that is given out shares the blocks and source buffers its
+//! values are in, and keeps them alive. Only when its rows are strewn over very many buffers are the
+//! values copied together, since a share of a buffer costs about as much as a short copy.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array,
+    Int64Array, UInt64Array,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer, i256};
+use mayfly_types::PhysicalType;
+
+use super::directory::{Directory, SOURCE, is_source};
+use super::equality::Resolver;
+use super::layout::{Cell, RowLayout};
+
+/// Up to this many shared buffers a batch are never worth a copy.
+const SHARED_BUFFERS_MIN: usize = 64;
+/// Values are copied together only up to so many bytes a batch.
+const COPIED_BYTES_MAX: usize = 1 << 20;
+
+/// Which places of a batch's buffer list the buffers of a directory have.
+#[derive(Debug, Default)]
+struct Places {
+    /// By number: the batch that used it last, and its place there.
+    slots: Vec<(u32, u32)>,
+}
+
+impl Places {
+    fn place(&mut self, number: u32, batch: u32, next: u32) -> u32 {
+        let index = number as usize;
+        if index >= self.slots.len() {
+            self.slots.resize((index + 1).next_power_of_two(), (0, 0));
+        }
+        let slot = &mut self.slots[index];
+        if slot.0 != batch {
+            *slot = (batch, next);
+        }
+        slot.1
+    }
+}
+
+/// Turns rows into columns. Keeps scratch memory between batches.
+#[derive(Debug, Default)]
+pub(crate) struct Gather {
+    batch: u32,
+    heap: Places,
+    sources: Places,
+    used: Vec<u32>,
+}
+
+impl Gather {
+    /// The columns `columns` of the rows at `rows`, in that order.
+    ///
+    /// # Safety
+    /// Each of `rows` is a row of `layout` whose values are in `directory` and in memory.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub(crate) unsafe fn columns(
+        &mut self,
+        layout: &RowLayout,
+        directory: &Directory,
+        rows: &[*const u8],
+        columns: impl Iterator<Item = usize>,
+    ) -> Vec<ArrayRef> {
+        let header_nulls = rows.iter().fold(0_u16, |nulls, row| {
+            // SAFETY: a row starts with its header.
+            nulls | unsafe { row.cast::<u16>().read_unaligned() }
+        });
+        columns
+            .map(|column| {
+                let cell = &layout.cells()[column];
+                let may_be_null = column >= 16 || header_nulls & (1 << column) != 0;
+                // SAFETY: as promised by the caller.
+                unsafe { self.column(cell, directory, rows, may_be_null) }
+            })
+            .collect()
+    }
+
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    unsafe fn column(
+        &mut self,
+        cell: &Cell,
+        directory: &Directory,
+        rows: &[*const u8],
+        may_be_null: bool,
+    ) -> ArrayRef {
+        // SAFETY (here and below): each pointer is a row of the layout of `cell`; cells are read
+        // with the width of their type.
+        let nulls = may_be_null.then(|| unsafe { nulls(cell, rows) }).flatten();
+        unsafe {
+            match cell.ty {
+                PhysicalType::Int64 => {
+                    let values = words(cell, rows, |word| word as i64);
+                    Arc::new(Int64Array::new(values, nulls))
+                }
+                PhysicalType::UInt64 => {
+                    Arc::new(UInt64Array::new(words(cell, rows, |word| word), nulls))
+                }
+                PhysicalType::Float64 => {
+                    Arc::new(Float64Array::new(words(cell, rows, f64::from_bits), nulls))
+                }
+                PhysicalType::Bool => {
+                    let values =
+                        BooleanBuffer::collect_bool(rows.len(), |row| cell.word(rows[row]) != 0);
+                    Arc::new(BooleanArray::new(values, nulls))
+                }
+                PhysicalType::Decimal128(_) => {
+                    let values: Vec<i128> =
+                        rows.iter().map(|row| cell.wide(*row) as i128).collect();
+                    let array = Decimal128Array::new(ScalarBuffer::from(values), nulls);
+                    Arc::new(array.with_data_type(cell.ty.arrow()))
+                }
+                PhysicalType::Decimal256(_) => {
+                    let read =
+                        |row: &*const u8| row.add(cell.offset).cast::<i256>().read_unaligned();
+                    let values: Vec<i256> = rows.iter().map(read).collect();
+                    let array = Decimal256Array::new(ScalarBuffer::from(values), nulls);
+                    Arc::new(array.with_data_type(cell.ty.arrow()))
+                }
+                PhysicalType::Bytes => self.strings(cell, directory, rows, nulls),
+            }
+        }
+    }
+
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    unsafe fn strings(
+        &mut self,
+        cell: &Cell,
+        directory: &Directory,
+        rows: &[*const u8],
+        nulls: Option<NullBuffer>,
+    ) -> ArrayRef {
+        self.batch = self.batch.wrapping_add(1).max(1);
+        self.used.clear();
+        let mut views: Vec<u128> = Vec::with_capacity(rows.len());
+        let mut long_bytes = 0;
+        let mut last = (u32::MAX, 0);
+        for row in rows {
+            // SAFETY: the cell of a string is a view.
+            let view = unsafe { cell.view(*row) };
+            if view.is_inline() {
+                views.push(view.0);
+                continue;
+            }
+            long_bytes += view.length() as usize;
+            let number = view.buffer();
+            if number != last.0 {
+                let next = self.used.len() as u32;
+                let place = if is_source(number) {
+                    self.sources.place(number & !SOURCE, self.batch, next)
+                } else {
+                    self.heap.place(number, self.batch, next)
+                };
+                if place == next {
+                    self.used.push(number);
+                }
+                last = (number, place);
+            }
+            views.push(view.in_buffer(last.1).0);
+        }
+        let strewn = self.used.len() > SHARED_BUFFERS_MIN.max(rows.len() / 8);
+        let buffers = if strewn && long_bytes <= COPIED_BYTES_MAX {
+            let mut values: Vec<u8> = Vec::with_capacity(long_bytes);
+            let resolver = Resolver::stored(directory);
+            for (row, view) in rows.iter().zip(&mut views) {
+                // SAFETY: as above; the values are in memory, as the caller promises.
+                let stored = unsafe { cell.view(*row) };
+                if !stored.is_inline() {
+                    *view = stored.at(0, values.len() as u32).0;
+                    values.extend_from_slice(unsafe { resolver.bytes(&stored) });
+                }
+            }
+            vec![Buffer::from_vec(values)]
+        } else {
+            directory.buffers(&self.used)
+        };
+        // SAFETY: every view was valid in the array it came from, and names the same bytes in the
+        // buffer at its new place.
+        let array = unsafe {
+            BinaryViewArray::new_unchecked(ScalarBuffer::from(views), buffers.into(), nulls)
+        };
+        Arc::new(array)
+    }
+}
+
+#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+unsafe fn nulls(cell: &Cell, rows: &[*const u8]) -> Option<NullBuffer> {
+    // SAFETY: each pointer is a row of the layout of `cell`.
+    let valid = BooleanBuffer::collect_bool(rows.len(), |row| unsafe { !cell.is_null(rows[row]) });
+    Some(NullBuffer::new(valid)).filter(|nulls| nulls.null_count() > 0)
+}
+
+#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+unsafe fn words<T: arrow_buffer::ArrowNativeType>(
+    cell: &Cell,
+    rows: &[*const u8],
+    value: impl Fn(u64) -> T,
+) -> ScalarBuffer<T> {
+    // SAFETY: each pointer is a row of the layout of `cell`.
+    let values: Vec<T> = rows
+        .iter()
+        .map(|row| value(unsafe { cell.word(*row) }))
+        .collect();
+    ScalarBuffer::from(values)
+}

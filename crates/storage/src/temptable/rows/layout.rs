@@ -1,0 +1,212 @@
+//! Where each column of a row stands.
+
+use mayfly_types::PhysicalType;
+
+const _: () = assert!(
+    cfg!(target_endian = "little"),
+    "rows and views are little-endian"
+);
+
+/// The part of a row's header that holds the hash.
+pub(crate) const HASH_MASK: u64 = !0xFFFF;
+/// How many columns have their NULL bit in the header.
+const HEADER_NULL_BITS: usize = 16;
+const HEADER_BYTES: usize = 8;
+
+/// A string's cell; the same bits as an Arrow view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub(crate) struct View(pub(crate) u128);
+
+impl View {
+    /// The longest value that is its own cell.
+    pub(crate) const INLINE_MAX: u32 = 12;
+
+    pub(crate) fn length(self) -> u32 {
+        self.0 as u32
+    }
+
+    pub(crate) fn is_inline(self) -> bool {
+        self.length() <= Self::INLINE_MAX
+    }
+
+    /// The buffer's number; meaningless when inline.
+    pub(crate) fn buffer(self) -> u32 {
+        (self.0 >> 64) as u32
+    }
+
+    /// Where the value starts in its buffer; meaningless when inline.
+    pub(crate) fn offset(self) -> u32 {
+        (self.0 >> 96) as u32
+    }
+
+    /// The same value at another place.
+    pub(crate) fn at(self, buffer: u32, offset: u32) -> Self {
+        Self(u128::from(self.0 as u64) | u128::from(buffer) << 64 | u128::from(offset) << 96)
+    }
+
+    /// The same value in a buffer of another number.
+    pub(crate) fn in_buffer(self, buffer: u32) -> Self {
+        Self(self.0 & !(0xFFFF_FFFF_u128 << 64) | u128::from(buffer) << 64)
+    }
+
+    /// The bytes of an inline value.
+    pub(crate) fn inline_bytes(&self) -> &[u8] {
+        debug_assert!(self.is_inline());
+        let bytes: &[u8; 16] = zerocopy_view(&self.0);
+        &bytes[4..4 + self.length() as usize]
+    }
+}
+
+#[expect(
+    unsafe_code,
+    reason = "a u128 seen as its bytes, without a copy that would not outlive it"
+)]
+fn zerocopy_view(view: &u128) -> &[u8; 16] {
+    // SAFETY: both are 16 bytes; an array of bytes needs no alignment and has no invalid value.
+    unsafe { &*std::ptr::from_ref(view).cast::<[u8; 16]>() }
+}
+
+/// One column's place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cell {
+    pub(crate) ty: PhysicalType,
+    pub(crate) offset: usize,
+    /// The byte with its NULL bit.
+    pub(crate) null_byte: usize,
+    /// The NULL bit in that byte.
+    pub(crate) null_mask: u8,
+}
+
+fn cell_bytes(ty: PhysicalType) -> usize {
+    match ty {
+        PhysicalType::Bool | PhysicalType::Int64 | PhysicalType::UInt64 | PhysicalType::Float64 => {
+            8
+        }
+        PhysicalType::Decimal128(_) | PhysicalType::Bytes => 16,
+        PhysicalType::Decimal256(_) => 32,
+    }
+}
+
+impl Cell {
+    /// Bytes of the cell.
+    pub(crate) fn byte_width(&self) -> usize {
+        cell_bytes(self.ty)
+    }
+}
+
+/// The places of all columns.
+#[derive(Debug)]
+pub(crate) struct RowLayout {
+    cells: Vec<Cell>,
+    /// Bytes of NULL bits after the header.
+    pub(crate) extra_null_bytes: usize,
+    /// Bytes of a row, a multiple of 8.
+    pub(crate) width: usize,
+    /// The cells that hold strings.
+    pub(crate) bytes_cells: Vec<Cell>,
+}
+
+impl RowLayout {
+    /// The layout of rows of these columns.
+    pub(crate) fn new(columns: &[PhysicalType]) -> Self {
+        let extra_null_bytes = columns
+            .len()
+            .saturating_sub(HEADER_NULL_BITS)
+            .div_ceil(8)
+            .next_multiple_of(8);
+        let mut width = HEADER_BYTES + extra_null_bytes;
+        let cells: Vec<Cell> = columns
+            .iter()
+            .enumerate()
+            .map(|(index, ty)| {
+                let offset = width;
+                width += cell_bytes(*ty);
+                let null_byte = if index < HEADER_NULL_BITS {
+                    index / 8
+                } else {
+                    HEADER_BYTES + (index - HEADER_NULL_BITS) / 8
+                };
+                Cell {
+                    ty: *ty,
+                    offset,
+                    null_byte,
+                    null_mask: 1 << (index % 8),
+                }
+            })
+            .collect();
+        let bytes_cells = cells
+            .iter()
+            .filter(|cell| cell.ty == PhysicalType::Bytes)
+            .copied()
+            .collect();
+        Self {
+            cells,
+            extra_null_bytes,
+            width,
+            bytes_cells,
+        }
+    }
+
+    pub(crate) fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+}
+
+/// Reads parts of a row.
+///
+/// # Safety
+/// For all: `row` points to an initialised row of the layout that `cell` is of.
+#[expect(
+    unsafe_code,
+    reason = "rows are raw bytes in blocks; one place reads them"
+)]
+impl Cell {
+    pub(crate) unsafe fn is_null(&self, row: *const u8) -> bool {
+        // SAFETY: the NULL byte lies in the row.
+        unsafe { *row.add(self.null_byte) & self.null_mask != 0 }
+    }
+
+    pub(crate) unsafe fn word(&self, row: *const u8) -> u64 {
+        // SAFETY: a cell of at least 8 bytes lies at the offset.
+        unsafe { row.add(self.offset).cast::<u64>().read_unaligned() }
+    }
+
+    pub(crate) unsafe fn wide(&self, row: *const u8) -> u128 {
+        // SAFETY: the caller asks this of cells of at least 16 bytes only.
+        unsafe { row.add(self.offset).cast::<u128>().read_unaligned() }
+    }
+
+    pub(crate) unsafe fn view(&self, row: *const u8) -> View {
+        // SAFETY: as for `wide`.
+        View(unsafe { self.wide(row) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_headline_row_is_24_bytes_and_wide_rows_keep_their_null_bits_apart() {
+        assert_eq!(RowLayout::new(&[PhysicalType::Bytes]).width, 24);
+        let many = RowLayout::new(&[PhysicalType::Int64; 100]);
+        assert_eq!((many.extra_null_bytes, many.width), (16, 8 + 16 + 800));
+        let mut seen = std::collections::HashSet::new();
+        for cell in many.cells() {
+            assert!(seen.insert((cell.null_byte, cell.null_mask)));
+            assert!(cell.offset >= 24 && (cell.null_byte < 2 || (8..24).contains(&cell.null_byte)));
+        }
+    }
+
+    #[test]
+    fn a_view_can_be_moved() {
+        let inline = View(u128::from_le_bytes(*b"\x05\0\0\0hello\0\0\0\0\0\0\0"));
+        assert_eq!(inline.inline_bytes(), b"hello");
+        let long = View(40 | u128::from(u32::from_le_bytes(*b"abcd")) << 32).at(7, 9);
+        assert_eq!((long.length(), long.buffer(), long.offset()), (40, 7, 9));
+        let moved = long.in_buffer(8);
+        assert_eq!((moved.length(), moved.buffer(), moved.offset()), (40, 8, 9));
+        assert_eq!(moved.0 as u64, long.0 as u64);
+    }
+}

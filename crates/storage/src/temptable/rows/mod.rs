@@ -1,0 +1,46 @@
+//! Rows in memory: the one layout that every temporary table uses.
+//!
+//! ```text
+//!   0        8                                                    width
+//!   +--------+------------------+---------+---------+-----------------+
+//!   | header | more NULL bits   | cell 0  | cell 1  | ...             |
+//!   +--------+------------------+---------+---------+-----------------+
+//!   header: bits 0..16 NULL bits of columns 0..16, bits 16..64 upper bits of the key's hash
+//! ```
+//!
+//! Cells are 8 bytes (integers, doubles), 16 (DECIMAL up to 38 digits, every string) or 32 (larger
+//! DECIMAL). A string's cell is an Arrow view: length and, up to 12 bytes, the value itself; else a
+//! 4-byte prefix and the value's place, as the number of a buffer in the table's [`Directory`] and
+//! an offset. Since places are numbers, not addresses, rows and values can be written to a
+//! file and read back to another address without a change: overflow is no conversion.
+//!
+//! A headline row (one string key) is 24 bytes.
+
+mod collated;
+mod directory;
+mod encode;
+mod equality;
+mod gather;
+mod hash;
+mod layout;
+
+pub(crate) use directory::{Directory, SharedBlock, is_source};
+pub(crate) use encode::{Encoder, Sources};
+pub(crate) use equality::{Resolver, RowKeys};
+pub(crate) use gather::Gather;
+pub(crate) use hash::KeyHasher;
+pub(crate) use layout::{Cell, RowLayout, View};
+
+/// Asks the memory for the cache line at an address, which need not be valid.
+#[inline(always)]
+pub(crate) fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "an intrinsic: a hint to the processor")]
+    // SAFETY: a prefetch never faults, and SSE is part of x86-64.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}

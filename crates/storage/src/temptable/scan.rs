@@ -1,0 +1,122 @@
+//! Scans: every row of a table, in batches, by any number of workers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mayfly_types::{Batch, Result};
+
+use super::rows::Gather;
+use super::store::LoadedBlock;
+use super::table::TempTable;
+
+/// A cursor over all rows. The table must not be changed or taken apart while it is used.
+pub struct Scan {
+    table: TempTable,
+    columns: Vec<usize>,
+    /// The next row block, counted over all parts; shared by the workers of a scan.
+    next: Arc<AtomicUsize>,
+    /// Rows of the blocks that this worker has taken and not given out.
+    pending: Vec<*const u8>,
+    given: usize,
+    loaded: Vec<LoadedBlock>,
+    gather: Gather,
+}
+
+#[expect(
+    unsafe_code,
+    reason = "rows point into blocks that the table or `loaded` owns"
+)]
+// SAFETY: the blocks live as long as `table` and `loaded`, which move with this value.
+unsafe impl Send for Scan {}
+
+impl Scan {
+    pub(crate) fn open(table: &TempTable, columns: Option<&[usize]>) -> Self {
+        let all = || (0..table.spec().columns.len()).collect();
+        Self::over(
+            table,
+            columns.map_or_else(all, <[usize]>::to_vec),
+            Arc::default(),
+        )
+    }
+
+    fn over(table: &TempTable, columns: Vec<usize>, next: Arc<AtomicUsize>) -> Self {
+        Self {
+            table: table.clone(),
+            columns,
+            next,
+            pending: Vec::new(),
+            given: 0,
+            loaded: Vec::new(),
+            gather: Gather::default(),
+        }
+    }
+
+    /// The next rows; `None` at the end. Never an empty batch.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub fn next_batch(&mut self) -> Result<Option<Batch>> {
+        let store = &self.table.0.store;
+        let batch_rows = store.context.options().batch_rows.max(1);
+        if self.pending.len() - self.given < batch_rows {
+            self.fill(batch_rows)
+                .map_err(|error| self.table.error(&error))?;
+        }
+        let store = &self.table.0.store;
+        let rows = &self.pending[self.given..];
+        let rows = &rows[..rows.len().min(batch_rows)];
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        // SAFETY: the rows are in blocks of the table or of `loaded`, their values in memory.
+        let columns = unsafe {
+            let columns = self.columns.iter().copied();
+            self.gather
+                .columns(&store.layout, &store.directory, rows, columns)
+        };
+        let count = rows.len();
+        self.given += count;
+        store
+            .context
+            .count(|counters| &counters.rows_read, count as u64);
+        Ok(Some(Batch::new(columns, count)))
+    }
+
+    /// Takes row blocks until there are enough rows for a batch.
+    fn fill(&mut self, batch_rows: usize) -> mayfly_memory::Result<()> {
+        if self.given == self.pending.len() {
+            self.pending.clear();
+            self.loaded.clear();
+            self.given = 0;
+        }
+        let written = self.table.written();
+        let parts = || written.iter().flat_map(|written| &written.parts);
+        while self.pending.len() - self.given < batch_rows {
+            let mut index = self.next.fetch_add(1, Ordering::Relaxed);
+            let part = parts().find(|part| {
+                let here = index < part.rows.len();
+                if !here {
+                    index -= part.rows.len();
+                }
+                here
+            });
+            let Some(part) = part else { break };
+            let loaded = part.load_block(index, &self.table.0.store)?;
+            loaded.push_rows(part, index, &mut self.pending);
+            self.loaded.push(loaded);
+        }
+        Ok(())
+    }
+
+    /// A cursor for another worker: the two share the rows between them.
+    pub fn for_another_worker(&self) -> Self {
+        Self::over(&self.table, self.columns.clone(), Arc::clone(&self.next))
+    }
+
+    /// Starts again at the first row.
+    pub fn rewind(&mut self) {
+        *self = Self::over(
+            &self.table,
+            std::mem::take(&mut self.columns),
+            Arc::default(),
+        );
+    }
+}

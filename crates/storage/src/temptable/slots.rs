@@ -1,0 +1,197 @@
+//! Open addressing from hashes to numbers: the hash table under groups and joins.
+//!
+//! A slot is 8 bytes: 32 bits of the hash, and the number plus one (0 is a vacant slot). Numbers
+//! stand for rows or groups that the caller keeps; the caller also says whether a number whose
+//! hash bits agree has the key that is looked for. Linear probing, at most two thirds full.
+
+use mayfly_memory::{Block, BlockPool, Budget, Result};
+
+use super::rows::prefetch;
+
+/// What a lookup found.
+pub(crate) enum Slot {
+    /// The number of the key.
+    Found(u32),
+    /// The key is not there; it belongs in this slot.
+    Vacant(usize),
+}
+
+/// The table; see the module.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    block: Block,
+    /// Slots are 2 to the power of this.
+    bits: u32,
+    used: usize,
+}
+
+const SLOT_BYTES: usize = 8;
+const BITS_MIN: u32 = 9;
+
+impl Slots {
+    /// A table with room for `expected` keys. It is the working set of whoever asks, so limits do
+    /// not forbid it.
+    pub(crate) fn new(expected: usize, pool: &BlockPool, budget: &Budget) -> Result<Self> {
+        let wanted = (expected + expected / 2 + 1)
+            .next_power_of_two()
+            .ilog2()
+            .max(BITS_MIN);
+        Self::with_bits(wanted, pool, budget)
+    }
+
+    fn with_bits(bits: u32, pool: &BlockPool, budget: &Budget) -> Result<Self> {
+        let mut block = pool.take_bytes_forced(SLOT_BYTES << bits, budget)?;
+        block.as_mut_slice()[..SLOT_BYTES << bits].fill(0);
+        Ok(Self {
+            block,
+            bits,
+            used: 0,
+        })
+    }
+
+    /// Bytes held.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.block.len()
+    }
+
+    #[expect(
+        unsafe_code,
+        reason = "a block seen as slots; casting per access would be slower"
+    )]
+    fn slots(&self) -> &[u64] {
+        // SAFETY: a block is aligned to a page and has 2^bits slots of initialised bytes.
+        unsafe { std::slice::from_raw_parts(self.block.as_ptr().cast(), 1 << self.bits) }
+    }
+
+    #[expect(unsafe_code, reason = "as for `slots`")]
+    fn slots_mut(&mut self) -> &mut [u64] {
+        // SAFETY: as for `slots`; `&mut self` makes the access exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.block.as_ptr().cast(), 1 << self.bits) }
+    }
+
+    /// Where the search for a hash (a row's header) starts.
+    #[inline(always)]
+    pub(crate) fn start(&self, header: u64) -> usize {
+        ((header >> 16).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - self.bits)) as usize
+    }
+
+    /// Looks for a key by its hash; `equal` says whether a number has the key.
+    #[inline(always)]
+    pub(crate) fn find(&self, header: u64, mut equal: impl FnMut(u32) -> bool) -> Slot {
+        let slots = self.slots();
+        let mask = slots.len() - 1;
+        let tag = (header >> 16) as u32;
+        let mut at = self.start(header);
+        loop {
+            let slot = slots[at & mask];
+            if slot as u32 == 0 {
+                return Slot::Vacant(at & mask);
+            }
+            if (slot >> 32) as u32 == tag && equal(slot as u32 - 1) {
+                return Slot::Found(slot as u32 - 1);
+            }
+            at += 1;
+        }
+    }
+
+    /// Asks the memory for the slot where the search for a hash starts.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, header: u64) {
+        prefetch(std::ptr::from_ref(&self.slots()[self.start(header)]).cast());
+    }
+
+    /// A number that may be of the key of a hash: for asking the memory for what it stands for.
+    #[inline(always)]
+    pub(crate) fn candidate(&self, header: u64) -> Option<u32> {
+        let slot = self.slots()[self.start(header)];
+        let tag = (header >> 16) as u32;
+        (slot as u32 != 0 && (slot >> 32) as u32 == tag).then(|| slot as u32 - 1)
+    }
+
+    /// Puts a number into a slot that [`Self::find`] found vacant.
+    #[inline(always)]
+    pub(crate) fn fill(&mut self, at: usize, header: u64, number: u32) {
+        let tag = (header >> 16) as u32;
+        self.slots_mut()[at] = u64::from(tag) << 32 | u64::from(number + 1);
+        self.used += 1;
+    }
+
+    /// Whether the next key needs a larger table.
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        self.used * 3 >= (2 << self.bits)
+    }
+
+    /// A table four times as large; `header` gives the hash of a number.
+    pub(crate) fn grow(
+        &mut self,
+        pool: &BlockPool,
+        budget: &Budget,
+        header: impl Fn(u32) -> u64,
+    ) -> Result<()> {
+        let mut larger = Self::with_bits(self.bits + 2, pool, budget)?;
+        for slot in self.slots() {
+            if *slot as u32 != 0 {
+                let number = *slot as u32 - 1;
+                let header = header(number);
+                if let Slot::Vacant(at) = larger.find(header, |_| false) {
+                    larger.fill(at, header, number);
+                }
+            }
+        }
+        *self = larger;
+        Ok(())
+    }
+
+    /// Forgets all keys.
+    pub(crate) fn clear(&mut self) {
+        self.slots_mut().fill(0);
+        self.used = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use mayfly_memory::{BudgetKind, PoolOptions};
+
+    use super::*;
+
+    #[test]
+    fn finds_what_a_map_finds() {
+        let pool = BlockPool::new(PoolOptions { idle_limit: 0 });
+        let budget = Budget::unlimited(BudgetKind::Memory);
+        for collide in [false, true] {
+            let mut slots = Slots::new(10, &pool, &budget).unwrap();
+            let mut model = HashMap::new();
+            let mut keys: Vec<u64> = Vec::new();
+            let header = |key: u64| {
+                if collide {
+                    0
+                } else {
+                    key.wrapping_mul(0x1234_5678_9ABC_DEF1)
+                }
+            };
+            let count = if collide { 700 } else { 30_000 };
+            for n in 0..count {
+                let key = (n * n) % (count / 2 + 7);
+                match slots.find(header(key), |number| keys[number as usize] == key) {
+                    Slot::Found(number) => assert_eq!(model.get(&key), Some(&number)),
+                    Slot::Vacant(at) => {
+                        let number = keys.len() as u32;
+                        assert_eq!(model.insert(key, number), None);
+                        keys.push(key);
+                        slots.fill(at, header(key), number);
+                        if slots.is_full() {
+                            slots
+                                .grow(&pool, &budget, |n| header(keys[n as usize]))
+                                .unwrap();
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(budget.used(), 0);
+    }
+}

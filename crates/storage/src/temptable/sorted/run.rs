@@ -1,0 +1,138 @@
+//! Records and the runs that they are sorted into.
+
+use std::cmp::Ordering;
+
+use mayfly_memory::{Reservation, Result};
+
+use super::keys::{Prefix, SortKeys};
+use crate::temptable::rows::Resolver;
+use crate::temptable::store::{LoadedBlock, Part, RowWriter, StoreRef};
+
+/// What is sorted instead of a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Record {
+    pub(super) prefix: Prefix,
+    /// Which of the memory runs it is of, in the order of their rows' arrival.
+    pub(super) run: u32,
+    /// Its row's place in that run, in the order of arrival.
+    pub(super) row: u32,
+}
+
+/// Rows in memory and their records.
+pub(super) struct MemoryRun {
+    pub(super) records: Vec<Record>,
+    /// The rows in the order of arrival.
+    pub(super) rows: Vec<*const u8>,
+    /// Owns the rows.
+    pub(super) writer: RowWriter,
+    /// For `records` and `rows`.
+    pub(super) reservation: Reservation,
+    pub(super) is_sorted: bool,
+}
+
+#[expect(unsafe_code, reason = "rows point into blocks that the writer owns")]
+// SAFETY: the addresses are of blocks that move with this value.
+unsafe impl Send for MemoryRun {}
+
+/// Rows in order, in a temporary file.
+pub(super) type FileRun = Part;
+
+/// Compares records of some memory runs.
+pub(super) struct Comparer<'a> {
+    pub(super) keys: &'a SortKeys,
+    pub(super) store: &'a StoreRef,
+}
+
+impl Comparer<'_> {
+    /// The order of two records; `row` gives the row of a record. Never equal for different ones.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    #[inline(always)]
+    pub(super) fn compare(
+        &self,
+        a: &Record,
+        b: &Record,
+        row: impl Fn(&Record) -> *const u8,
+    ) -> Ordering {
+        a.prefix
+            .cmp(&b.prefix)
+            // SAFETY: the records are of rows of the store, whose values are in memory.
+            .then_with(|| unsafe {
+                self.keys
+                    .compare(row(a), row(b), Resolver::stored(&self.store.directory))
+            })
+            .then_with(|| (a.run, a.row).cmp(&(b.run, b.row)))
+    }
+}
+
+/// Reads one run from first to last.
+pub(super) enum RunReader {
+    /// A sorted run in memory.
+    Memory { run: MemoryRun, next: usize },
+    /// A run in a file.
+    File(FileReader),
+}
+
+/// Reads a run in a file, a block at a time.
+pub(super) struct FileReader {
+    // Before `part`: what is loaded is released before its numbers go.
+    loaded: Option<LoadedBlock>,
+    part: FileRun,
+    block: usize,
+    rows: Vec<*const u8>,
+    next: usize,
+}
+
+#[expect(unsafe_code, reason = "rows point into blocks that `loaded` owns")]
+// SAFETY: the addresses are of blocks that move with this value.
+unsafe impl Send for FileReader {}
+
+impl RunReader {
+    pub(super) fn file(part: FileRun) -> Self {
+        Self::File(FileReader {
+            loaded: None,
+            part,
+            block: 0,
+            rows: Vec::new(),
+            next: 0,
+        })
+    }
+
+    /// The next row and its prefix; `None` at the end. A block that is left goes to `retired`: its
+    /// rows were given out and may not be read yet.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub(super) fn next(
+        &mut self,
+        keys: &SortKeys,
+        store: &StoreRef,
+        buffer: &mut Vec<u8>,
+        retired: &mut Vec<LoadedBlock>,
+    ) -> Result<Option<(Prefix, *const u8)>> {
+        match self {
+            Self::Memory { run, next } => {
+                let record = run.records.get(*next);
+                *next += 1;
+                Ok(record.map(|record| (record.prefix, run.rows[record.row as usize])))
+            }
+            Self::File(reader) => {
+                while reader.next == reader.rows.len() {
+                    retired.extend(reader.loaded.take());
+                    if reader.block == reader.part.rows.len() {
+                        return Ok(None);
+                    }
+                    let loaded = reader.part.load_block(reader.block, store)?;
+                    reader.rows.clear();
+                    loaded.push_rows(&reader.part, reader.block, &mut reader.rows);
+                    reader.loaded = Some(loaded);
+                    reader.block += 1;
+                    reader.next = 0;
+                }
+                let row = reader.rows[reader.next];
+                reader.next += 1;
+                // SAFETY: a row of the store whose values are loaded.
+                let prefix =
+                    unsafe { keys.prefix(row, Resolver::stored(&store.directory), buffer) };
+                Ok(Some((prefix, row)))
+            }
+        }
+    }
+}

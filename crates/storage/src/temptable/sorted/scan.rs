@@ -1,0 +1,342 @@
+//! Reading a table in order.
+
+use std::sync::Arc;
+
+use mayfly_types::{Batch, Result};
+
+use super::keys::{Prefix, SortKeys};
+use super::run::{Comparer, FileRun, MemoryRun, Record, RunReader};
+use super::writer::SortedWriter;
+use crate::temptable::rows::{Gather, Resolver};
+use crate::temptable::spec::Access;
+use crate::temptable::store::{LoadedBlock, PartitionPlan, RowWriter, StoreRef};
+use crate::temptable::table::TempTable;
+
+/// Runs that are merged at once, at least and at most.
+const FAN_IN: std::ops::RangeInclusive<u64> = 8..=512;
+/// Rows between two writes while runs are merged into one.
+const RUN_WRITE_ROWS: usize = 8192;
+
+/// The rows of a table in the order of its sort keys.
+pub struct SortedScan {
+    source: Source,
+    left: u64,
+    gather: Gather,
+    rows: Vec<*const u8>,
+    table: TempTable,
+}
+
+enum Source {
+    /// A selected range of records of runs in memory.
+    Selected {
+        records: Vec<Record>,
+        next: usize,
+        runs: Vec<MemoryRun>,
+    },
+    /// A merge of sorted runs.
+    Merge(Box<Merge>),
+}
+
+#[expect(unsafe_code, reason = "rows point into blocks that the runs own")]
+// SAFETY: the addresses are of blocks that move with this value.
+unsafe impl Send for SortedScan {}
+
+impl SortedScan {
+    pub(crate) fn open(
+        table: &TempTable,
+        offset: u64,
+        limit: Option<u64>,
+    ) -> mayfly_memory::Result<Self> {
+        let Access::Ordered { keys, .. } = &table.spec().access else {
+            return Ok(Self::over(table, Source::none(), 0));
+        };
+        let store = &table.0.store;
+        let keys = SortKeys::new(&store.layout, keys);
+        let writers = std::mem::take(&mut *table.sorts()).writers;
+        let writers: Vec<SortedWriter> = writers.into_iter().map(|(_, writer)| writer).collect();
+        let left = limit.unwrap_or(u64::MAX);
+        let unsorted = writers.iter().any(|writer| !writer.memory.is_sorted);
+        let in_files = writers.iter().any(|writer| !writer.files.is_empty());
+        if unsorted && !in_files {
+            let runs = writers.into_iter().map(|writer| writer.memory).collect();
+            return Ok(Self::over(
+                table,
+                select(&keys, store, runs, offset, limit),
+                left,
+            ));
+        }
+        let mut runs = Vec::new();
+        for mut writer in writers {
+            runs.extend(writer.files.into_iter().map(RunReader::file));
+            sort(&keys, store, &mut writer.memory);
+            if !writer.memory.records.is_empty() {
+                runs.push(RunReader::Memory {
+                    run: writer.memory,
+                    next: 0,
+                });
+            }
+        }
+        let mut merge = merge_passes(keys, store, runs, in_files)?;
+        for _ in 0..offset {
+            if merge.next()?.is_none() {
+                break;
+            }
+            merge.retired.clear();
+        }
+        Ok(Self::over(table, Source::Merge(Box::new(merge)), left))
+    }
+
+    fn over(table: &TempTable, source: Source, left: u64) -> Self {
+        let table = table.clone();
+        Self {
+            source,
+            left,
+            gather: Gather::default(),
+            rows: Vec::new(),
+            table,
+        }
+    }
+
+    /// The next rows, all columns; `None` at the end.
+    pub fn next_batch(&mut self) -> Result<Option<Batch>> {
+        let batch = self.read_batch();
+        batch.map_err(|error| self.table.error(&error))
+    }
+
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn read_batch(&mut self) -> mayfly_memory::Result<Option<Batch>> {
+        let store = &self.table.0.store;
+        let batch_rows = store.context.options().batch_rows.max(1) as u64;
+        let wanted = batch_rows.min(self.left) as usize;
+        self.rows.clear();
+        match &mut self.source {
+            Source::Selected {
+                records,
+                next,
+                runs,
+            } => {
+                let records = &records[*next..];
+                let records = &records[..records.len().min(wanted)];
+                let row = |record: &Record| runs[record.run as usize].rows[record.row as usize];
+                self.rows.extend(records.iter().map(row));
+                *next += self.rows.len();
+            }
+            Source::Merge(merge) => {
+                merge.retired.clear();
+                while self.rows.len() < wanted {
+                    let Some(row) = merge.next()? else { break };
+                    self.rows.push(row);
+                }
+            }
+        }
+        if self.rows.is_empty() {
+            return Ok(None);
+        }
+        self.left -= self.rows.len() as u64;
+        // SAFETY: the rows are in blocks of the runs, also of those that were just left.
+        let columns = unsafe {
+            let columns = 0..store.layout.cells().len();
+            self.gather
+                .columns(&store.layout, &store.directory, &self.rows, columns)
+        };
+        store
+            .context
+            .count(|counters| &counters.rows_read, self.rows.len() as u64);
+        Ok(Some(Batch::new(columns, self.rows.len())))
+    }
+}
+
+impl Source {
+    fn none() -> Self {
+        Self::Selected {
+            records: Vec::new(),
+            next: 0,
+            runs: Vec::new(),
+        }
+    }
+}
+
+fn sort(keys: &SortKeys, store: &StoreRef, run: &mut MemoryRun) {
+    if !run.is_sorted {
+        let comparer = Comparer { keys, store };
+        let MemoryRun { records, rows, .. } = run;
+        let row = |record: &Record| rows[record.row as usize];
+        records.sort_unstable_by(|a, b| comparer.compare(a, b, row));
+        run.is_sorted = true;
+    }
+}
+
+/// The records from `offset`, at most `limit`, of runs that are in memory.
+fn select(
+    keys: &SortKeys,
+    store: &StoreRef,
+    mut runs: Vec<MemoryRun>,
+    offset: u64,
+    limit: Option<u64>,
+) -> Source {
+    let mut records: Vec<Record> = Vec::new();
+    for (index, run) in runs.iter_mut().enumerate() {
+        let of_run = std::mem::take(&mut run.records);
+        if index == 0 {
+            records = of_run;
+        } else {
+            let run = index as u32;
+            records.extend(of_run.into_iter().map(|record| Record { run, ..record }));
+        }
+    }
+    let comparer = Comparer { keys, store };
+    let row = |record: &Record| runs[record.run as usize].rows[record.row as usize];
+    let order = |a: &Record, b: &Record| comparer.compare(a, b, row);
+    let start = usize::try_from(offset)
+        .unwrap_or(usize::MAX)
+        .min(records.len());
+    let count = limit.map_or(usize::MAX, |limit| {
+        usize::try_from(limit).unwrap_or(usize::MAX)
+    });
+    let end = start.saturating_add(count).min(records.len());
+    if start == end {
+        return Source::none();
+    }
+    if end < records.len() {
+        records.select_nth_unstable_by(end, order);
+        records.truncate(end);
+    }
+    if start > 0 {
+        records.select_nth_unstable_by(start, order);
+    }
+    records[start..].sort_unstable_by(order);
+    Source::Selected {
+        records,
+        next: start,
+        runs,
+    }
+}
+
+/// Merges runs until there are few enough for one merge.
+fn merge_passes(
+    keys: SortKeys,
+    store: &StoreRef,
+    mut runs: Vec<RunReader>,
+    in_files: bool,
+) -> mayfly_memory::Result<Merge> {
+    let block = PartitionPlan::run(store.memory_limit()).largest.bytes() as u64;
+    let fan_in = (store.memory_limit() / 2 / (3 * block)).clamp(*FAN_IN.start(), *FAN_IN.end());
+    let fan_in = fan_in as usize;
+    if in_files {
+        store
+            .context
+            .count(|counters| &counters.sort_merge_passes, 1);
+    }
+    let mut keys = keys;
+    // Neighbours are merged, so that equal rows keep their order.
+    while runs.len() > fan_in {
+        store
+            .context
+            .count(|counters| &counters.sort_merge_passes, 1);
+        let mut merged = Vec::new();
+        let mut rest = runs.into_iter();
+        loop {
+            let group: Vec<_> = rest.by_ref().take(fan_in).collect();
+            if group.is_empty() {
+                break;
+            }
+            let mut merge = Merge::new(keys, store, group)?;
+            merged.extend(merge.write()?.into_iter().map(RunReader::file));
+            keys = merge.keys;
+        }
+        runs = merged;
+    }
+    Merge::new(keys, store, runs)
+}
+
+/// A merge of sorted runs; the runs are in the order of their rows' arrival.
+struct Merge {
+    keys: SortKeys,
+    store: StoreRef,
+    // Before `runs`: blocks are released before their numbers go.
+    retired: Vec<LoadedBlock>,
+    runs: Vec<RunReader>,
+    /// The next row of each run that has one, the last in order first.
+    heads: Vec<Head>,
+    buffer: Vec<u8>,
+}
+
+#[derive(Clone, Copy)]
+struct Head {
+    prefix: Prefix,
+    row: *const u8,
+    run: usize,
+}
+
+impl Merge {
+    fn new(keys: SortKeys, store: &StoreRef, runs: Vec<RunReader>) -> mayfly_memory::Result<Self> {
+        let mut merge = Self {
+            keys,
+            store: Arc::clone(store),
+            retired: Vec::new(),
+            heads: Vec::with_capacity(runs.len()),
+            runs,
+            buffer: Vec::new(),
+        };
+        for run in 0..merge.runs.len() {
+            merge.advance(run)?;
+        }
+        Ok(merge)
+    }
+
+    /// Reads the next row of a run and puts it among the heads.
+    fn advance(&mut self, run: usize) -> mayfly_memory::Result<()> {
+        let reader = &mut self.runs[run];
+        let next = reader.next(&self.keys, &self.store, &mut self.buffer, &mut self.retired)?;
+        if let Some((prefix, row)) = next {
+            let head = Head { prefix, row, run };
+            let at = self
+                .heads
+                .partition_point(|other| self.is_before(&head, other));
+            self.heads.insert(at, head);
+        }
+        Ok(())
+    }
+
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn is_before(&self, a: &Head, b: &Head) -> bool {
+        let values = Resolver::stored(&self.store.directory);
+        a.prefix
+            .cmp(&b.prefix)
+            // SAFETY: heads are rows of the store whose values are in memory.
+            .then_with(|| unsafe { self.keys.compare(a.row, b.row, values) })
+            .then_with(|| a.run.cmp(&b.run))
+            .is_lt()
+    }
+
+    /// The next row. It stays in memory until `retired` is cleared.
+    fn next(&mut self) -> mayfly_memory::Result<Option<*const u8>> {
+        let Some(head) = self.heads.pop() else {
+            return Ok(None);
+        };
+        self.advance(head.run)?;
+        Ok(Some(head.row))
+    }
+
+    /// Writes all rows as one run.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn write(&mut self) -> mayfly_memory::Result<Vec<FileRun>> {
+        let plan = PartitionPlan::run(self.store.memory_limit());
+        let mut writer = RowWriter::new(&self.store, plan);
+        let mut ordered = Vec::with_capacity(RUN_WRITE_ROWS);
+        loop {
+            ordered.clear();
+            while ordered.len() < RUN_WRITE_ROWS {
+                let Some(row) = self.next()? else { break };
+                ordered.push(row);
+            }
+            if ordered.is_empty() {
+                return Ok(writer.finish());
+            }
+            // SAFETY: the rows are in blocks of the runs, also of those that were just left.
+            unsafe { writer.append_rows(&ordered)? };
+            writer.overflow_all()?;
+            self.retired.clear();
+        }
+    }
+}

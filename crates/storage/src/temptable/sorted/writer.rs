@@ -1,0 +1,268 @@
+//! One worker's rows on their way into order.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use mayfly_memory::Result;
+
+use super::keys::{Prefix, SortKeys};
+use super::run::{Comparer, FileRun, MemoryRun, Record};
+use crate::temptable::rows::{Encoder, Sources};
+use crate::temptable::spec::SortKey;
+use crate::temptable::store::{PartitionPlan, RowWriter, StoreRef};
+
+/// Rows that are encoded at once.
+const RUN_ROWS: usize = 1024;
+/// With a limit, rows are dropped when there are so many times more than it asks for.
+const PRUNE_FACTOR: u64 = 2;
+/// ... and at least so many more.
+const PRUNE_ROWS_MIN: u64 = 64 << 10;
+/// A run is not written to a file with fewer bytes than this.
+const RUN_BYTES_MIN: u64 = 128 << 10;
+/// Rows between two writes while a run is written.
+const RUN_WRITE_ROWS: usize = 8192;
+
+/// What the writers of a table have finished.
+#[derive(Default)]
+pub(crate) struct SortState {
+    pub(super) writers: Vec<(u64, SortedWriter)>,
+}
+
+impl SortState {
+    /// Adds what a writer has written; writers are kept in the order of their creation.
+    pub(crate) fn add(&mut self, order: u64, sorted: SortedWriter) {
+        let at = self.writers.partition_point(|(other, _)| *other < order);
+        self.writers.insert(at, (order, sorted));
+    }
+}
+
+/// What one writer has written: runs in files, then what is still in memory.
+pub(crate) struct SortedWriter {
+    pub(super) files: Vec<FileRun>,
+    pub(super) memory: MemoryRun,
+}
+
+/// Appends rows to a table with ordered access.
+pub(crate) struct SortWriter {
+    store: StoreRef,
+    keys: SortKeys,
+    /// Only so many of the first rows are wanted.
+    limit: Option<u64>,
+    /// Rows whose prefix is greater are not among the first.
+    threshold: Option<Prefix>,
+    sources: Sources,
+    scratch: Vec<u64>,
+    buffer: Vec<u8>,
+    run: MemoryRun,
+    files: Vec<FileRun>,
+}
+
+impl SortWriter {
+    pub(crate) fn new(store: &StoreRef, keys: &[SortKey], limit: Option<u64>) -> Self {
+        Self {
+            keys: SortKeys::new(&store.layout, keys),
+            limit,
+            threshold: None,
+            sources: Sources::new(store.context.resources().stable.clone()),
+            scratch: Vec::new(),
+            buffer: Vec::new(),
+            run: memory_run(store),
+            files: Vec::new(),
+            store: Arc::clone(store),
+        }
+    }
+
+    /// Appends the rows of a batch.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub(crate) fn append(&mut self, columns: &[ArrayRef], row_count: usize) -> Result<()> {
+        let store = Arc::clone(&self.store);
+        let width = store.layout.width;
+        self.sources.begin_batch();
+        let encoder = Encoder::new(columns, &mut self.sources, &store.directory);
+        self.scratch.resize(RUN_ROWS * width / 8, 0);
+        let mut start = 0;
+        while start < row_count {
+            let count = RUN_ROWS.min(row_count - start);
+            self.make_room(count)?;
+            let scratch = self.scratch.as_mut_ptr().cast::<u8>();
+            // SAFETY: the scratch area has room for a run; the batch has the table's columns.
+            unsafe { encoder.write(&store.layout, start, count, None, scratch) };
+            for index in 0..count {
+                let row = scratch.wrapping_add(index * width);
+                let values = self.sources.resolver(&store.directory);
+                // SAFETY: `row` was just written; its values are in the batch's buffers.
+                let prefix = unsafe { self.keys.prefix(row, values, &mut self.buffer) };
+                if self.threshold.is_some_and(|threshold| prefix > threshold) {
+                    continue;
+                }
+                // SAFETY: as above.
+                let stored = unsafe {
+                    self.run
+                        .writer
+                        .append_encoded(row, self.sources.addresses())?
+                };
+                let row = self.run.rows.len() as u32;
+                self.run.records.push(Record {
+                    prefix,
+                    run: 0,
+                    row,
+                });
+                self.run.rows.push(stored);
+            }
+            start += count;
+            self.prune_if_worthwhile()?;
+        }
+        self.sources.begin_batch();
+        Ok(())
+    }
+
+    /// Writes a run to the file when there is too little memory for more rows.
+    fn make_room(&mut self, rows: usize) -> Result<()> {
+        let records = self.run.rows.len().saturating_add(rows);
+        let per_row = size_of::<Record>() + size_of::<*const u8>();
+        // Vectors double when they grow.
+        let wanted = (records.next_power_of_two() * per_row) as u64;
+        let held = self.run.reservation.bytes();
+        let limit = self.store.memory_limit();
+        let refused = wanted > held && self.run.reservation.try_grow(wanted - held).is_err();
+        let short = self.store.memory.available() < (limit / 16).min(1 << 20);
+        let own = self.run.writer.memory_bytes() + held;
+        let threads = self.store.context.options().threads.max(1) as u64;
+        let worth_it = own >= (limit / (4 * threads)).clamp(RUN_BYTES_MIN, 4 << 20);
+        if (refused || short) && worth_it {
+            self.write_run()?;
+        } else if refused {
+            self.run.reservation.grow_forced(wanted - held);
+        }
+        if self.run.rows.len() > (u32::MAX - 1) as usize - rows {
+            self.write_run()?;
+        }
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        if !self.run.is_sorted {
+            let comparer = Comparer {
+                keys: &self.keys,
+                store: &self.store,
+            };
+            let MemoryRun { records, rows, .. } = &mut self.run;
+            let row = |record: &Record| rows[record.row as usize];
+            records.sort_unstable_by(|a, b| comparer.compare(a, b, row));
+            self.run.is_sorted = true;
+        }
+    }
+
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn write_run(&mut self) -> Result<()> {
+        self.prune();
+        self.sort();
+        let plan = PartitionPlan::run(self.store.memory_limit());
+        let mut writer = RowWriter::new(&self.store, plan);
+        let mut ordered = Vec::with_capacity(RUN_WRITE_ROWS);
+        for records in self.run.records.chunks(RUN_WRITE_ROWS) {
+            ordered.clear();
+            ordered.extend(
+                records
+                    .iter()
+                    .map(|record| self.run.rows[record.row as usize]),
+            );
+            // SAFETY: the rows are in the run's blocks, their values in memory.
+            unsafe { writer.append_rows(&ordered)? };
+            writer.overflow_all()?;
+        }
+        self.files.extend(writer.finish());
+        self.run = memory_run(&self.store);
+        Ok(())
+    }
+
+    /// Drops the rows that cannot be among the first; true when some were dropped.
+    fn prune(&mut self) -> bool {
+        let Some(limit) = self.limit else {
+            return false;
+        };
+        let keep = usize::try_from(limit).unwrap_or(usize::MAX);
+        if self.run.records.len() <= keep {
+            return false;
+        }
+        if keep == 0 {
+            self.run.records.clear();
+            return true;
+        }
+        let comparer = Comparer {
+            keys: &self.keys,
+            store: &self.store,
+        };
+        let MemoryRun { records, rows, .. } = &mut self.run;
+        let row = |record: &Record| rows[record.row as usize];
+        let (_, last, _) =
+            records.select_nth_unstable_by(keep - 1, |a, b| comparer.compare(a, b, row));
+        self.threshold = Some(last.prefix);
+        records.truncate(keep);
+        true
+    }
+
+    fn prune_if_worthwhile(&mut self) -> Result<()> {
+        let Some(limit) = self.limit else {
+            return Ok(());
+        };
+        let enough = limit
+            .saturating_mul(PRUNE_FACTOR)
+            .max(limit.saturating_add(PRUNE_ROWS_MIN));
+        if (self.run.records.len() as u64) < enough {
+            return Ok(());
+        }
+        if self.prune() && self.run.rows.len() > 2 * self.run.records.len() + (64 << 10) {
+            self.compact()?;
+        }
+        Ok(())
+    }
+
+    /// Copies the rows that are left, so that the blocks of the others can go.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn compact(&mut self) -> Result<()> {
+        let mut compacted = memory_run(&self.store);
+        let width = self.store.layout.width;
+        self.run.records.sort_unstable_by_key(|record| record.row);
+        let mut copy = vec![0_u64; width / 8];
+        for record in &self.run.records {
+            let row = self.run.rows[record.row as usize];
+            let scratch = copy.as_mut_ptr().cast::<u8>();
+            // SAFETY: `row` is a row of the store in the run's blocks, its values in memory; the
+            // scratch area has room for one row.
+            let stored = unsafe {
+                scratch.copy_from_nonoverlapping(row, width);
+                compacted.writer.append_stored(scratch)?
+            };
+            let row = compacted.rows.len() as u32;
+            compacted.records.push(Record { row, ..*record });
+            compacted.rows.push(stored);
+        }
+        self.run = compacted;
+        Ok(())
+    }
+
+    /// The rows, in runs. Without a limit each run is sorted: the workers do that side by side.
+    pub(crate) fn finish(mut self) -> Result<SortedWriter> {
+        self.prune();
+        if self.limit.is_none() || !self.files.is_empty() {
+            self.sort();
+        }
+        Ok(SortedWriter {
+            files: self.files,
+            memory: self.run,
+        })
+    }
+}
+
+fn memory_run(store: &StoreRef) -> MemoryRun {
+    let mut writer = RowWriter::pinned(store);
+    writer.set_forced(true);
+    MemoryRun {
+        records: Vec::new(),
+        rows: Vec::new(),
+        writer,
+        reservation: store.memory.reservation(),
+        is_sorted: false,
+    }
+}

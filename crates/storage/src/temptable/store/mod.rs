@@ -1,0 +1,79 @@
+//! Rows in blocks: written by one thread into partitions, overflowing to a temporary file, read
+//! back a block or a partition at a time.
+//!
+//! A [`Part`] is what one writer has put into one partition: row blocks, and value blocks that hold
+//! the long values of those rows. Merging what several writers wrote is moving lists of blocks.
+//!
+//! A part that must leave memory is written block by block; rows and values keep their numbers, so
+//! nothing is rewritten. Row blocks know which value blocks they refer to, so a scan of a part in a
+//! file needs one row block and its few value blocks at a time.
+
+mod part;
+mod writer;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use mayfly_memory::{BlockPool, Budget, TempFile, TempSpace};
+use mayfly_types::PhysicalType;
+
+use super::context::TempTableContext;
+use super::rows::{Directory, RowLayout};
+
+pub(crate) use part::{LoadedBlock, LoadedValues, Part};
+pub(crate) use writer::{PartitionPlan, RowWriter};
+
+/// What all parts and readers of one table share.
+#[derive(Debug)]
+pub(crate) struct Store {
+    pub(crate) layout: RowLayout,
+    pub(crate) directory: Directory,
+    pub(crate) pool: BlockPool,
+    /// The table's node of memory.
+    pub(crate) memory: Budget,
+    pub(crate) temp_space: TempSpace,
+    /// The table's node of temporary space.
+    pub(crate) temp_budget: Budget,
+    pub(crate) context: TempTableContext,
+    /// Whether anything ever went to a temporary file.
+    pub(crate) overflowed: AtomicBool,
+}
+
+impl Store {
+    /// A store of rows of `columns` whose bytes are charged to `memory` and `temp_budget`.
+    pub(crate) fn new(
+        context: &TempTableContext,
+        columns: &[PhysicalType],
+        memory: Budget,
+        temp_budget: Budget,
+    ) -> StoreRef {
+        let resources = context.resources();
+        Arc::new(Self {
+            layout: RowLayout::new(columns),
+            directory: Directory::default(),
+            pool: resources.pool.clone(),
+            memory,
+            temp_space: resources.temp_space.clone(),
+            temp_budget,
+            context: context.clone(),
+            overflowed: AtomicBool::new(false),
+        })
+    }
+
+    /// A temporary file for the table; the first makes it count as a disk table.
+    pub(crate) fn temp_file(&self) -> TempFile {
+        if !self.overflowed.swap(true, Ordering::Relaxed) {
+            self.context
+                .count(|counters| &counters.created_tmp_disk_tables, 1);
+        }
+        self.temp_space.file(&self.temp_budget)
+    }
+
+    /// Bytes of memory that the table may hold, as far as is known now.
+    pub(crate) fn memory_limit(&self) -> u64 {
+        self.memory.effective_limit()
+    }
+}
+
+/// A handle to a store.
+pub(crate) type StoreRef = Arc<Store>;

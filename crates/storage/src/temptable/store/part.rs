@@ -1,0 +1,290 @@
+//! The blocks of one partition by one writer.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use mayfly_memory::{Block, Extent, MemoryError, Result, TempFile};
+
+use super::{Store, StoreRef};
+use crate::temptable::rows::SharedBlock;
+
+/// Where a block of rows is.
+#[derive(Debug)]
+enum RowHome {
+    Memory(Block),
+    File(Extent),
+    /// Nobody needs it any more.
+    Gone,
+}
+
+/// Rows one after another.
+#[derive(Debug)]
+pub(crate) struct RowBlock {
+    home: RowHome,
+    pub(crate) rows: u32,
+    /// Which of the part's value blocks its rows refer to.
+    values: Range<u32>,
+}
+
+impl RowBlock {
+    pub(crate) fn new(block: Block, first_value_block: usize) -> Self {
+        let first = first_value_block as u32;
+        Self {
+            home: RowHome::Memory(block),
+            rows: 0,
+            values: first..first,
+        }
+    }
+
+    /// The block of rows, when it is in memory.
+    pub(crate) fn in_memory(&self) -> Option<&Block> {
+        match &self.home {
+            RowHome::Memory(block) => Some(block),
+            RowHome::File(_) | RowHome::Gone => None,
+        }
+    }
+}
+
+/// Where a block of values is.
+#[derive(Debug)]
+enum ValueHome {
+    Memory(Arc<SharedBlock>),
+    File(Extent),
+    /// Nobody needs it any more.
+    Gone,
+}
+
+/// A block of values and its number in the directory, which it holds until it is dropped.
+#[derive(Debug)]
+pub(crate) struct ValueBlock {
+    home: ValueHome,
+    pub(crate) number: u32,
+    store: StoreRef,
+}
+
+impl ValueBlock {
+    pub(crate) fn new(store: &StoreRef, block: Block) -> (Self, Arc<SharedBlock>) {
+        let block = Arc::new(SharedBlock::new(block, 0));
+        let number = store.directory.add_heap(Arc::clone(&block));
+        let home = ValueHome::Memory(Arc::clone(&block));
+        (
+            Self {
+                home,
+                number,
+                store: Arc::clone(store),
+            },
+            block,
+        )
+    }
+}
+
+impl Drop for ValueBlock {
+    fn drop(&mut self) {
+        self.store.directory.remove(self.number);
+    }
+}
+
+/// Rows and their values; see the module.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) rows: Vec<RowBlock>,
+    pub(crate) values: Vec<ValueBlock>,
+    pub(crate) row_count: u64,
+    /// Bytes of blocks in memory.
+    pub(crate) memory_bytes: u64,
+    /// Bytes in files.
+    pub(crate) file_bytes: u64,
+}
+
+impl Part {
+    /// The last row block has its final number of rows; its values are those up to the last.
+    pub(crate) fn close_row_block(&mut self, rows: u32) {
+        let end = self.values.len() as u32;
+        let block = self
+            .rows
+            .last_mut()
+            .expect("a block that is closed was opened");
+        self.row_count += u64::from(rows - block.rows);
+        block.rows = rows;
+        block.values.end = end;
+    }
+
+    /// Writes all blocks that are in memory to `file`.
+    pub(crate) fn overflow(&mut self, store: &Store, file: &TempFile) -> Result<()> {
+        for index in 0..self.rows.len() {
+            let block = &mut self.rows[index];
+            let RowHome::Memory(memory) = &block.home else {
+                continue;
+            };
+            let length = block.rows as usize * store.layout.width;
+            let size = memory.len() as u64;
+            block.home = RowHome::File(file.write(&memory.as_slice()[..length])?);
+            self.memory_bytes -= size;
+            self.file_bytes += length as u64;
+        }
+        for value in &mut self.values {
+            let ValueHome::Memory(memory) = &value.home else {
+                continue;
+            };
+            let (size, length) = (memory.capacity() as u64, memory.used() as u64);
+            let extent = file.write(memory.written())?;
+            store.directory.unload(value.number);
+            value.home = ValueHome::File(extent);
+            self.memory_bytes -= size;
+            self.file_bytes += length;
+        }
+        Ok(())
+    }
+
+    /// Bytes that the part needs to be in memory as a whole.
+    pub(crate) fn total_bytes(&self) -> u64 {
+        self.memory_bytes + self.file_bytes
+    }
+
+    /// Appends the address of each row of a part that is in memory.
+    pub(crate) fn push_rows(&self, store: &Store, rows: &mut Vec<*const u8>) {
+        for block in &self.rows {
+            let memory = block.in_memory().expect("the part was brought into memory");
+            let start = memory.as_ptr().cast_const();
+            let width = store.layout.width;
+            rows.extend((0..block.rows as usize).map(|row| start.wrapping_add(row * width)));
+        }
+    }
+
+    /// Brings a row block and its values into memory for reading, if they are not there.
+    pub(crate) fn load_block(&self, index: usize, store: &StoreRef) -> Result<LoadedBlock> {
+        let block = &self.rows[index];
+        let mut loaded = LoadedBlock {
+            copy: None,
+            values: Vec::new(),
+            rows: block.rows,
+            store: Arc::clone(store),
+        };
+        for value in &self.values[block.values.start as usize..block.values.end as usize] {
+            load_value(value, store)?
+                .into_iter()
+                .for_each(|number| loaded.values.push(number));
+        }
+        if let RowHome::File(extent) = &block.home {
+            loaded.copy = Some(read_extent(extent, store)?);
+        }
+        Ok(loaded)
+    }
+
+    /// Brings the whole part into memory: its row blocks for good, its values for as long as the
+    /// result lives.
+    pub(crate) fn load_all(&mut self, store: &StoreRef) -> Result<LoadedValues> {
+        let mut values = LoadedValues {
+            numbers: Vec::new(),
+            store: Arc::clone(store),
+        };
+        for value in &self.values {
+            values.numbers.extend(load_value(value, store)?);
+        }
+        for block in &mut self.rows {
+            if let RowHome::File(extent) = &block.home {
+                let memory = read_extent(extent, store)?;
+                self.file_bytes -= extent.len() as u64;
+                self.memory_bytes += memory.len() as u64;
+                block.home = RowHome::Memory(memory);
+            }
+        }
+        Ok(values)
+    }
+}
+
+impl Part {
+    /// Gives all rows, a row block at a time, letting go of blocks that are not needed any more.
+    pub(crate) fn drain(
+        self,
+        store: &StoreRef,
+        mut take: impl FnMut(&[*const u8]) -> Result<()>,
+    ) -> Result<()> {
+        let mut part = self;
+        let mut pointers = Vec::new();
+        let mut first_needed = 0;
+        for index in 0..part.rows.len() {
+            let loaded = part.load_block(index, store)?;
+            pointers.clear();
+            loaded.push_rows(&part, index, &mut pointers);
+            take(&pointers)?;
+            drop(loaded);
+            let next = part
+                .rows
+                .get(index + 1)
+                .map_or(part.values.len(), |next| next.values.start as usize);
+            part.rows[index].home = RowHome::Gone;
+            for value in &mut part.values[first_needed..next.max(first_needed)] {
+                value.home = ValueHome::Gone;
+                store.directory.unload(value.number);
+            }
+            first_needed = next.max(first_needed);
+        }
+        Ok(())
+    }
+}
+
+/// Loads a value block that is in a file; gives its number, to be released.
+fn load_value(value: &ValueBlock, store: &StoreRef) -> Result<Option<u32>> {
+    let ValueHome::File(extent) = &value.home else {
+        return Ok(None);
+    };
+    store.directory.load(value.number, || {
+        let block = read_extent(extent, store)?;
+        Ok::<_, MemoryError>(SharedBlock::new(block, extent.len()))
+    })?;
+    Ok(Some(value.number))
+}
+
+/// Reads an extent into a block. Reading is the working set without which nothing moves, so a limit
+/// does not forbid it; callers keep what they read at once small beside the limit.
+fn read_extent(extent: &Extent, store: &Store) -> Result<Block> {
+    let mut block = store.pool.take_bytes_forced(extent.len(), &store.memory)?;
+    extent.read(block.as_mut_slice())?;
+    Ok(block)
+}
+
+/// Value blocks that stay in memory until this is dropped.
+pub(crate) struct LoadedValues {
+    numbers: Vec<u32>,
+    store: StoreRef,
+}
+
+impl Drop for LoadedValues {
+    fn drop(&mut self) {
+        for number in self.numbers.drain(..) {
+            self.store.directory.release(number);
+        }
+    }
+}
+
+/// A row block in memory, with its values, until this is dropped.
+pub(crate) struct LoadedBlock {
+    /// The rows, when the part has them in a file.
+    copy: Option<Block>,
+    values: Vec<u32>,
+    rows: u32,
+    store: StoreRef,
+}
+
+impl LoadedBlock {
+    /// Appends the address of each row. `part` and `index` are those that it was loaded from.
+    pub(crate) fn push_rows(&self, part: &Part, index: usize, rows: &mut Vec<*const u8>) {
+        let block = match &self.copy {
+            Some(block) => block,
+            None => part.rows[index]
+                .in_memory()
+                .expect("a block without a copy is in memory"),
+        };
+        let (start, width) = (block.as_ptr().cast_const(), self.store.layout.width);
+        rows.extend((0..self.rows as usize).map(|row| start.wrapping_add(row * width)));
+    }
+}
+
+impl Drop for LoadedBlock {
+    fn drop(&mut self) {
+        for number in self.values.drain(..) {
+            self.store.directory.release(number);
+        }
+    }
+}

@@ -1,0 +1,643 @@
+//! One thread's writing into partitions.
+//!
+//! Each partition has an open row block and an open value block. A run of rows is first written to a
+//! scratch area that stays in the cache (see [`Encoder`]); then long values that will not stay where
+//! they are get copied, and each row is moved to its partition's open block.
+//!
+//! When a block is refused for lack of memory the writer sends partitions to its temporary file:
+//! first those that have been there already, so that as many partitions as possible stay whole in
+//! memory, and of those the largest first. When nothing is left to send, the block is taken past the
+//! limit: one open row block and value block a partition is the least that can work, and
+//! [`PartitionPlan`] keeps their sum within half of the limit down to limits of 1 MiB.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use arrow_array::ArrayRef;
+use mayfly_memory::{Block, Result, SizeClass, StableRanges, TempFile};
+
+use super::StoreRef;
+use super::part::{Part, RowBlock, ValueBlock};
+use crate::temptable::rows::{Encoder, Resolver, SharedBlock, Sources, View, is_source};
+
+/// Rows that are written to the scratch area at once: at most so many bytes.
+const RUN_BYTES: usize = 48 << 10;
+/// A block's class grows when the partition's memory has reached so many blocks of the next class.
+const GROW_AT: u64 = 2;
+
+/// How rows are spread over partitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PartitionPlan {
+    /// Upper bits of the hash that were used by the partitioning before this one.
+    pub(crate) used_bits: u32,
+    /// The next so many bits choose the partition.
+    pub(crate) bits: u32,
+    /// No block is larger than this.
+    pub(crate) largest: SizeClass,
+}
+
+impl PartitionPlan {
+    /// No partitions.
+    pub(crate) fn single(memory_limit: u64, writers: usize) -> Self {
+        Self::fitting(0, 0, memory_limit, writers)
+    }
+
+    /// No partitions, and blocks so small that a merge of many runs fits in half of the limit.
+    pub(crate) fn run(memory_limit: u64) -> Self {
+        Self {
+            bits: 0,
+            ..Self::fitting(0, 5, memory_limit, 1)
+        }
+    }
+
+    /// The most partitions, up to 256, of which all writers' open blocks fit in half of the limit.
+    pub(crate) fn partitioned(used_bits: u32, memory_limit: u64, writers: usize) -> Self {
+        let half = memory_limit / 2;
+        let least = 2 * writers.max(1) as u64 * SizeClass::Small.bytes() as u64;
+        let bits = (half / least).max(1).ilog2().clamp(2, 8);
+        Self::fitting(used_bits, bits, memory_limit, writers)
+    }
+
+    fn fitting(used_bits: u32, bits: u32, memory_limit: u64, writers: usize) -> Self {
+        let open = (2 * writers.max(1) as u64) << bits;
+        let fits =
+            |class: &SizeClass| open.saturating_mul(class.bytes() as u64) <= memory_limit / 2;
+        let largest = SizeClass::ALL
+            .into_iter()
+            .rev()
+            .find(fits)
+            .unwrap_or(SizeClass::Small);
+        Self {
+            used_bits,
+            bits,
+            largest,
+        }
+    }
+
+    /// How many partitions.
+    pub(crate) fn count(self) -> usize {
+        1 << self.bits
+    }
+
+    /// The partition of a row, by its header.
+    #[inline(always)]
+    pub(crate) fn partition(self, header: u64) -> usize {
+        // Two shifts, because a shift by 64 would be an overflow when there are no bits.
+        ((header << self.used_bits) >> 1 >> (63 - self.bits)) as usize
+    }
+}
+
+/// Where the next row of a partition goes.
+#[derive(Clone, Copy)]
+struct RowCursor {
+    next: *mut u8,
+    end: *mut u8,
+}
+
+const CLOSED: RowCursor = RowCursor {
+    next: std::ptr::null_mut(),
+    end: std::ptr::null_mut(),
+};
+
+/// The open value block of a partition.
+struct ValueCursor {
+    block: Option<(Arc<SharedBlock>, u32)>,
+    used: usize,
+    /// Its place among the part's value blocks.
+    index: usize,
+    /// The last run that copied a value into this partition, and where its first value went.
+    run: u64,
+    run_first: usize,
+}
+
+/// Which values are copied when rows are placed.
+#[derive(Clone, Copy)]
+enum Copying<'a> {
+    /// Those in buffers of the batch that is being appended.
+    Transient(&'a [*const u8]),
+    /// Those in heap blocks: the rows come from another part of the same table.
+    Heap,
+}
+
+/// Writes rows into partitions; see the module.
+pub(crate) struct RowWriter {
+    store: StoreRef,
+    plan: PartitionPlan,
+    parts: Vec<Part>,
+    row_cursors: Vec<RowCursor>,
+    value_cursors: Vec<ValueCursor>,
+    scratch: Vec<u64>,
+    sources: Sources,
+    file: Option<TempFile>,
+    /// Counts runs of rows, from 1.
+    run: u64,
+    /// Never overflow: rows must keep their addresses.
+    pinned: bool,
+    /// Take blocks past the limit.
+    forced: bool,
+}
+
+#[expect(unsafe_code, reason = "cursors point into blocks that `parts` owns")]
+// SAFETY: the cursors' addresses are of blocks owned by `parts`, used through `&mut self` only.
+unsafe impl Send for RowWriter {}
+
+impl RowWriter {
+    pub(crate) fn new(store: &StoreRef, plan: PartitionPlan) -> Self {
+        let stable = store.context.resources().stable.clone();
+        let count = plan.count();
+        Self {
+            store: Arc::clone(store),
+            plan,
+            parts: (0..count).map(|_| Part::default()).collect(),
+            row_cursors: vec![CLOSED; count],
+            value_cursors: (0..count)
+                .map(|_| ValueCursor {
+                    block: None,
+                    used: 0,
+                    index: 0,
+                    run: 0,
+                    run_first: 0,
+                })
+                .collect(),
+            scratch: Vec::new(),
+            sources: Sources::new(stable),
+            file: None,
+            run: 0,
+            pinned: false,
+            forced: false,
+        }
+    }
+
+    /// A writer whose rows stay where they are put: a refused block is an error.
+    pub(crate) fn pinned(store: &StoreRef) -> Self {
+        let plan = PartitionPlan::single(store.memory_limit(), store.context.options().threads);
+        Self {
+            pinned: true,
+            ..Self::new(store, plan)
+        }
+    }
+
+    /// Whether blocks are taken past the limit.
+    pub(crate) fn set_forced(&mut self, forced: bool) {
+        self.forced = forced;
+    }
+
+    /// Bytes of blocks in memory.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.memory_bytes).sum()
+    }
+
+    /// Bytes of memory that the table may hold.
+    pub(crate) fn memory_limit(&self) -> u64 {
+        self.store.memory_limit()
+    }
+
+    /// Moves the rows of another writer of the same store here.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub(crate) fn take_over(&mut self, other: Self) -> Result<()> {
+        let store = Arc::clone(&self.store);
+        for part in other.finish() {
+            // SAFETY: `drain` gives rows of the store whose values are in memory.
+            part.drain(&store, |rows| unsafe { self.append_rows(rows) })?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn plan(&self) -> PartitionPlan {
+        self.plan
+    }
+
+    /// Appends the rows of a batch. `hashes` are those of their keys, if they have keys.
+    pub(crate) fn append(
+        &mut self,
+        columns: &[ArrayRef],
+        row_count: usize,
+        hashes: Option<&[u64]>,
+    ) -> Result<()> {
+        let none = Sources::new(StableRanges::new());
+        let mut sources = std::mem::replace(&mut self.sources, none);
+        let result = self.append_from(columns, row_count, hashes, &mut sources);
+        sources.begin_batch();
+        self.sources = sources;
+        result
+    }
+
+    #[expect(unsafe_code, reason = "rows are written through the scratch area")]
+    fn append_from(
+        &mut self,
+        columns: &[ArrayRef],
+        row_count: usize,
+        hashes: Option<&[u64]>,
+        sources: &mut Sources,
+    ) -> Result<()> {
+        let store = Arc::clone(&self.store);
+        let layout = &store.layout;
+        sources.begin_batch();
+        let encoder = Encoder::new(columns, sources, &store.directory);
+        let run = (RUN_BYTES / layout.width).clamp(1, 2048);
+        self.scratch.resize(run * layout.width / 8, 0);
+        let mut start = 0;
+        while start < row_count {
+            let count = run.min(row_count - start);
+            let hashes = hashes.map(|hashes| &hashes[start..start + count]);
+            let rows = self.scratch.as_mut_ptr().cast::<u8>();
+            self.run += 1;
+            // SAFETY: the scratch area has room for `run` rows; the batch has columns of the
+            // table's types and `row_count` rows, and `hashes` was cut to `count`.
+            unsafe {
+                encoder.write(layout, start, count, hashes, rows);
+                if sources.has_transient() {
+                    self.copy_values(rows, count, Copying::Transient(sources.addresses()))?;
+                }
+                self.place(rows, count)?;
+            }
+            start += count;
+        }
+        Ok(())
+    }
+
+    /// Appends rows of another part of the same table, which is in memory. Long values are copied
+    /// unless they are in source buffers.
+    ///
+    /// # Safety
+    /// `rows` are rows of the store's layout and their values are in memory.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub(crate) unsafe fn append_rows(&mut self, rows: &[*const u8]) -> Result<()> {
+        let width = self.store.layout.width;
+        let run = (RUN_BYTES / width).clamp(1, 2048);
+        self.scratch.resize(run * width / 8, 0);
+        for rows in rows.chunks(run) {
+            self.run += 1;
+            let scratch = self.scratch.as_mut_ptr().cast::<u8>();
+            for (index, row) in rows.iter().enumerate() {
+                // SAFETY: the scratch area has room for `run` rows, and `row` is one.
+                unsafe {
+                    scratch
+                        .add(index * width)
+                        .copy_from_nonoverlapping(*row, width)
+                };
+            }
+            // SAFETY: the scratch area holds `rows.len()` rows whose values are in memory.
+            unsafe {
+                if !self.store.layout.bytes_cells.is_empty() {
+                    self.copy_values(scratch, rows.len(), Copying::Heap)?;
+                }
+                self.place(scratch, rows.len())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends one row that another writer or index has encoded, with its transient values; its
+    /// address. Only for pinned writers.
+    ///
+    /// # Safety
+    /// `row` is a row of the store's layout; its transient values are found by `transient`. It is
+    /// changed.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub(crate) unsafe fn append_encoded(
+        &mut self,
+        row: *mut u8,
+        transient: &[*const u8],
+    ) -> Result<*const u8> {
+        debug_assert!(self.pinned && self.parts.len() == 1);
+        self.run += 1;
+        // SAFETY: as promised by the caller, for one row.
+        unsafe {
+            if !transient.is_empty() {
+                self.copy_values(row, 1, Copying::Transient(transient))?;
+            }
+            self.place(row, 1)?;
+        }
+        Ok(self.row_cursors[0]
+            .next
+            .wrapping_sub(self.store.layout.width))
+    }
+
+    /// As [`Self::append_encoded`], for a copy of a row of this store whose long values are copied
+    /// too unless they are in source buffers.
+    ///
+    /// # Safety
+    /// `row` is a copy of a row of the store whose values are in memory. It is changed.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub(crate) unsafe fn append_stored(&mut self, row: *mut u8) -> Result<*const u8> {
+        debug_assert!(self.pinned && self.parts.len() == 1);
+        self.run += 1;
+        // SAFETY: as promised by the caller, for one row.
+        unsafe {
+            self.copy_values(row, 1, Copying::Heap)?;
+            self.place(row, 1)?;
+        }
+        Ok(self.row_cursors[0]
+            .next
+            .wrapping_sub(self.store.layout.width))
+    }
+
+    /// Forgets all rows.
+    pub(crate) fn clear(&mut self) {
+        for partition in 0..self.parts.len() {
+            self.row_cursors[partition] = CLOSED;
+            self.value_cursors[partition].block = None;
+            self.parts[partition] = Part::default();
+        }
+    }
+
+    /// Copies long values of `count` rows into their partitions' value blocks.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    unsafe fn copy_values(&mut self, rows: *mut u8, count: usize, from: Copying<'_>) -> Result<()> {
+        let store = Arc::clone(&self.store);
+        let transient = match from {
+            Copying::Transient(transient) => transient,
+            Copying::Heap => &[],
+        };
+        let resolver = Resolver {
+            directory: &store.directory,
+            transient,
+        };
+        for cell in &store.layout.bytes_cells {
+            for row in 0..count {
+                // SAFETY: `rows` holds `count` rows; a string's cell is a view whose value is in
+                // memory.
+                unsafe {
+                    let row = rows.add(row * store.layout.width);
+                    let view = cell.view(row);
+                    if view.is_inline() || is_source(view.buffer()) {
+                        continue;
+                    }
+                    let partition = self.plan.partition(row.cast::<u64>().read_unaligned());
+                    let value = resolver.bytes(&view);
+                    let copied = self.copy_value(partition, view, value)?;
+                    row.add(cell.offset)
+                        .cast::<u128>()
+                        .write_unaligned(copied.0);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[expect(
+        unsafe_code,
+        reason = "appends to a block that readers may share already"
+    )]
+    fn copy_value(&mut self, partition: usize, view: View, value: &[u8]) -> Result<View> {
+        let room = |cursor: &ValueCursor| match &cursor.block {
+            Some((block, _)) => block.capacity() - cursor.used,
+            None => 0,
+        };
+        let cursor = &mut self.value_cursors[partition];
+        if cursor.run != self.run {
+            cursor.run = self.run;
+            cursor.run_first = match cursor.block {
+                Some(_) => cursor.index,
+                None => self.parts[partition].values.len(),
+            };
+        }
+        if room(cursor) < value.len() {
+            let class = self.next_class(partition);
+            if value.len() > class.bytes() / 2 {
+                return self.copy_large_value(partition, view, value);
+            }
+            let block = self.take_block(class.bytes())?;
+            let part = &mut self.parts[partition];
+            part.memory_bytes += block.len() as u64;
+            let (value_block, shared) = ValueBlock::new(&self.store, block);
+            let number = value_block.number;
+            let index = part.values.len();
+            part.values.push(value_block);
+            let cursor = &mut self.value_cursors[partition];
+            cursor.block = Some((shared, number));
+            cursor.used = 0;
+            cursor.index = index;
+        }
+        let cursor = &mut self.value_cursors[partition];
+        let (block, number) = cursor
+            .block
+            .as_ref()
+            .expect("opened above when there was none");
+        let offset = cursor.used;
+        // SAFETY: `offset + value.len()` is within the block's capacity; bytes from `used` on are
+        // seen by no reader yet; `value` is in another block.
+        unsafe {
+            block
+                .as_ptr()
+                .add(offset)
+                .copy_from_nonoverlapping(value.as_ptr(), value.len());
+        }
+        cursor.used += value.len();
+        block.set_used(cursor.used);
+        Ok(view.at(*number, offset as u32))
+    }
+
+    /// A value that would fill more than half of a block gets its own.
+    #[expect(unsafe_code, reason = "fills a block that is not shared yet")]
+    #[cold]
+    fn copy_large_value(&mut self, partition: usize, view: View, value: &[u8]) -> Result<View> {
+        let block = self.take_block(value.len())?;
+        let part = &mut self.parts[partition];
+        part.memory_bytes += block.len() as u64;
+        let (value_block, shared) = ValueBlock::new(&self.store, block);
+        // SAFETY: the block has at least the value's length and no reader yet.
+        unsafe {
+            shared
+                .as_ptr()
+                .copy_from_nonoverlapping(value.as_ptr(), value.len())
+        };
+        shared.set_used(value.len());
+        let number = value_block.number;
+        part.values.push(value_block);
+        Ok(view.at(number, 0))
+    }
+
+    /// Moves `count` rows to their partitions' row blocks.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    unsafe fn place(&mut self, rows: *const u8, count: usize) -> Result<()> {
+        // A constant width lets the compiler copy a row by a few moves.
+        // SAFETY: as promised by the caller, with the width of the layout.
+        unsafe {
+            match self.store.layout.width {
+                16 => self.place_rows(rows, count, Constant::<16>),
+                24 => self.place_rows(rows, count, Constant::<24>),
+                32 => self.place_rows(rows, count, Constant::<32>),
+                40 => self.place_rows(rows, count, Constant::<40>),
+                48 => self.place_rows(rows, count, Constant::<48>),
+                56 => self.place_rows(rows, count, Constant::<56>),
+                64 => self.place_rows(rows, count, Constant::<64>),
+                width => self.place_rows(rows, count, width),
+            }
+        }
+    }
+
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    #[inline(always)]
+    unsafe fn place_rows(
+        &mut self,
+        rows: *const u8,
+        count: usize,
+        width: impl Width,
+    ) -> Result<()> {
+        for row in 0..count {
+            // SAFETY: `rows` holds `count` rows; a cursor that is not at its end has room for one.
+            unsafe {
+                let row = rows.add(row * width.get());
+                let partition = self.plan.partition(row.cast::<u64>().read_unaligned());
+                if self.row_cursors[partition].next == self.row_cursors[partition].end {
+                    self.open_row_block(partition)?;
+                }
+                let cursor = &mut self.row_cursors[partition];
+                cursor.next.copy_from_nonoverlapping(row, width.get());
+                cursor.next = cursor.next.add(width.get());
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn open_row_block(&mut self, partition: usize) -> Result<()> {
+        self.close_row_block(partition);
+        let width = self.store.layout.width;
+        let bytes = self.next_class(partition).bytes().max(width);
+        let block = self.take_block(bytes)?;
+        let usable = block.len() / width * width;
+        let start = block.as_ptr();
+        self.row_cursors[partition] = RowCursor {
+            next: start,
+            end: start.wrapping_add(usable),
+        };
+        let values = &self.value_cursors[partition];
+        let part = &mut self.parts[partition];
+        // The values of this run's rows were copied before the rows are placed.
+        let first_value = if values.run == self.run {
+            values.run_first
+        } else if values.block.is_some() {
+            values.index
+        } else {
+            part.values.len()
+        };
+        part.memory_bytes += block.len() as u64;
+        part.rows.push(RowBlock::new(block, first_value));
+        Ok(())
+    }
+
+    fn close_row_block(&mut self, partition: usize) {
+        let cursor = std::mem::replace(&mut self.row_cursors[partition], CLOSED);
+        if cursor.next.is_null() {
+            return;
+        }
+        let part = &mut self.parts[partition];
+        let block = part.rows.last().and_then(RowBlock::in_memory);
+        let start = block.expect("an open block is in memory").as_ptr();
+        let bytes = cursor.next as usize - start as usize;
+        part.close_row_block((bytes / self.store.layout.width) as u32);
+    }
+
+    fn close(&mut self, partition: usize) {
+        self.close_row_block(partition);
+        self.value_cursors[partition].block = None;
+    }
+
+    /// The class of a partition's next block: grows with the partition.
+    fn next_class(&self, partition: usize) -> SizeClass {
+        let bytes = self.parts[partition].total_bytes();
+        let mut class = SizeClass::Small;
+        while class < self.plan.largest && bytes >= GROW_AT * class.next().bytes() as u64 {
+            class = class.next();
+        }
+        class
+    }
+
+    fn take_block(&mut self, bytes: usize) -> Result<Block> {
+        loop {
+            match self.store.pool.take_bytes(bytes, &self.store.memory) {
+                Err(error) if error.is_memory_limit() && (self.forced || !self.pinned) => {}
+                result => return result,
+            }
+            if self.pinned || !self.make_room(bytes as u64)? {
+                return self.store.pool.take_bytes_forced(bytes, &self.store.memory);
+            }
+        }
+    }
+
+    /// Sends partitions to the temporary file; false when none has anything in memory.
+    fn make_room(&mut self, bytes: u64) -> Result<bool> {
+        let wanted = bytes.max(self.store.memory.used() / 8);
+        let mut order: Vec<usize> = (0..self.parts.len())
+            .filter(|part| self.parts[*part].memory_bytes > 0)
+            .collect();
+        // What is little is not worth a write while another partition has much.
+        let largest = order
+            .iter()
+            .map(|part| self.parts[*part].memory_bytes)
+            .max()
+            .unwrap_or(0);
+        order.retain(|part| self.parts[*part].memory_bytes >= largest / 4);
+        order.sort_by_key(|part| {
+            let part = &self.parts[*part];
+            (part.file_bytes == 0, std::cmp::Reverse(part.memory_bytes))
+        });
+        let mut freed = 0;
+        for partition in order {
+            if freed >= wanted {
+                break;
+            }
+            freed += self.overflow(partition)?;
+        }
+        Ok(freed > 0)
+    }
+
+    fn overflow(&mut self, partition: usize) -> Result<u64> {
+        self.close(partition);
+        let store = &self.store;
+        let file = self.file.get_or_insert_with(|| store.temp_file());
+        let part = &mut self.parts[partition];
+        let (memory, written) = (part.memory_bytes, part.file_bytes);
+        part.overflow(store, file)?;
+        let written = part.file_bytes - written;
+        store
+            .context
+            .counters()
+            .bytes_overflowed
+            .fetch_add(written, Ordering::Relaxed);
+        Ok(memory - part.memory_bytes)
+    }
+
+    /// Sends everything to the temporary file.
+    pub(crate) fn overflow_all(&mut self) -> Result<()> {
+        for partition in 0..self.parts.len() {
+            if self.parts[partition].memory_bytes > 0 {
+                self.overflow(partition)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives out what was written, a part for each partition.
+    pub(crate) fn finish(mut self) -> Vec<Part> {
+        for partition in 0..self.parts.len() {
+            self.close(partition);
+        }
+        std::mem::take(&mut self.parts)
+    }
+}
+
+/// The width of a row, known to the compiler or not.
+trait Width: Copy {
+    fn get(self) -> usize;
+}
+
+#[derive(Clone, Copy)]
+struct Constant<const WIDTH: usize>;
+
+impl<const WIDTH: usize> Width for Constant<WIDTH> {
+    #[inline(always)]
+    fn get(self) -> usize {
+        WIDTH
+    }
+}
+
+impl Width for usize {
+    #[inline(always)]
+    fn get(self) -> usize {
+        self
+    }
+}

@@ -1,0 +1,398 @@
+//! Tables against models, under every configuration: memory, overflow, colliding hashes and small
+//! batches must give the same rows, and nothing may be left behind.
+
+mod common;
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use common::{Fixture, Random, configurations, random_batches, row, rows, sorted_text};
+use mayfly_storage::{
+    Access, BuildRow, GroupIndex, JoinMatches, KeyColumn, KeyMode, PartitionQueue, Purpose,
+    SortKey, TempTable, TempTableContext, TempTableSpec,
+};
+use mayfly_types::{Batch, PhysicalType, Value};
+
+const TYPES: [PhysicalType; 4] = [
+    PhysicalType::Bytes,
+    PhysicalType::Int64,
+    PhysicalType::Decimal128(3),
+    PhysicalType::Float64,
+];
+
+fn spec(columns: &[PhysicalType], access: Access) -> TempTableSpec {
+    TempTableSpec {
+        purpose: Purpose::Buffer,
+        cause: "test".into(),
+        columns: columns.to_vec(),
+        access,
+    }
+}
+
+/// A table filled by two writers, turn about.
+fn filled(context: &TempTableContext, spec: TempTableSpec, batches: &[Batch]) -> TempTable {
+    let table = TempTable::create(context, spec).unwrap();
+    let mut writers = [table.writer(), table.writer()];
+    for (n, batch) in batches.iter().enumerate() {
+        writers[n % 2].append(batch).unwrap();
+    }
+    for writer in writers {
+        writer.finish().unwrap();
+    }
+    table
+}
+
+#[test]
+fn scans_give_every_row_once() {
+    for (name, options) in configurations() {
+        let fixture = Fixture::new(&format!("scan-{name}"));
+        let batches = random_batches(&mut Random(7), &TYPES, 20_000, 5000, 100);
+        let context = fixture.context(options.clone());
+        let table = filled(&context, spec(&TYPES, Access::Plain), &batches);
+        assert_eq!(table.row_count(), 20_000);
+        assert_eq!(
+            table.has_overflowed(),
+            options.tmp_table_size < 1 << 20 || options.force_overflow
+        );
+        let expected = sorted_text(&rows(&batches));
+        let mut scan = table.scan(None);
+        for _ in 0..2 {
+            let mut other = scan.for_another_worker();
+            let mut found = Vec::new();
+            loop {
+                let (a, b) = (scan.next_batch().unwrap(), other.next_batch().unwrap());
+                if a.is_none() && b.is_none() {
+                    break;
+                }
+                for batch in a.iter().chain(&b) {
+                    assert!(batch.row_count() <= options.batch_rows && !batch.is_empty());
+                    found.extend(rows(std::slice::from_ref(batch)));
+                }
+            }
+            assert_eq!(sorted_text(&found), expected, "{name}");
+            scan.rewind();
+        }
+        let mut one = table.scan(Some(&[1]));
+        let mut count = 0;
+        while let Some(batch) = one.next_batch().unwrap() {
+            assert_eq!(batch.columns().len(), 1);
+            count += batch.row_count();
+        }
+        assert_eq!(count, 20_000);
+        drop((table, scan, one));
+        fixture.assert_clean();
+    }
+}
+
+#[test]
+fn one_writer_keeps_the_order_of_rows() {
+    for (name, options) in configurations() {
+        let fixture = Fixture::new(&format!("order-{name}"));
+        let batches = random_batches(&mut Random(8), &TYPES, 5_000, 500, 600);
+        let table =
+            TempTable::create(&fixture.context(options), spec(&TYPES, Access::Plain)).unwrap();
+        let mut writer = table.writer();
+        for batch in &batches {
+            writer.append(batch).unwrap();
+        }
+        writer.finish().unwrap();
+        let mut scan = table.scan(None);
+        let mut found = Vec::new();
+        while let Some(batch) = scan.next_batch().unwrap() {
+            found.extend(rows(&[batch]));
+        }
+        assert_eq!(found, rows(&batches), "{name}");
+        drop((table, scan));
+        fixture.assert_clean();
+    }
+}
+
+#[test]
+fn partitions_group_like_a_map() {
+    for (name, options) in configurations() {
+        // A hash that always collides makes every lookup a walk over all groups.
+        let colliding = name.starts_with("collide");
+        let (count, distinct) = if colliding {
+            (4000, 300)
+        } else {
+            (60_000, 20_000)
+        };
+        for keys in [vec![0], vec![1], vec![0, 2], vec![3]] {
+            let fixture = Fixture::new(&format!("group-{name}-{}", keys.len() + keys[0] * 10));
+            let batches = random_batches(&mut Random(9), &TYPES, count, distinct, 60);
+            let mut model: HashMap<String, u64> = HashMap::new();
+            let key = |row: &[Value]| {
+                let key: Vec<_> = keys.iter().map(|column| &row[*column]).collect();
+                format!("{key:?}")
+            };
+            for row in rows(&batches) {
+                *model.entry(key(&row)).or_default() += 1;
+            }
+            let columns = keys
+                .iter()
+                .map(|column| KeyColumn::binary(*column))
+                .collect();
+            let context = fixture.context(options.clone());
+            let table = filled(&context, spec(&TYPES, Access::Hash(columns)), &batches);
+            let queue = table.partitions();
+            let mut found: HashMap<String, u64> = HashMap::new();
+            let mut all = Vec::new();
+            while let Some(partition) = queue.next_partition().unwrap() {
+                let groups = partition.groups().unwrap();
+                let mut counts = vec![0; groups.group_count()];
+                for group in groups.ids() {
+                    counts[*group as usize] += 1;
+                }
+                let first = partition
+                    .gather(&[0, 1, 2, 3], groups.first_rows())
+                    .unwrap();
+                for (group, count) in counts.iter().enumerate() {
+                    let before = found.insert(key(&row(&first, group)), *count);
+                    assert_eq!(before, None, "{name}: a key is in one group");
+                }
+                let batch = partition
+                    .read(&[0, 1, 2, 3], 0..partition.row_count())
+                    .unwrap();
+                all.extend(rows(&[batch]));
+            }
+            assert_eq!(found, model, "{name} {keys:?}");
+            assert_eq!(sorted_text(&all), sorted_text(&rows(&batches)));
+            drop((queue, table));
+            fixture.assert_clean();
+        }
+    }
+}
+
+fn read_all(partition: &mut mayfly_storage::Partition) -> Vec<Batch> {
+    let mut batches = Vec::new();
+    while let Some(batch) = partition.read_next().unwrap() {
+        batches.push(batch);
+    }
+    batches
+}
+
+#[test]
+fn joins_find_all_pairs() {
+    let types = [PhysicalType::Bytes, PhysicalType::Int64];
+    for (name, options) in configurations() {
+        for null_safe in [false, true] {
+            let fixture = Fixture::new(&format!("join-{name}-{null_safe}"));
+            let count = if name.starts_with("collide") {
+                1500
+            } else {
+                20_000
+            };
+            let distinct = count as u64 / 5;
+            let build = random_batches(&mut Random(1), &types, count, distinct, 40);
+            let probe = random_batches(&mut Random(2), &types, count / 4, distinct, 40);
+            let mut by_key: HashMap<String, Vec<Vec<Value>>> = HashMap::new();
+            for row in rows(&build) {
+                if null_safe || row[0] != Value::Null {
+                    by_key.entry(format!("{:?}", row[0])).or_default().push(row);
+                }
+            }
+            let mut expected = Vec::new();
+            for row in rows(&probe) {
+                for other in by_key.get(&format!("{:?}", row[0])).into_iter().flatten() {
+                    if null_safe || row[0] != Value::Null {
+                        expected.push([row.clone(), other.clone()].concat());
+                    }
+                }
+            }
+            let expected = sorted_text(&expected);
+            let context = fixture.context(options.clone());
+            let keys = vec![KeyColumn {
+                column: 0,
+                mode: KeyMode::Binary,
+                null_safe,
+            }];
+            let access = Access::Hash(keys);
+            let mut matches = JoinMatches::default();
+            let mut join = |index: &mayfly_storage::JoinIndex, batch: &Batch| {
+                let mut found = Vec::new();
+                let mut exists = Vec::new();
+                index.exists(&[batch.column(0).clone()], batch.row_count(), &mut exists);
+                let mut joined = vec![false; batch.row_count()];
+                let mut state = index.probe(&[batch.column(0).clone()], batch.row_count());
+                while index.next_matches(&mut state, 700, &mut matches) {
+                    assert!(matches.probe_rows.len() <= 700);
+                    let columns = index.gather(&[0, 1], &matches.build_rows).unwrap();
+                    let other = Batch::new(columns, matches.build_rows.len());
+                    for (n, probe_row) in matches.probe_rows.iter().enumerate() {
+                        joined[*probe_row as usize] = true;
+                        found.push([row(batch, *probe_row as usize), row(&other, n)].concat());
+                    }
+                }
+                assert_eq!(joined, exists);
+                found
+            };
+
+            let table = filled(&context, spec(&types, access.clone()), &build);
+            let whole = table.join_index().unwrap();
+            assert_eq!(whole.is_none(), table.has_overflowed(), "{name}");
+            if let Some(index) = whole {
+                let found: Vec<_> = probe.iter().flat_map(|batch| join(&index, batch)).collect();
+                assert_eq!(sorted_text(&found), expected, "{name} whole");
+                let outer = index
+                    .gather(&[0, 1], &[BuildRow::NONE, index.row_at(0)])
+                    .unwrap();
+                assert!(outer.iter().all(|array| array.is_null(0)));
+                assert_eq!(index.ordinal(index.row_at(5)), 5);
+            }
+            drop(table);
+
+            let table = filled(&context, spec(&types, access.clone()), &build);
+            let probed = filled(&context, spec(&types, access.clone()), &probe);
+            let queue = PartitionQueue::pairs(&table, &probed);
+            let mut found = Vec::new();
+            let (mut build_rows, mut probe_rows) = (0, 0);
+            while let Some((build, mut probe)) = queue.next_pair().unwrap() {
+                build_rows += build.row_count();
+                probe_rows += probe.row_count();
+                let index = build.into_join_index().unwrap();
+                for batch in read_all(&mut probe) {
+                    found.extend(join(&index, &batch));
+                }
+            }
+            assert_eq!((build_rows, probe_rows), (count, count / 4));
+            assert_eq!(sorted_text(&found), expected, "{name} pairs");
+            drop((queue, table, probed));
+            fixture.assert_clean();
+        }
+    }
+}
+
+fn compare_values(a: &Value, b: &Value) -> Ordering {
+    match (a, b) {
+        (Value::Null, Value::Null) => Ordering::Equal,
+        (Value::Null, _) => Ordering::Less,
+        (_, Value::Null) => Ordering::Greater,
+        (Value::Int(a), Value::Int(b)) => a.cmp(b),
+        (Value::Float(a), Value::Float(b)) => a.partial_cmp(b).unwrap(),
+        (Value::Decimal { unscaled: a, .. }, Value::Decimal { unscaled: b, .. }) => a.cmp(b),
+        (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
+        _ => unreachable!("values of one column are of one type"),
+    }
+}
+
+#[test]
+fn sorted_scans_give_the_range_asked_for() {
+    let orders: [&[(usize, bool)]; 5] = [
+        &[(0, false), (1, true)],
+        &[(1, false)],
+        &[(3, true), (0, false)],
+        &[(2, true)],
+        &[(0, true)],
+    ];
+    for (name, options) in configurations() {
+        for (n, order) in orders.iter().enumerate() {
+            let fixture = Fixture::new(&format!("sort-{name}-{n}"));
+            // Few distinct values: ties must come in the order of arrival.
+            let batches = random_batches(&mut Random(3), &TYPES, 12_000, 900, 60);
+            let mut expected = rows(&batches);
+            expected.sort_by(|a, b| {
+                let by_key = |(column, descending): &(usize, bool)| {
+                    let order = compare_values(&a[*column], &b[*column]);
+                    if *descending { order.reverse() } else { order }
+                };
+                order
+                    .iter()
+                    .map(by_key)
+                    .find(|order| order.is_ne())
+                    .unwrap_or(Ordering::Equal)
+            });
+            for (offset, limit) in [
+                (0, None),
+                (0, Some(10)),
+                (5000, Some(10)),
+                (11_990, Some(100)),
+                (20_000, None),
+            ] {
+                let keys = order
+                    .iter()
+                    .map(|(column, descending)| SortKey {
+                        column: *column,
+                        mode: KeyMode::Binary,
+                        descending: *descending,
+                    })
+                    .collect();
+                let access = Access::Ordered {
+                    keys,
+                    limit: limit.map(|limit: u64| limit + offset),
+                };
+                let context = fixture.context(options.clone());
+                let table = TempTable::create(&context, spec(&TYPES, access)).unwrap();
+                let mut writer = table.writer();
+                for batch in &batches {
+                    writer.append(batch).unwrap();
+                }
+                writer.finish().unwrap();
+                let mut scan = table.sorted(offset, limit).unwrap();
+                let mut found = Vec::new();
+                while let Some(batch) = scan.next_batch().unwrap() {
+                    found.extend(rows(&[batch]));
+                }
+                let start = (offset as usize).min(expected.len());
+                let end = limit.map_or(expected.len(), |limit| start + limit as usize);
+                let expected = &expected[start..end.min(expected.len())];
+                assert_eq!(found, expected, "{name} {order:?} {offset} {limit:?}");
+                drop((scan, table));
+            }
+            fixture.assert_clean();
+        }
+    }
+}
+
+#[test]
+fn group_indexes_number_keys_in_order() {
+    let types = [PhysicalType::Bytes, PhysicalType::Int64];
+    for (name, options) in configurations() {
+        let fixture = Fixture::new(&format!("index-{name}"));
+        let count = if name.starts_with("collide") {
+            1500
+        } else {
+            20_000
+        };
+        let batches = random_batches(&mut Random(4), &types, count, 700, 60);
+        let context = fixture.context(options.clone());
+        let modes = vec![KeyMode::Binary; 2];
+        let mut index = GroupIndex::new(&context, types.to_vec(), modes).unwrap();
+        let mut model: HashMap<String, u32> = HashMap::new();
+        let mut counts: HashMap<String, u32> = HashMap::new();
+        let mut ids = Vec::new();
+        for batch in &batches {
+            let mut start = 0;
+            while start < batch.row_count() {
+                let rest = batch.slice(start, batch.row_count() - start);
+                let taken = index
+                    .find_or_insert(rest.columns(), rest.row_count(), &mut ids)
+                    .unwrap();
+                assert_eq!(taken, ids.len());
+                for (n, id) in ids.iter().enumerate() {
+                    let key = format!("{:?}", row(&rest, n));
+                    let next = model.len() as u32;
+                    assert_eq!(*model.entry(key.clone()).or_insert(next), *id, "{name}");
+                    *counts.entry(key).or_default() += 1;
+                }
+                start += taken;
+                if taken < rest.row_count() {
+                    assert!(index.group_count() > 0);
+                    let keys = index.keys(0..index.group_count()).unwrap();
+                    for (n, row) in rows(&[keys]).iter().enumerate() {
+                        assert_eq!(model[&format!("{row:?}")], n as u32);
+                    }
+                    index.clear();
+                    model.clear();
+                }
+            }
+        }
+        assert_eq!(index.group_count(), model.len());
+        let mut expected: HashMap<String, u32> = HashMap::new();
+        for row in rows(&batches) {
+            *expected.entry(format!("{row:?}")).or_default() += 1;
+        }
+        assert_eq!(counts, expected);
+        drop(index);
+        fixture.assert_clean();
+    }
+}
