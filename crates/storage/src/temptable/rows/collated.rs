@@ -65,7 +65,11 @@ impl CollatedKeys {
             return None;
         }
         let (pad_space, fold_case) = (is_pad_space(collation), folds_case(collation));
-        Some(Self { collation, pad_space, fold_case })
+        Some(Self {
+            collation,
+            pad_space,
+            fold_case,
+        })
     }
 
     /// The hash of a string of at most 12 bytes.
@@ -212,11 +216,17 @@ mod tests {
         assert_eq!(hash(padded, "a b"), hash(padded, "A B  "));
         assert!(padded.equal(b"a", b"A              "));
         assert_eq!(hash(insensitive, "Äpfel"), hash(insensitive, "apfel"));
-        assert_eq!(hash(insensitive, "ein ÄPFELCHEN am Tag"), hash(insensitive, "EIN apfelchen AM tag"));
+        assert_eq!(
+            hash(insensitive, "ein ÄPFELCHEN am Tag"),
+            hash(insensitive, "EIN apfelchen AM tag")
+        );
         let as_cs = CollationId::by_name("utf8mb4_0900_as_cs").unwrap();
         let sensitive = CollatedKeys::of(KeyMode::Collated(as_cs)).unwrap();
         assert!(!sensitive.equal(b"abc", b"ABC") && sensitive.equal(b"abc", b"abc"));
-        assert_ne!(hash(sensitive, "abcdefghijklmnop"), hash(sensitive, "ABCDEFGHIJKLMNOP"));
+        assert_ne!(
+            hash(sensitive, "abcdefghijklmnop"),
+            hash(sensitive, "ABCDEFGHIJKLMNOP")
+        );
         assert_ne!(hash(insensitive, "a"), hash(insensitive, "a "));
         assert!(!insensitive.equal(b"a", b"a "));
     }

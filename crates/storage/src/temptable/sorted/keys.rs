@@ -58,8 +58,7 @@ impl SortKeys {
                     PhysicalType::Decimal128(_) => Order::Decimal,
                     PhysicalType::Decimal256(_) => Order::Wide,
                     PhysicalType::Bytes => match key.mode {
-                        KeyMode::Collated(collation) if !is_bytewise_order(collation) =>
-                        {
+                        KeyMode::Collated(collation) if !is_bytewise_order(collation) => {
                             Order::Collated(collation)
                         }
                         KeyMode::Binary | KeyMode::Collated(_) => Order::Bytes,

@@ -1,0 +1,422 @@
+//! Times of the temporary table without SQL on top: the headline aggregation, few groups, sorts and
+//! joins, at several memory limits.
+//!
+//! `cargo bench -p mayfly-storage --bench temptable -- [rows] [filter]`; medians of several runs.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a program for developers"
+)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use arrow_array::{ArrayRef, BinaryViewArray, Int64Array};
+use arrow_buffer::{Buffer, ScalarBuffer};
+use mayfly_memory::{
+    BlockPool, Budget, BudgetKind, PoolOptions, StableRange, StableRanges, TempSpace,
+    TempSpaceOptions, io::SystemIo,
+};
+use mayfly_storage::{
+    Access, GroupIndex, JoinMatches, KeyColumn, KeyMode, Purpose, Registry, Resources, SortKey,
+    StatementOwner, TempTable, TempTableContext, TempTableOptions, TempTableSpec,
+};
+use mayfly_types::{Batch, CollationId, PhysicalType};
+
+const THREADS: usize = 2;
+const CHUNK_ROWS: usize = 64 << 10;
+const BATCH_ROWS: usize = 8192;
+const RUNS: usize = 7;
+const UNLIMITED: u64 = u64::MAX;
+
+/// A base table as it would be scanned: chunks whose buffers stay where they are, or do not.
+struct Base {
+    batches: Vec<Batch>,
+    _stable: Vec<StableRange>,
+}
+
+fn hex(number: u64, out: &mut Vec<u8>) {
+    // As long and as random as SHA-1 in hexadecimal, much cheaper to make.
+    let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x1234_5678_9ABC_DEF0;
+    for _ in 0..5 {
+        state ^= state >> 31;
+        state = state.wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        for nibble in 0..8 {
+            out.push(b"0123456789abcdef"[(state >> (nibble * 4 + 20)) as usize & 15]);
+        }
+    }
+}
+
+fn strings(rows: usize, text: impl Fn(usize, &mut Vec<u8>)) -> (ArrayRef, Buffer) {
+    let mut values = Vec::new();
+    let mut views = Vec::with_capacity(rows);
+    for row in 0..rows {
+        let start = values.len();
+        text(row, &mut values);
+        let length = values.len() - start;
+        let prefix = u32::from_le_bytes(values[start..start + 4].try_into().unwrap());
+        views.push(length as u128 | u128::from(prefix) << 32 | (start as u128) << 96);
+    }
+    let buffer = Buffer::from_vec(values);
+    let array = BinaryViewArray::new(ScalarBuffer::from(views), vec![buffer.clone()], None);
+    (Arc::new(array), buffer)
+}
+
+fn base(rows: usize, ranges: Option<&StableRanges>, kind: &str) -> Base {
+    let mut table = Base {
+        batches: Vec::new(),
+        _stable: Vec::new(),
+    };
+    let distinct = rows as u64 * 95 / 100;
+    let mut start = 0;
+    while start < rows {
+        let count = CHUNK_ROWS.min(rows - start);
+        let number = |row: usize| {
+            let n = (start + row) as u64;
+            if n < distinct {
+                n
+            } else {
+                (n * 7919) % distinct
+            }
+        };
+        let (array, buffer) = match kind {
+            "few" => strings(count, |row, out| {
+                let group = (number(row).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) % 500;
+                out.extend_from_slice(format!("{group:0>100}").as_bytes());
+            }),
+            _ => strings(count, |row, out| hex(number(row), out)),
+        };
+        if let Some(ranges) = ranges {
+            table
+                ._stable
+                .push(ranges.register(buffer.as_ptr() as usize, buffer.len()));
+        }
+        let numbers: Int64Array = (0..count)
+            .map(|row| {
+                Some((number(row).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as i64 % 100_000)
+            })
+            .collect();
+        let chunk = Batch::new(vec![array, Arc::new(numbers)], count);
+        for at in (0..count).step_by(BATCH_ROWS) {
+            table
+                .batches
+                .push(chunk.slice(at, BATCH_ROWS.min(count - at)));
+        }
+        start += count;
+    }
+    table
+}
+
+struct Setup {
+    resources: Resources,
+}
+
+impl Setup {
+    fn new() -> Self {
+        let tmpdir = std::env::var_os("MAYFLY_BENCH_TMPDIR")
+            .map_or_else(std::env::temp_dir, std::path::PathBuf::from);
+        let options = TempSpaceOptions {
+            tmpdir,
+            lanes: THREADS,
+            idle_limit: 1 << 30,
+        };
+        Self {
+            resources: Resources {
+                pool: BlockPool::new(PoolOptions {
+                    idle_limit: 1 << 30,
+                }),
+                stable: StableRanges::new(),
+                temp_space: TempSpace::new(Arc::new(SystemIo), options),
+                registry: Registry::new(),
+            },
+        }
+    }
+
+    fn context(&self, table_limit: u64, all: u64) -> TempTableContext {
+        TempTableContext::new(
+            self.resources.clone(),
+            Budget::root(BudgetKind::Memory, "temptable_max_ram", all),
+            Budget::unlimited(BudgetKind::TempSpace),
+            StatementOwner::default(),
+            TempTableOptions {
+                tmp_table_size: table_limit,
+                threads: THREADS,
+                batch_rows: BATCH_ROWS,
+                ..TempTableOptions::default()
+            },
+        )
+    }
+}
+
+/// Runs `work` on every thread.
+fn parallel(work: impl Fn() + Sync) {
+    std::thread::scope(|scope| {
+        for _ in 1..THREADS {
+            scope.spawn(&work);
+        }
+        work();
+    });
+}
+
+fn fill(table: &TempTable, batches: &[Batch], columns: &[usize]) {
+    let next = AtomicUsize::new(0);
+    parallel(|| {
+        let mut writer = table.writer();
+        loop {
+            let at = next.fetch_add(8, Ordering::Relaxed);
+            if at >= batches.len() {
+                break;
+            }
+            for batch in &batches[at..batches.len().min(at + 8)] {
+                let columns = columns.iter().map(|n| batch.column(*n).clone()).collect();
+                writer
+                    .append(&Batch::new(columns, batch.row_count()))
+                    .unwrap();
+            }
+        }
+        writer.finish().unwrap();
+    });
+}
+
+fn spec(columns: &[PhysicalType], access: Access) -> TempTableSpec {
+    TempTableSpec {
+        purpose: Purpose::GroupBy,
+        cause: "bench".into(),
+        columns: columns.to_vec(),
+        access,
+    }
+}
+
+/// COUNT(*) by string: partition, group, count. Returns groups, and milliseconds of both passes.
+fn headline(context: &TempTableContext, batches: &[Batch], mode: KeyMode) -> (usize, f64, f64) {
+    let key = KeyColumn {
+        column: 0,
+        mode,
+        null_safe: false,
+    };
+    let table = TempTable::create(
+        context,
+        spec(&[PhysicalType::Bytes], Access::Hash(vec![key])),
+    )
+    .unwrap();
+    let start = Instant::now();
+    fill(&table, batches, &[0]);
+    let filled = start.elapsed().as_secs_f64() * 1e3;
+    let start = Instant::now();
+    let queue = table.partitions();
+    let total = AtomicUsize::new(0);
+    parallel(|| {
+        while let Some(partition) = queue.next_partition().unwrap() {
+            let groups = partition.groups().unwrap();
+            let mut counts = vec![0_i64; groups.group_count()];
+            for group in groups.ids() {
+                counts[*group as usize] += 1;
+            }
+            let first = groups.first_rows();
+            for first in first.chunks(BATCH_ROWS) {
+                std::hint::black_box(partition.gather(&[0], first).unwrap());
+            }
+            total.fetch_add(groups.group_count(), Ordering::Relaxed);
+        }
+    });
+    (
+        total.into_inner(),
+        filled,
+        start.elapsed().as_secs_f64() * 1e3,
+    )
+}
+
+fn few_groups(context: &TempTableContext, batches: &[Batch], column: usize) -> usize {
+    let ty = if column == 0 {
+        PhysicalType::Bytes
+    } else {
+        PhysicalType::Int64
+    };
+    let next = AtomicUsize::new(0);
+    let total = AtomicUsize::new(0);
+    parallel(|| {
+        let mut index = GroupIndex::new(context, vec![ty], vec![KeyMode::Binary]).unwrap();
+        let (mut ids, mut counts) = (Vec::new(), Vec::new());
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(batch) = batches.get(at) else { break };
+            let keys = [batch.column(column).clone()];
+            index
+                .find_or_insert(&keys, batch.row_count(), &mut ids)
+                .unwrap();
+            counts.resize(index.group_count(), 0_i64);
+            for id in &ids {
+                counts[*id as usize] += 1;
+            }
+        }
+        total.fetch_add(index.group_count(), Ordering::Relaxed);
+    });
+    total.into_inner()
+}
+
+fn sort(context: &TempTableContext, batches: &[Batch], offset: u64, limit: Option<u64>) -> usize {
+    let key = |column| SortKey {
+        column,
+        mode: KeyMode::Binary,
+        descending: false,
+    };
+    let access = Access::Ordered {
+        keys: vec![key(0), key(1)],
+        limit: limit.map(|limit| limit + offset),
+    };
+    let types = [PhysicalType::Bytes, PhysicalType::Int64];
+    let table = TempTable::create(context, spec(&types, access)).unwrap();
+    fill(&table, batches, &[0, 1]);
+    let mut scan = table.sorted(offset, limit).unwrap();
+    let mut rows = 0;
+    while let Some(batch) = scan.next_batch().unwrap() {
+        rows += batch.row_count();
+    }
+    rows
+}
+
+fn join(context: &TempTableContext, batches: &[Batch]) -> usize {
+    let keys = vec![KeyColumn::binary(0)];
+    let table = TempTable::create(
+        context,
+        spec(&[PhysicalType::Bytes], Access::Hash(keys.clone())),
+    )
+    .unwrap();
+    fill(&table, batches, &[0]);
+    let total = AtomicUsize::new(0);
+    let probe_all =
+        |index: &mayfly_storage::JoinIndex, batch: &Batch, matches: &mut JoinMatches| {
+            let mut probe = index.probe(&[batch.column(0).clone()], batch.row_count());
+            while index.next_matches(&mut probe, BATCH_ROWS, matches) {
+                total.fetch_add(matches.probe_rows.len(), Ordering::Relaxed);
+            }
+        };
+    if let Some(index) = table.join_index().unwrap() {
+        let next = AtomicUsize::new(0);
+        parallel(|| {
+            let mut matches = JoinMatches::default();
+            while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+                probe_all(&index, batch, &mut matches);
+            }
+        });
+    } else {
+        let probe =
+            TempTable::create(context, spec(&[PhysicalType::Bytes], Access::Hash(keys))).unwrap();
+        fill(&probe, batches, &[0]);
+        let queue = mayfly_storage::PartitionQueue::pairs(&table, &probe);
+        parallel(|| {
+            let mut matches = JoinMatches::default();
+            while let Some((build, mut probe)) = queue.next_pair().unwrap() {
+                let index = build.into_join_index().unwrap();
+                while let Some(batch) = probe.read_next().unwrap() {
+                    probe_all(&index, &batch, &mut matches);
+                }
+            }
+        });
+    }
+    total.into_inner()
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn report(name: &str, filter: &str, mut work: impl FnMut() -> (usize, String)) {
+    if !name.contains(filter) {
+        return;
+    }
+    let mut times = Vec::new();
+    let mut note = String::new();
+    let mut count = 0;
+    for _ in 0..RUNS {
+        let start = Instant::now();
+        (count, note) = work();
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    let (first, least) = (times[0], times.iter().copied().fold(f64::MAX, f64::min));
+    let median = median(times);
+    println!(
+        "{name:<44} {median:8.1} ms median {least:8.1} min {first:8.1} first  {count:>9} {note}"
+    );
+}
+
+fn main() {
+    let mut arguments = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench");
+    let rows = arguments
+        .next()
+        .and_then(|rows| rows.parse().ok())
+        .unwrap_or(4_000_000);
+    let filter = arguments.next().unwrap_or_default();
+    let setup = Setup::new();
+    let stable = base(rows, Some(&setup.resources.stable), "hash");
+    let transient = base(rows, None, "hash");
+    let few = base(rows, Some(&setup.resources.stable), "few");
+    let ci = KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI);
+    let limits = [
+        ("in memory", UNLIMITED, UNLIMITED),
+        ("64 MiB", UNLIMITED, 64 << 20),
+        ("1 MiB a table, 8 MiB in all", 1 << 20, 8 << 20),
+    ];
+    for (limit, table, all) in limits {
+        for (what, base, mode) in [
+            ("headline", &stable, KeyMode::Binary),
+            ("headline ai_ci", &stable, ci),
+            ("headline copied", &transient, KeyMode::Binary),
+        ] {
+            report(&format!("{what}, {limit}"), &filter, || {
+                let context = setup.context(table, all);
+                let (groups, fill, group) = headline(&context, &base.batches, mode);
+                let peak = context.memory().peak() >> 20;
+                (
+                    groups,
+                    format!("fill {fill:.1} group {group:.1} peak {peak} MiB"),
+                )
+            });
+        }
+        report(&format!("sort, {limit}"), &filter, || {
+            let context = setup.context(table, all);
+            let rows = sort(&context, &stable.batches, 0, None);
+            (rows, format!("peak {} MiB", context.memory().peak() >> 20))
+        });
+        report(
+            &format!("sort limit 10 offset 500000, {limit}"),
+            &filter,
+            || {
+                let context = setup.context(table, all);
+                let rows = sort(&context, &stable.batches, 500_000, Some(10));
+                (rows, format!("peak {} MiB", context.memory().peak() >> 20))
+            },
+        );
+        report(&format!("self-join, {limit}"), &filter, || {
+            let context = setup.context(table, all);
+            let rows = join(&context, &stable.batches);
+            (rows, format!("peak {} MiB", context.memory().peak() >> 20))
+        });
+    }
+    let context = setup.context(UNLIMITED, UNLIMITED);
+    report("500 groups of 100 bytes", &filter, || {
+        (few_groups(&context, &few.batches, 0), String::new())
+    });
+    report("100000 integer groups", &filter, || {
+        (few_groups(&context, &stable.batches, 1), String::new())
+    });
+    report("one-row table", &filter, || {
+        let row = stable.batches[0].slice(0, 1);
+        for _ in 0..1000 {
+            let table = TempTable::create(
+                &context,
+                spec(&[PhysicalType::Bytes, PhysicalType::Int64], Access::Plain),
+            )
+            .unwrap();
+            let mut writer = table.writer();
+            writer.append(&row).unwrap();
+            writer.finish().unwrap();
+            std::hint::black_box(table.scan(None).next_batch().unwrap());
+        }
+        (1000, "tables".into())
+    });
+}
