@@ -1,11 +1,10 @@
 //! Types of expressions: what operands are converted to, and what a choice between several gives
 //! (the manual, "Type Conversion in Expression Evaluation").
 
-use mayfly_functions::{Argument, Coercibility};
-use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Error, PhysicalType, Result, SqlType, TypeKind, Value};
+use mayfly_functions::Argument;
+use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 
-use super::collation::{Claim, coercibility, has_collation};
+use super::collation::{aggregate_collations, coercibility, has_collation};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 
 /// The type of a predicate once it is a value.
@@ -222,7 +221,7 @@ pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
 
 /// The same value, compared by another collation.
 pub(crate) fn with_collation(mut expression: Expression, collation: CollationId) -> Expression {
-    if expression.ty.collation == collation {
+    if expression.ty.is_string() && expression.ty.collation == collation {
         return expression;
     }
     if !expression.ty.is_string() {
@@ -308,7 +307,7 @@ fn comparison_type(left: &Expression, right: &Expression, operation: &str) -> Re
     }
     let text = |ty: &SqlType| has_collation(ty);
     if text(a) && text(b) {
-        let collation = aggregate_collations(&[Claim::of(left), Claim::of(right)], operation)?;
+        let collation = aggregate_collations(&[left, right], operation, true)?;
         return Ok(Target::Collation(collation));
     }
     if a.is_temporal() || b.is_temporal() {
@@ -445,121 +444,13 @@ fn temporal_number(ty: &SqlType) -> SqlType {
     SqlType::decimal(digits + ty.decimals, ty.decimals)
 }
 
-/// The collation in which strings of these claims meet, or error 1267.
-pub(crate) fn aggregate_collations(claims: &[Claim], operation: &str) -> Result<CollationId> {
-    let Some((first, rest)) = claims.split_first() else {
-        return Ok(CollationId::default());
-    };
-    let mut winner = *first;
-    for claim in rest {
-        winner = stronger(winner, *claim).ok_or_else(|| illegal_mix(winner, *claim, operation))?;
-    }
-    Ok(winner.collation)
-}
-
-fn stronger(a: Claim, b: Claim) -> Option<Claim> {
-    if a.collation == b.collation {
-        return Some(if a.coercibility <= b.coercibility {
-            a
-        } else {
-            b
-        });
-    }
-    let weak = |claim: &Claim| claim.coercibility >= Coercibility::Numeric;
-    match (weak(&a), weak(&b)) {
-        (true, false) => return Some(b),
-        (false, true) => return Some(a),
-        _ => {}
-    }
-    if a.coercibility != b.coercibility {
-        let (strong, other) = if a.coercibility < b.coercibility {
-            (a, b)
-        } else {
-            (b, a)
-        };
-        // A Unicode string is not squeezed into a smaller character set unless it is a literal.
-        let narrows = is_unicode(other.collation)
-            && !is_unicode(strong.collation)
-            && strong.collation != CollationId::BINARY
-            && strong.coercibility > Coercibility::Explicit
-            && other.coercibility < Coercibility::Coercible;
-        return Some(if narrows { other } else { strong });
-    }
-    if a.coercibility == Coercibility::Explicit {
-        return None;
-    }
-    if a.collation == CollationId::BINARY {
-        return Some(a);
-    }
-    if b.collation == CollationId::BINARY {
-        return Some(b);
-    }
-    match (is_unicode(a.collation), is_unicode(b.collation)) {
-        (true, false) => return Some(a),
-        (false, true) => return Some(b),
-        _ => {}
-    }
-    if charset(a.collation) != charset(b.collation) {
-        return match (charset(a.collation), charset(b.collation)) {
-            ("utf8mb4", "utf8mb3") => Some(a),
-            ("utf8mb3", "utf8mb4") => Some(b),
-            (_, "ascii") => Some(a),
-            ("ascii", _) => Some(b),
-            _ => None,
-        };
-    }
-    match (
-        is_code_point_order(a.collation),
-        is_code_point_order(b.collation),
-    ) {
-        (true, false) => Some(a),
-        (false, true) => Some(b),
-        _ => None,
-    }
-}
-
-fn illegal_mix(a: Claim, b: Claim, operation: &str) -> Error {
-    let name = |claim: &Claim| super::collation::collation_name(claim.collation);
-    let strength = |claim: &Claim| match claim.coercibility {
-        Coercibility::Explicit => "EXPLICIT",
-        Coercibility::NoCollation => "NONE",
-        Coercibility::Implicit => "IMPLICIT",
-        Coercibility::SystemConstant => "SYSCONST",
-        Coercibility::Coercible => "COERCIBLE",
-        Coercibility::Numeric => "NUMERIC",
-        Coercibility::Ignorable => "IGNORABLE",
-    };
-    codes::ER_CANT_AGGREGATE_2COLLATIONS.with(&[
-        &name(&a),
-        &strength(&a),
-        &name(&b),
-        &strength(&b),
-        &operation,
-    ])
-}
-
-fn charset(collation: CollationId) -> &'static str {
-    let name = super::collation::collation_name(collation);
-    name.split('_').next().unwrap_or(name)
-}
-
-fn is_unicode(collation: CollationId) -> bool {
-    charset(collation).starts_with("utf8")
-}
-
-fn is_code_point_order(collation: CollationId) -> bool {
-    super::collation::collation_name(collation).ends_with("_bin")
-}
-
 /// The type of a choice between expressions: CASE, COALESCE, UNION.
 pub(crate) fn choice_type(choices: &[&Expression], operation: &str) -> Result<SqlType> {
-    let mut claims = Vec::new();
     let mut result: Option<SqlType> = None;
     for choice in choices {
         if choice.ty.kind == TypeKind::Null {
             continue;
         }
-        claims.push(Claim::of(choice));
         let ty = comparable(&choice.ty);
         result = Some(match result {
             None => ty,
@@ -571,14 +462,12 @@ pub(crate) fn choice_type(choices: &[&Expression], operation: &str) -> Result<Sq
     };
     if has_collation(&ty) && ty.kind != TypeKind::Json {
         // Numbers among the choices have no claim.
-        let strings: Vec<Claim> = claims
+        let strings: Vec<&Expression> = choices
             .iter()
             .copied()
-            .filter(|claim| claim.coercibility != Coercibility::Numeric)
+            .filter(|choice| has_collation(&choice.ty))
             .collect();
-        if !strings.is_empty() {
-            ty.collation = aggregate_collations(&strings, operation)?;
-        }
+        ty.collation = aggregate_collations(&strings, operation, false)?;
     }
     Ok(ty)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mayfly_functions::{Coercibility, ScalarFunction, Signature, aggregate, scalar};
 use mayfly_syntax::ast::FunctionArguments;
 use mayfly_syntax::ast::{self, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr};
+use mayfly_syntax::encodings::unit_name;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
@@ -247,15 +248,6 @@ impl Binder<'_> {
         let mut arguments = vec![operand];
         arguments.extend(removed);
         self.call_bound(name, arguments)
-    }
-}
-
-/// The unit of an interval as functions take it.
-fn unit_name(field: &DateTimeField) -> String {
-    match field {
-        DateTimeField::Custom(name) => name.value.to_ascii_uppercase(),
-        DateTimeField::Week(_) => "WEEK".to_owned(),
-        other => other.to_string(),
     }
 }
 

@@ -1,14 +1,13 @@
 //! Conversions that the user writes: CAST, CONVERT, COLLATE, introducers, typed literals.
 
-use mayfly_syntax::ast::{
-    CharacterLength, DataType, ExactNumberInfo, Expr, ObjectName, TypedString, Value as AstValue,
-};
+use mayfly_syntax::ast::{DataType, Expr, ObjectName, TypedString, Value as AstValue};
+use mayfly_syntax::encodings::{CastTypeKind, cast_type};
+use mayfly_types::charset::Charset;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::{DateRules, parse_datetime, parse_time};
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use super::literal;
-use crate::bind::collation::{collation_by_name, collation_name, default_collation};
 use crate::bind::types::{as_value, cast, string_of, with_collation};
 use crate::bind::{Binder, not_supported};
 use crate::expression::{Expression, ExpressionKind};
@@ -37,73 +36,40 @@ impl Binder<'_> {
     }
 
     fn cast_target(&self, data_type: &DataType, operand: &Expression) -> Result<SqlType> {
-        let fraction = |digits: &Option<u64>| digits.unwrap_or(0).min(6) as u8;
-        Ok(match data_type {
-            DataType::Signed
-            | DataType::SignedInteger
-            | DataType::BigInt(_)
-            | DataType::Int(_)
-            | DataType::Integer(_) => SqlType::bigint(),
-            DataType::Unsigned | DataType::UnsignedInteger => SqlType::bigint_unsigned(),
-            DataType::Char(length) | DataType::Character(length) | DataType::Varchar(length) => {
-                self.char_target(character_length(length.as_ref()), None, operand)?
+        let unsupported = || not_supported(&format!("CAST AS {data_type}"));
+        let written = cast_type(data_type).ok_or_else(unsupported)?;
+        let fraction = written.length.unwrap_or(0).min(6) as u8;
+        let byte = |digits: u64| u8::try_from(digits).unwrap_or(u8::MAX);
+        Ok(match written.kind {
+            CastTypeKind::Signed => SqlType::bigint(),
+            CastTypeKind::Unsigned => SqlType::bigint_unsigned(),
+            CastTypeKind::Char => {
+                self.char_target(written.length, written.charset.as_deref(), operand)?
             }
-            DataType::Binary(length) => match length {
-                Some(length) => SqlType::char(clamp(*length), CollationId::BINARY),
+            CastTypeKind::Binary => match written.length {
+                Some(length) => SqlType::char(clamp(length), CollationId::BINARY),
                 None => string_of(&operand.ty, CollationId::BINARY),
             },
-            DataType::Date => SqlType::temporal(TypeKind::Date, 0),
-            DataType::Datetime(digits) => SqlType::temporal(TypeKind::DateTime, fraction(digits)),
-            DataType::Timestamp(digits, _) => {
-                SqlType::temporal(TypeKind::DateTime, fraction(digits))
-            }
-            DataType::Time(digits, _) => SqlType::temporal(TypeKind::Time, fraction(digits)),
-            DataType::Decimal(info) | DataType::Numeric(info) | DataType::Dec(info) => {
-                decimal_target(info)
-            }
-            DataType::Double(_) | DataType::DoublePrecision | DataType::Real => SqlType::double(),
-            DataType::Float(info) => match info {
-                ExactNumberInfo::Precision(digits) if *digits > 24 => SqlType::double(),
-                _ => SqlType {
-                    kind: TypeKind::Float,
-                    length: 12,
-                    ..SqlType::double()
-                },
+            CastTypeKind::Decimal => SqlType::decimal(
+                byte(written.length.unwrap_or(10)),
+                byte(written.scale.unwrap_or(0)),
+            ),
+            CastTypeKind::Float if written.length.is_none_or(|digits| digits <= 24) => SqlType {
+                kind: TypeKind::Float,
+                length: 12,
+                ..SqlType::double()
             },
-            DataType::JSON => SqlType::json(),
-            DataType::Custom(name, modifiers) => {
-                return self.custom_target(name, modifiers, operand);
-            }
-            other => return Err(not_supported(&format!("CAST AS {other}"))),
-        })
-    }
-
-    /// Types that `sqlparser` has no variant for: YEAR, and CHAR with a character set.
-    fn custom_target(
-        &self,
-        name: &ObjectName,
-        modifiers: &[String],
-        operand: &Expression,
-    ) -> Result<SqlType> {
-        let name = name.to_string();
-        if name.eq_ignore_ascii_case("year") {
-            return Ok(SqlType {
+            CastTypeKind::Float | CastTypeKind::Double => SqlType::double(),
+            CastTypeKind::Date => SqlType::temporal(TypeKind::Date, 0),
+            CastTypeKind::Time => SqlType::temporal(TypeKind::Time, fraction),
+            CastTypeKind::DateTime => SqlType::temporal(TypeKind::DateTime, fraction),
+            CastTypeKind::Year => SqlType {
                 unsigned: true,
                 ..SqlType::temporal(TypeKind::Year, 0)
-            });
-        }
-        if name.eq_ignore_ascii_case("char") {
-            let mut length = None;
-            let mut charset = None;
-            for modifier in modifiers {
-                match modifier.parse::<u64>() {
-                    Ok(number) => length = Some(number),
-                    Err(_) => charset = Some(modifier.as_str()),
-                }
-            }
-            return self.char_target(length, charset, operand);
-        }
-        Err(not_supported(&format!("CAST AS {name}")))
+            },
+            CastTypeKind::Json => SqlType::json(),
+            CastTypeKind::Geometry => return Err(unsupported()),
+        })
     }
 
     fn char_target(
@@ -152,15 +118,15 @@ impl Binder<'_> {
     ) -> Result<Expression> {
         let operand = as_value(self.bind_expression(expr)?);
         let name = collation.to_string();
-        let collation = collation_by_name(name.trim_matches('`'))
+        let collation = CollationId::by_name(name.trim_matches('`'))
             .ok_or_else(|| codes::ER_UNKNOWN_COLLATION.with(&[&name]))?;
-        let own = charset_of(operand.ty.collation);
-        let compatible = own == charset_of(collation)
+        let own = operand.ty.collation.charset();
+        let compatible = own == collation.charset()
             || !operand.ty.is_string()
             || collation == CollationId::BINARY;
         if !compatible {
             return Err(
-                codes::ER_COLLATION_CHARSET_MISMATCH.with(&[&collation_name(collation), &own])
+                codes::ER_COLLATION_CHARSET_MISMATCH.with(&[&collation.name(), &own.name()])
             );
         }
         let operand = if operand.ty.is_string() {
@@ -169,10 +135,7 @@ impl Binder<'_> {
             let target = string_of(&operand.ty, collation);
             cast(operand, &target)
         };
-        self.call_bound(
-            "collate",
-            vec![operand, super::word(collation_name(collation))],
-        )
+        self.call_bound("collate", vec![operand, super::word(collation.name())])
     }
 
     /// `_charset'…'`: the bytes as they are, read in that character set.
@@ -188,12 +151,11 @@ impl Binder<'_> {
         if literal::is_hexadecimal(&literal)
             && let ExpressionKind::Literal(Value::Bytes(bytes)) = &literal.kind
         {
-            let text = match collation {
-                CollationId::LATIN1_SWEDISH_CI => {
-                    bytes.iter().map(|byte| char::from(*byte)).collect()
-                }
-                _ => String::from_utf8_lossy(bytes).into_owned(),
-            };
+            let decoded = collation.charset().decode(bytes).map_err(|_| {
+                let digits: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+                codes::ER_INVALID_CHARACTER_STRING.with(&[&collation.charset().name(), &digits])
+            })?;
+            let text = String::from_utf8_lossy(&decoded);
             return Ok(literal::string(&text, collation));
         }
         Ok(with_collation(literal, collation))
@@ -239,30 +201,9 @@ fn clamp(length: u64) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-fn character_length(length: Option<&CharacterLength>) -> Option<u64> {
-    match length? {
-        CharacterLength::IntegerLength { length, .. } => Some(*length),
-        CharacterLength::Max => None,
-    }
-}
-
-fn decimal_target(info: &ExactNumberInfo) -> SqlType {
-    let byte = |digits: u64| u8::try_from(digits).unwrap_or(u8::MAX);
-    match info {
-        ExactNumberInfo::None => SqlType::decimal(10, 0),
-        ExactNumberInfo::Precision(precision) => SqlType::decimal(byte(*precision), 0),
-        ExactNumberInfo::PrecisionAndScale(precision, scale) => {
-            SqlType::decimal(byte(*precision), u8::try_from(*scale).unwrap_or(0))
-        }
-    }
-}
-
 fn charset_collation(charset: &str) -> Result<CollationId> {
     let charset = charset.trim_matches('`');
-    default_collation(charset).ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&charset]))
-}
-
-fn charset_of(collation: CollationId) -> &'static str {
-    let name = collation_name(collation);
-    name.split('_').next().unwrap_or(name)
+    Charset::by_name(charset)
+        .map(Charset::default_collation)
+        .ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&charset]))
 }
