@@ -21,3 +21,8 @@ pub use context::{
 };
 pub use expression::{Program, Selection, evaluate};
 pub use stream::{ResultStream, execute};
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

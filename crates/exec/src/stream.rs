@@ -57,8 +57,11 @@ impl ResultStream {
     }
 
     fn advance(&mut self) -> Result<Option<Batch>> {
+        if matches!(self.state, State::Ended) {
+            return Ok(None);
+        }
+        self.run.statement.check_interrupt()?;
         if let State::New(plan) = &self.state {
-            self.run.statement.check_interrupt()?;
             let root: Arc<dyn Node> = build(&plan.root, &self.run)?;
             root.prepare(&self.run)?;
             self.state = State::Running(root.open(&self.run)?);

@@ -16,7 +16,6 @@ use mayfly_functions::Column;
 use mayfly_plan::Comparison;
 use mayfly_types::{CollationId, PhysicalType, Value};
 
-use super::collate;
 use super::truth::Truth;
 use super::values::{as_decimal, as_f64, as_i64, as_u64, into_array};
 
@@ -131,9 +130,7 @@ impl Comparer {
                 as_decimal(left, scale).cmp(&as_decimal(right, scale))
             }
             PhysicalType::Bytes => match (left, right) {
-                (Value::Bytes(left), Value::Bytes(right)) => {
-                    collate::compare(self.collation, left, right)
-                }
+                (Value::Bytes(left), Value::Bytes(right)) => self.collation.compare(left, right),
                 _ => Ordering::Equal,
             },
         }
@@ -196,26 +193,23 @@ impl Comparer {
         right: &[u8],
     ) -> BooleanBuffer {
         let rows = left.len();
-        if collate::equality_is_bytewise(self.collation) {
+        if self.collation.is_bytewise_equality() {
             match comparison {
                 Comparison::Equal => return equal_bytes_with_value(left, right),
                 Comparison::NotEqual => return !&equal_bytes_with_value(left, right),
                 _ => {}
             }
         }
-        let collation = self.collation;
+        let collation = self.collation.collation();
         match comparison {
-            Comparison::Equal => BooleanBuffer::collect_bool(rows, |row| {
-                collate::equals(collation, left.value(row), right)
-            }),
-            Comparison::NotEqual => BooleanBuffer::collect_bool(rows, |row| {
-                !collate::equals(collation, left.value(row), right)
-            }),
+            Comparison::Equal => {
+                BooleanBuffer::collect_bool(rows, |row| collation.equals(left.value(row), right))
+            }
+            Comparison::NotEqual => {
+                BooleanBuffer::collect_bool(rows, |row| !collation.equals(left.value(row), right))
+            }
             _ => BooleanBuffer::collect_bool(rows, |row| {
-                holds(
-                    comparison,
-                    collate::compare(collation, left.value(row), right),
-                )
+                holds(comparison, collation.compare(left.value(row), right))
             }),
         }
     }
@@ -240,17 +234,17 @@ impl Comparer {
             PhysicalType::Decimal256(_) => natives::<Decimal256Type>(comparison, left, right),
             PhysicalType::Bytes => {
                 let (left, right) = (left.as_binary_view(), right.as_binary_view());
-                let (rows, collation) = (left.len(), self.collation);
+                let (rows, collation) = (left.len(), self.collation.collation());
                 match comparison {
                     Comparison::Equal | Comparison::NullSafeEqual => {
                         BooleanBuffer::collect_bool(rows, |row| {
-                            collate::equals(collation, left.value(row), right.value(row))
+                            collation.equals(left.value(row), right.value(row))
                         })
                     }
                     _ => BooleanBuffer::collect_bool(rows, |row| {
                         holds(
                             comparison,
-                            collate::compare(collation, left.value(row), right.value(row)),
+                            collation.compare(left.value(row), right.value(row)),
                         )
                     }),
                 }

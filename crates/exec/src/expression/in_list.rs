@@ -11,7 +11,6 @@ use arrow_buffer::{BooleanBuffer, i256};
 use mayfly_functions::Column;
 use mayfly_types::{CollationId, PhysicalType, Value};
 
-use super::collate;
 use super::truth::Truth;
 use super::values::{as_decimal, as_f64, as_i64, as_u64};
 
@@ -129,14 +128,15 @@ impl InList {
                 Set::Decimal256(lookup) => natives::<Decimal256Type, _>(array, lookup, |v| v),
                 Set::Bytes(set, collation) => {
                     let array = array.as_binary_view();
-                    let bytewise = collate::equality_is_bytewise(*collation);
+                    let bytewise = collation.is_bytewise_equality();
+                    let collation = collation.collation();
                     let mut key = Vec::new();
                     BooleanBuffer::collect_bool(array.len(), |row| {
                         if bytewise {
                             return set.contains(array.value(row));
                         }
                         key.clear();
-                        collate::append_key(*collation, array.value(row), &mut key);
+                        collation.append_equality_key(array.value(row), &mut key);
                         set.contains(&key)
                     })
                 }
@@ -188,7 +188,7 @@ impl InList {
 
 fn key_of(collation: CollationId, bytes: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(bytes.len());
-    collate::append_key(collation, bytes, &mut key);
+    collation.append_equality_key(bytes, &mut key);
     key
 }
 

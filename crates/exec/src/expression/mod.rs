@@ -14,7 +14,6 @@
 //! evaluated over all rows at once, which is faster.
 
 mod cast;
-mod collate;
 mod compare;
 mod compile;
 mod evaluate;

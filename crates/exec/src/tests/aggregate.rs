@@ -1,0 +1,316 @@
+//! Aggregation against a plain map.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mayfly_plan::physical::{AggregateCall, Operator, Plan, Purpose};
+use mayfly_types::{SqlType, Value};
+
+use crate::testing::*;
+
+/// Rows (key, number, text) with repeating keys.
+fn rows(count: i64, keys: i64) -> Vec<Row> {
+    (0..count)
+        .map(|i| {
+            let k = (i * 7919) % keys;
+            let number = if i % 11 == 0 { NULL } else { n(i % 5) };
+            vec![
+                if k == 1 { NULL } else { n(k) },
+                number,
+                s(&format!("v{}", (i * 31) % 17)),
+            ]
+        })
+        .collect()
+}
+
+fn table(world: &mut World, rows: &[Row]) -> Plan {
+    scan(&world.table(&[int(), int(), binary()], rows))
+}
+
+fn sums(rows: &[Row]) -> Vec<Row> {
+    let mut groups: BTreeMap<String, (Value, i64, i64, Option<i64>)> = BTreeMap::new();
+    for row in rows {
+        let group = groups
+            .entry(format!("{:?}", row[0]))
+            .or_insert((row[0].clone(), 0, 0, None));
+        group.1 += 1;
+        if let Value::Int(value) = row[1] {
+            group.2 += 1;
+            *group.3.get_or_insert(0) += value;
+        }
+    }
+    let row = |(key, all, some, sum): (Value, i64, i64, Option<i64>)| {
+        vec![key, n(all), n(some), sum.map_or(NULL, n)]
+    };
+    groups.into_values().map(row).collect()
+}
+
+fn calls() -> Vec<AggregateCall> {
+    vec![
+        count(None),
+        count(Some(column(1, int()))),
+        sum(column(1, int())),
+    ]
+}
+
+#[test]
+fn groups_that_repeat_and_groups_that_do_not() {
+    for keys in [1, 7, 3000] {
+        let mut world = World::new();
+        let rows = rows(3000, keys);
+        let input = table(&mut world, &rows);
+        let plan = group(input, vec![column(0, int())], calls());
+        world.check(query(plan), &sums(&rows));
+    }
+}
+
+#[test]
+fn many_rows_turn_to_partitions() {
+    // More rows than the sample after which a worker decides.
+    let mut world = World::new();
+    let rows: Vec<Row> = (0..80_000_i64)
+        .map(|i| vec![n(i / 2), n(1), s("x")])
+        .collect();
+    let input = table(&mut world, &rows);
+    let plan = group(input, vec![column(0, int())], vec![count(None)]);
+    let expected: Vec<Row> = (0..40_000).map(|i| vec![n(i), n(2)]).collect();
+    let query = Arc::new(query(plan));
+    let expected = sorted(expected);
+    for config in configs() {
+        if config.hash == mayfly_storage::HashFunction::Colliding {
+            continue;
+        }
+        assert_eq!(
+            sorted(world.run(&query, &config).unwrap()),
+            expected,
+            "{}",
+            config.name
+        );
+    }
+}
+
+#[test]
+fn repeating_first_and_unique_later() {
+    let mut world = World::new();
+    let rows: Vec<Row> = (0..60_000_i64)
+        .map(|i| vec![n(if i < 40_000 { i % 3 } else { i }), n(1), s("x")])
+        .collect();
+    let input = table(&mut world, &rows);
+    let plan = group(input, vec![column(0, int())], vec![count(None)]);
+    let mut expected: Vec<Row> = (0..3)
+        .map(|i| vec![n(i), n(13_333 + i64::from(i == 0))])
+        .collect();
+    expected.extend((40_000..60_000).map(|i| vec![n(i), n(1)]));
+    let query = Arc::new(query(plan));
+    let expected = sorted(expected);
+    for config in configs() {
+        if config.hash == mayfly_storage::HashFunction::Colliding {
+            continue;
+        }
+        assert_eq!(
+            sorted(world.run(&query, &config).unwrap()),
+            expected,
+            "{}",
+            config.name
+        );
+    }
+}
+
+#[test]
+fn no_keys_and_no_rows() {
+    let mut world = World::new();
+    let empty = table(&mut world, &[]);
+    world.check(
+        query(group(empty.clone(), Vec::new(), calls())),
+        &[vec![n(0), n(0), NULL]],
+    );
+    world.check(query(group(empty, vec![column(0, int())], calls())), &[]);
+    let rows = rows(1000, 7);
+    let input = table(&mut world, &rows);
+    let total: i64 = rows
+        .iter()
+        .map(|row| if let Value::Int(v) = row[1] { v } else { 0 })
+        .sum();
+    let counted = rows.iter().filter(|row| !row[1].is_null()).count() as i64;
+    world.check(
+        query(group(input, Vec::new(), calls())),
+        &[vec![n(1000), n(counted), n(total)]],
+    );
+}
+
+#[test]
+fn collations_decide_groups() {
+    let mut world = World::new();
+    let table = world.table(&[text()], &[vec![s("a")], vec![s("A")], vec![s("b")]]);
+    let plan = group(scan(&table), vec![column(0, text())], vec![count(None)]);
+    world.check(query(plan), &[vec![s("a"), n(2)], vec![s("b"), n(1)]]);
+}
+
+#[test]
+fn first_groups_counts_all_their_rows() {
+    let mut world = World::new();
+    let rows = rows(3000, 50);
+    let input = table(&mut world, &rows);
+    let mut plan = group(input, vec![column(0, int())], calls());
+    if let Operator::Aggregate { first_groups, .. } = &mut plan.operator {
+        *first_groups = Some(4);
+    }
+    let mut keys: Vec<Value> = Vec::new();
+    for row in &rows {
+        if !keys.contains(&row[0]) && keys.len() < 4 {
+            keys.push(row[0].clone());
+        }
+    }
+    let all = sums(&rows);
+    let expected: Vec<Row> = keys
+        .iter()
+        .map(|key| all.iter().find(|row| row[0] == *key).unwrap().clone())
+        .collect();
+    world.check_ordered(query(plan), &expected);
+}
+
+#[test]
+fn distinct_and_ordered_calls() {
+    let mut world = World::new();
+    let rows = rows(2000, 4);
+    let input = table(&mut world, &rows);
+    let distinct_count = AggregateCall {
+        distinct: true,
+        ..count(Some(column(1, int())))
+    };
+    let ordered = AggregateCall {
+        distinct: true,
+        order_by: vec![key(column(2, binary()), true)],
+        ..concat(column(2, binary()))
+    };
+    let calls = vec![distinct_count, ordered, count(None)];
+    let expect = |rows: &[&Row]| {
+        let mut numbers: Vec<i64> = rows
+            .iter()
+            .filter_map(|row| {
+                if let Value::Int(v) = row[1] {
+                    Some(v)
+                } else {
+                    None
+                }
+            })
+            .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut texts: Vec<Vec<u8>> = rows
+            .iter()
+            .filter_map(|row| {
+                if let Value::Bytes(v) = &row[2] {
+                    Some(v.clone())
+                } else {
+                    None
+                }
+            })
+            .collect();
+        texts.sort();
+        texts.dedup();
+        texts.reverse();
+        vec![
+            n(numbers.len() as i64),
+            Value::Bytes(texts.join(&b',')),
+            n(rows.len() as i64),
+        ]
+    };
+    let all: Vec<&Row> = rows.iter().collect();
+    world.check(
+        query(group(input.clone(), Vec::new(), calls.clone())),
+        &[expect(&all)],
+    );
+    let mut expected = Vec::new();
+    for k in [n(0), NULL, n(2), n(3)] {
+        let of_key: Vec<&Row> = rows.iter().filter(|row| row[0] == k).collect();
+        let mut row = vec![k];
+        row.extend(expect(&of_key));
+        expected.push(row);
+    }
+    world.check(
+        query(group(input, vec![column(0, int())], calls)),
+        &expected,
+    );
+}
+
+#[test]
+fn order_sensitive_calls_see_rows_in_order() {
+    let mut world = World::new();
+    let rows: Vec<Row> = (0..50)
+        .map(|i| vec![n(i % 2), n(i), s(&format!("{i}"))])
+        .collect();
+    let input = table(&mut world, &rows);
+    let list = |keep: fn(i64) -> bool| {
+        let list: Vec<String> = (0..50)
+            .filter(|i| keep(*i))
+            .map(|i| i.to_string())
+            .collect();
+        s(&list.join(","))
+    };
+    world.check(
+        query(group(
+            input.clone(),
+            Vec::new(),
+            vec![concat(column(2, binary()))],
+        )),
+        &[vec![list(|_| true)]],
+    );
+    world.check(
+        query(group(
+            input,
+            vec![column(0, int())],
+            vec![concat(column(2, binary()))],
+        )),
+        &[
+            vec![n(0), list(|i| i % 2 == 0)],
+            vec![n(1), list(|i| i % 2 == 1)],
+        ],
+    );
+}
+
+#[test]
+fn rollup_sums_up_each_level() {
+    let mut world = World::new();
+    let rows = [("x", "a", 1), ("x", "b", 2), ("y", "a", 4), ("x", "a", 8)];
+    let rows: Vec<Row> = rows
+        .iter()
+        .map(|(a, b, v)| vec![s(a), s(b), n(*v)])
+        .collect();
+    let table = world.table(&[text(), text(), int()], &rows);
+    let mut plan = group(
+        scan(&table),
+        vec![column(0, text()), column(1, text())],
+        vec![sum(column(2, int()))],
+    );
+    if let Operator::Aggregate { rollup, .. } = &mut plan.operator {
+        *rollup = true;
+    }
+    plan.output.push(SqlType::bigint());
+    let row = |a: Value, b: Value, v, level| vec![a, b, n(v), n(level)];
+    world.check_ordered(
+        query(plan),
+        &[
+            row(s("x"), s("a"), 9, 0),
+            row(s("x"), s("b"), 2, 0),
+            row(s("x"), NULL, 11, 1),
+            row(s("y"), s("a"), 4, 0),
+            row(s("y"), NULL, 4, 1),
+            row(NULL, NULL, 15, 2),
+        ],
+    );
+}
+
+#[test]
+fn distinct_is_a_grouping_without_calls() {
+    let mut world = World::new();
+    let rows = rows(5000, 13);
+    let input = table(&mut world, &rows);
+    let plan = group(input, vec![column(0, int())], Vec::new());
+    let expected: Vec<Row> = sums(&rows)
+        .into_iter()
+        .map(|row| vec![row[0].clone()])
+        .collect();
+    world.check(query(plan), &expected);
+    let _ = Purpose::Distinct;
+}

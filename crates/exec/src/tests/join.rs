@@ -1,0 +1,280 @@
+//! Joins of every kind against nested loops over plain rows.
+
+use std::sync::Arc;
+
+use mayfly_plan::Comparison;
+use mayfly_plan::physical::{JoinKey, JoinKind, Operator, Plan, Purpose};
+use mayfly_types::{SqlType, Value};
+
+use crate::testing::*;
+
+const KINDS: [JoinKind; 4] = [
+    JoinKind::Inner,
+    JoinKind::Left,
+    JoinKind::Semi,
+    JoinKind::Anti,
+];
+
+fn sides(world: &mut World, left: i64, right: i64, keys: i64) -> (Vec<Row>, Vec<Row>, Plan, Plan) {
+    let rows = |count: i64, factor: i64| -> Vec<Row> {
+        (0..count)
+            .map(|i| {
+                let k = (i * factor) % keys;
+                vec![if k == 0 { NULL } else { n(k) }, n(i)]
+            })
+            .collect()
+    };
+    let (left, right) = (rows(left, 7), rows(right, 13));
+    let l = world.table(&[int(), int()], &left);
+    let r = world.table(&[int(), int()], &right);
+    (left, right, scan(&l), scan(&r))
+}
+
+fn output(kind: JoinKind) -> Vec<SqlType> {
+    match kind {
+        JoinKind::Inner | JoinKind::Left => vec![int(); 4],
+        _ => vec![int(); 2],
+    }
+}
+
+/// The rows of a join by definition.
+fn oracle(
+    kind: JoinKind,
+    left: &[Row],
+    right: &[Row],
+    matches: impl Fn(&Row, &Row) -> bool,
+) -> Vec<Row> {
+    let mut out = Vec::new();
+    for l in left {
+        let partners: Vec<&Row> = right.iter().filter(|r| matches(l, r)).collect();
+        match kind {
+            JoinKind::Inner | JoinKind::Left => {
+                for r in &partners {
+                    out.push(l.iter().chain(r.iter()).cloned().collect());
+                }
+                if kind == JoinKind::Left && partners.is_empty() {
+                    let mut row = l.clone();
+                    row.extend([NULL, NULL]);
+                    out.push(row);
+                }
+            }
+            JoinKind::Semi if !partners.is_empty() => out.push(l.clone()),
+            JoinKind::Anti if partners.is_empty() => out.push(l.clone()),
+            _ => {}
+        }
+    }
+    out
+}
+
+fn hash_join(
+    kind: JoinKind,
+    left: &Plan,
+    right: &Plan,
+    null_safe: bool,
+    residual: Option<mayfly_plan::Expression>,
+    build_left: bool,
+) -> Plan {
+    plan(
+        Operator::HashJoin {
+            kind,
+            left: Box::new(left.clone()),
+            right: Box::new(right.clone()),
+            keys: vec![JoinKey {
+                left: column(0, int()),
+                right: column(0, int()),
+                null_safe,
+            }],
+            residual,
+            build_left,
+            temporary: why(Purpose::Join),
+        },
+        &output(kind),
+    )
+}
+
+fn equal(l: &Row, r: &Row) -> bool {
+    !l[0].is_null() && l[0] == r[0]
+}
+
+#[test]
+fn hash_joins() {
+    for (left, right, keys) in [
+        (200, 300, 50),
+        (300, 100, 1000),
+        (100, 0, 5),
+        (0, 100, 5),
+        (150, 120, 2),
+    ] {
+        let mut world = World::new();
+        let (l, r, left, right) = sides(&mut world, left, right, keys);
+        let less =
+            |a: &Row, b: &Row| matches!((&a[1], &b[1]), (Value::Int(a), Value::Int(b)) if a < b);
+        let residual = compare(Comparison::Less, column(1, int()), column(3, int()));
+        for kind in KINDS {
+            let join = hash_join(kind, &left, &right, false, None, false);
+            world.check(query(join), &oracle(kind, &l, &r, equal));
+            let join = hash_join(kind, &left, &right, true, None, false);
+            world.check(query(join), &oracle(kind, &l, &r, |l, r| l[0] == r[0]));
+            let join = hash_join(kind, &left, &right, false, Some(residual.clone()), false);
+            world.check(
+                query(join),
+                &oracle(kind, &l, &r, |l, r| equal(l, r) && less(l, r)),
+            );
+        }
+        let join = hash_join(JoinKind::Inner, &left, &right, false, Some(residual), true);
+        world.check(
+            query(join),
+            &oracle(JoinKind::Inner, &l, &r, |l, r| equal(l, r) && less(l, r)),
+        );
+    }
+}
+
+#[test]
+fn not_in_knows_nulls() {
+    let rows = |values: &[Value]| {
+        values
+            .iter()
+            .map(|v| vec![v.clone(), n(0)])
+            .collect::<Vec<Row>>()
+    };
+    let cases = [
+        (vec![n(1), n(2), NULL], vec![n(1), n(3)], vec![n(2)]),
+        (vec![n(1), n(2), NULL], vec![n(1), NULL], vec![]),
+        (vec![n(1), NULL], vec![], vec![n(1), NULL]),
+        (vec![n(1), n(2)], vec![n(5)], vec![n(1), n(2)]),
+    ];
+    for (left, right, expected) in cases {
+        let mut world = World::new();
+        let l = world.table(&[int(), int()], &rows(&left));
+        let r = world.table(&[int(), int()], &rows(&right));
+        let join = hash_join(
+            JoinKind::NullAwareAnti,
+            &scan(&l),
+            &scan(&r),
+            false,
+            None,
+            false,
+        );
+        world.check(query(join), &rows(&expected));
+    }
+}
+
+#[test]
+fn not_in_of_rows_knows_nulls() {
+    // (1, NULL) NOT IN ((2, 3)) is true: 1 differs from 2 whatever NULL is.
+    let mut world = World::new();
+    let l = world.table(
+        &[int(), int()],
+        &[
+            vec![n(1), NULL],
+            vec![n(2), NULL],
+            vec![n(2), n(3)],
+            vec![n(2), n(4)],
+        ],
+    );
+    let r = world.table(&[int(), int()], &[vec![n(2), n(3)]]);
+    let key = |index| JoinKey {
+        left: column(index, int()),
+        right: column(index, int()),
+        null_safe: false,
+    };
+    let join = plan(
+        Operator::HashJoin {
+            kind: JoinKind::NullAwareAnti,
+            left: Box::new(scan(&l)),
+            right: Box::new(scan(&r)),
+            keys: vec![key(0), key(1)],
+            residual: None,
+            build_left: false,
+            temporary: why(Purpose::Join),
+        },
+        &[int(), int()],
+    );
+    world.check(query(join), &[vec![n(1), NULL], vec![n(2), n(4)]]);
+}
+
+#[test]
+fn nested_loops() {
+    for (left, right) in [(50, 70), (3, 200), (200, 3), (0, 5), (5, 0)] {
+        let mut world = World::new();
+        let (l, r, left, right) = sides(&mut world, left, right, 40);
+        let condition = compare(Comparison::Less, column(0, int()), column(2, int()));
+        let less =
+            |a: &Row, b: &Row| matches!((&a[0], &b[0]), (Value::Int(a), Value::Int(b)) if a < b);
+        for kind in KINDS {
+            let join = |condition| {
+                plan(
+                    Operator::NestedLoopJoin {
+                        kind,
+                        left: Box::new(left.clone()),
+                        right: Box::new(right.clone()),
+                        condition,
+                        temporary: why(Purpose::Join),
+                    },
+                    &output(kind),
+                )
+            };
+            world.check(
+                query(join(Some(condition.clone()))),
+                &oracle(kind, &l, &r, less),
+            );
+            world.check(query(join(None)), &oracle(kind, &l, &r, |_, _| true));
+        }
+    }
+}
+
+#[test]
+fn apply_runs_the_right_side_for_each_row() {
+    let mut world = World::new();
+    let (l, r, left, right) = sides(&mut world, 30, 40, 10);
+    // LATERAL (SELECT * FROM right WHERE right.c0 = left.c0)
+    let predicate = compare(Comparison::Equal, column(0, int()), parameter(0, int()));
+    let inner = plan(
+        Operator::Filter {
+            input: Box::new(right),
+            predicate,
+        },
+        &[int(), int()],
+    );
+    let condition = compare(Comparison::Less, column(1, int()), column(3, int()));
+    let less = |a: &Row, b: &Row| matches!((&a[1], &b[1]), (Value::Int(a), Value::Int(b)) if a < b);
+    for kind in KINDS {
+        let apply = plan(
+            Operator::Apply {
+                kind,
+                left: Box::new(left.clone()),
+                right: Box::new(inner.clone()),
+                parameters: vec![(0, column(0, int()))],
+                condition: Some(condition.clone()),
+            },
+            &output(kind),
+        );
+        world.check(
+            query_with(apply, Vec::new(), 1),
+            &oracle(kind, &l, &r, |l, r| equal(l, r) && less(l, r)),
+        );
+    }
+}
+
+#[test]
+fn one_left_row_with_very_many_partners() {
+    let mut world = World::new();
+    let l = world.table(&[int(), int()], &[vec![n(1), n(0)], vec![n(2), n(0)]]);
+    let rows: Vec<Row> = (0..20_000).map(|i| vec![n(1), n(i)]).collect();
+    let r = world.table(&[int(), int()], &rows);
+    let join = hash_join(JoinKind::Left, &scan(&l), &scan(&r), false, None, false);
+    let counted = Arc::new(query(group(
+        join,
+        vec![column(0, int())],
+        vec![count(Some(column(3, int())))],
+    )));
+    for config in configs() {
+        let rows = world.run(&counted, &config).unwrap();
+        assert_eq!(
+            sorted(rows),
+            [vec![n(1), n(20_000)], vec![n(2), n(0)]],
+            "{}",
+            config.name
+        );
+    }
+}

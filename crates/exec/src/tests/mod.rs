@@ -1,0 +1,6 @@
+//! Operators against expected rows, under every configuration of [`crate::testing::configs`].
+
+mod aggregate;
+mod expression;
+mod join;
+mod query;
