@@ -1,0 +1,451 @@
+//! Casts of whole arrays, and of single values by way of the same code.
+
+use std::sync::Arc;
+
+use arrow_array::builder::BinaryViewBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, new_null_array};
+use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder};
+
+use super::source::{Datum, Source};
+use super::{CastContext, numeric, string, temporal};
+use crate::decimal::{rescale_i128, rescale_i256};
+use crate::error::Result;
+use crate::sql_type::{PhysicalType, SqlType, TypeKind};
+use crate::value::Value;
+
+/// Converts every value of an array, as CAST does.
+pub fn cast_array(
+    array: &ArrayRef,
+    from: &SqlType,
+    to: &SqlType,
+    context: &CastContext<'_>,
+) -> Result<ArrayRef> {
+    let physical = to.physical();
+    if from.kind == TypeKind::Null || array.null_count() == array.len() {
+        return Ok(new_null_array(&physical.arrow(), array.len()));
+    }
+    if let Some(array) = cast_unchanged(array, from, to) {
+        return Ok(array);
+    }
+    if let Some(array) = cast_plain_numbers(array, from, to) {
+        return Ok(array);
+    }
+    let source = Source::new(array);
+    match physical {
+        PhysicalType::Bytes => cast_to_bytes(source, array.len(), from, to, context),
+        _ => {
+            let mut builder = NativeBuilder::new(physical, array.len());
+            for row in 0..array.len() {
+                match source.get(row) {
+                    Some(datum) => builder.push(cast_datum(datum, from, to, context)?),
+                    None => builder.push(None),
+                }
+            }
+            Ok(builder.finish())
+        }
+    }
+}
+
+/// Converts one value, as CAST does.
+pub fn cast_value(
+    value: &Value,
+    from: &SqlType,
+    to: &SqlType,
+    context: &CastContext<'_>,
+) -> Result<Value> {
+    let Some(datum) = Datum::of(value) else {
+        return Ok(Value::Null);
+    };
+    if from.kind == TypeKind::Null {
+        return Ok(Value::Null);
+    }
+    if to.physical() != PhysicalType::Bytes {
+        return Ok(match cast_datum(datum, from, to, context)? {
+            Some(native) => native.to_value(),
+            None => Value::Null,
+        });
+    }
+    let mut out = Vec::new();
+    Ok(match append_bytes(&mut out, datum, from, to, context)? {
+        Some(()) => Value::Bytes(out),
+        None => Value::Null,
+    })
+}
+
+/// Whether text of one type is, byte for byte, valid text of another, whatever its length.
+fn same_text(from: &SqlType, to: &SqlType) -> bool {
+    use crate::charset::Charset;
+    if from.kind == TypeKind::Json || to.kind == TypeKind::Json {
+        return from.kind == to.kind;
+    }
+    let (from, to) = (from.collation.charset(), to.collation.charset());
+    from == to
+        || matches!(
+            (from, to),
+            (Charset::Ascii, Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Latin1)
+                | (Charset::Utf8mb3 | Charset::Latin1, Charset::Utf8mb4)
+                | (Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Ascii, Charset::Binary)
+        )
+        || (from == Charset::Latin1 && to == Charset::Utf8mb3)
+}
+
+/// The array itself, when all its values are values of the target type as they are.
+pub(super) fn cast_unchanged(array: &ArrayRef, from: &SqlType, to: &SqlType) -> Option<ArrayRef> {
+    if from.physical() != to.physical() {
+        return None;
+    }
+    let same = match (from.physical(), to.kind) {
+        (PhysicalType::Int64, TypeKind::Date) => from.kind == TypeKind::Date,
+        (PhysicalType::Int64, TypeKind::DateTime | TypeKind::Timestamp) => {
+            from.kind == TypeKind::Date
+                || (matches!(from.kind, TypeKind::DateTime | TypeKind::Timestamp)
+                    && from.decimals <= to.decimals)
+        }
+        (PhysicalType::Int64, TypeKind::Time) => {
+            from.kind == TypeKind::Time && from.decimals <= to.decimals
+        }
+        (PhysicalType::Int64 | PhysicalType::UInt64, TypeKind::BigInt) => {
+            from.is_integer() || matches!(from.kind, TypeKind::Enum | TypeKind::Set)
+        }
+        (PhysicalType::Float64, TypeKind::Double) => true,
+        (PhysicalType::Float64, _) => from.kind == to.kind,
+        (PhysicalType::Decimal128(_) | PhysicalType::Decimal256(_), _) => from.length <= to.length,
+        (PhysicalType::Bytes, _) => {
+            let fits = match string::length_limit(to) {
+                None => true,
+                // Binary strings of a fixed length are padded.
+                Some(_) if to.kind == TypeKind::Char && to.is_binary_string() => false,
+                Some(limit) => all_within(array, limit),
+            };
+            same_text(from, to) && fits
+        }
+        (PhysicalType::Bool, _) => true,
+        _ => from.kind == to.kind && from.length <= to.length,
+    };
+    let same = same && (from.physical() != PhysicalType::UInt64 || to.members == from.members || to.kind == TypeKind::BigInt);
+    same.then(|| Arc::clone(array))
+}
+
+/// Whether no value has more bytes than `limit`, and so no more characters.
+pub(super) fn all_within(array: &ArrayRef, limit: usize) -> bool {
+    // The lower half of a view is the length.
+    array
+        .as_binary_view_opt()
+        .is_some_and(|array| array.views().iter().all(|view| *view as u32 as usize <= limit))
+}
+
+fn unary<F: ArrowPrimitiveType, T: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    convert: impl Fn(F::Native) -> T::Native,
+) -> ArrayRef {
+    Arc::new(array.as_primitive::<F>().unary::<_, T>(convert))
+}
+
+/// Conversions between numbers that cannot fail or warn, one typed loop each.
+fn cast_plain_numbers(array: &ArrayRef, from: &SqlType, to: &SqlType) -> Option<ArrayRef> {
+    if from.is_temporal() || matches!(to.kind, TypeKind::Year | TypeKind::Bit | TypeKind::Float) {
+        return None;
+    }
+    Some(match (from.physical(), to.physical()) {
+        (PhysicalType::Int64, PhysicalType::Float64) => {
+            unary::<Int64Type, Float64Type>(array, |value| value as f64)
+        }
+        (PhysicalType::UInt64, PhysicalType::Float64) => {
+            unary::<UInt64Type, Float64Type>(array, |value| value as f64)
+        }
+        (PhysicalType::Decimal128(scale), PhysicalType::Float64) => {
+            unary::<Decimal128Type, Float64Type>(array, |value| {
+                crate::decimal::convert::i128_to_f64(value, scale)
+            })
+        }
+        (PhysicalType::Int64, PhysicalType::UInt64) if to.kind == TypeKind::BigInt => {
+            unary::<Int64Type, UInt64Type>(array, |value| value as u64)
+        }
+        (PhysicalType::UInt64, PhysicalType::Int64) if to.kind == TypeKind::BigInt => {
+            unary::<UInt64Type, Int64Type>(array, |value| value as i64)
+        }
+        (PhysicalType::Bool, PhysicalType::Int64) if !to.is_temporal() => {
+            let array = array.as_boolean_opt()?;
+            let values = array.values().iter().map(i64::from).collect();
+            Arc::new(PrimitiveArray::<Int64Type>::new(values, array.nulls().cloned()))
+        }
+        (from_physical, PhysicalType::Decimal128(scale)) => {
+            let whole = crate::decimal::decimal_of_numeric(from);
+            let integer_digits = |ty: &SqlType| ty.length.saturating_sub(u32::from(ty.decimals));
+            // A smaller scale may round up into one more digit.
+            let spare = u32::from(to.decimals < whole.decimals);
+            if !from.is_numeric() || integer_digits(to) < integer_digits(&whole) + spare {
+                return None;
+            }
+            let scaled = |value: i128, from: u8| rescale_i128(value, from, scale).unwrap_or(0);
+            let array = match from_physical {
+                PhysicalType::Int64 => unary::<Int64Type, Decimal128Type>(array, |value| {
+                    scaled(i128::from(value), 0)
+                }),
+                PhysicalType::UInt64 => unary::<UInt64Type, Decimal128Type>(array, |value| {
+                    scaled(i128::from(value), 0)
+                }),
+                PhysicalType::Decimal128(from) => {
+                    unary::<Decimal128Type, Decimal128Type>(array, |value| scaled(value, from))
+                }
+                _ => return None,
+            };
+            let array = array.as_primitive::<Decimal128Type>().clone();
+            Arc::new(array.with_data_type(to.physical().arrow()))
+        }
+        (PhysicalType::Decimal256(from_scale), PhysicalType::Decimal256(scale))
+            if to.length - u32::from(scale) > from.length - u32::from(from_scale) =>
+        {
+            let array = array
+                .as_primitive::<Decimal256Type>()
+                .unary::<_, Decimal256Type>(|value| {
+                    rescale_i256(value, from_scale, scale).unwrap_or(value)
+                });
+            Arc::new(array.with_data_type(to.physical().arrow()))
+        }
+        _ => return None,
+    })
+}
+
+/// A value of a physical type other than Bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Native {
+    Int(i64),
+    UInt(u64),
+    Float(f64),
+    Decimal(crate::decimal::Decimal),
+}
+
+impl Native {
+    pub(super) fn to_value(self) -> Value {
+        match self {
+            Self::Int(value) => Value::Int(value),
+            Self::UInt(value) => Value::UInt(value),
+            Self::Float(value) => Value::Float(value),
+            Self::Decimal(value) => value.into(),
+        }
+    }
+}
+
+/// Casts one value to a type whose physical type is not Bytes.
+fn cast_datum(
+    datum: Datum<'_>,
+    from: &SqlType,
+    to: &SqlType,
+    context: &CastContext<'_>,
+) -> Result<Option<Native>> {
+    Ok(match to.kind {
+        TypeKind::Null => None,
+        TypeKind::Boolean => {
+            let truth = match datum {
+                Datum::Int(value) => value != 0,
+                Datum::UInt(value) => value != 0,
+                Datum::Decimal(value) => !value.is_zero(),
+                _ => numeric::to_double(datum, from, context) != 0.0,
+            };
+            Some(Native::Int(i64::from(truth)))
+        }
+        TypeKind::TinyInt
+        | TypeKind::SmallInt
+        | TypeKind::MediumInt
+        | TypeKind::Int
+        | TypeKind::BigInt => {
+            let bits = numeric::to_integer(datum, from, to.unsigned, context);
+            Some(if to.unsigned {
+                Native::UInt(bits as u64)
+            } else {
+                Native::Int(bits)
+            })
+        }
+        TypeKind::Bit | TypeKind::Enum | TypeKind::Set => {
+            let bits = numeric::to_integer(datum, from, true, context);
+            Some(Native::UInt(bits as u64))
+        }
+        TypeKind::Year => numeric::to_year(datum, from, context).map(Native::UInt),
+        TypeKind::Float => Some(Native::Float(numeric::to_float(datum, from, context)?)),
+        TypeKind::Double => Some(Native::Float(numeric::to_double(datum, from, context))),
+        TypeKind::Decimal => Some(Native::Decimal(numeric::to_decimal(
+            datum, from, to, context,
+        ))),
+        TypeKind::Time => temporal::to_time(datum, from, to, context).map(Native::Int),
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {
+            temporal::to_datetime(datum, from, to, context).map(Native::Int)
+        }
+        _ => None,
+    })
+}
+
+/// Casts one value to a type whose physical type is Bytes.
+fn append_bytes(
+    out: &mut Vec<u8>,
+    datum: Datum<'_>,
+    from: &SqlType,
+    to: &SqlType,
+    context: &CastContext<'_>,
+) -> Result<Option<()>> {
+    if to.kind == TypeKind::Json {
+        string::append_json(out, datum, from)?;
+        return Ok(Some(()));
+    }
+    Ok(string::append_string(out, datum, from, to, context))
+}
+
+fn cast_to_bytes(
+    source: Source<'_>,
+    rows: usize,
+    from: &SqlType,
+    to: &SqlType,
+    context: &CastContext<'_>,
+) -> Result<ArrayRef> {
+    let mut builder = BinaryViewBuilder::with_capacity(rows);
+    let mut text = Vec::new();
+    for row in 0..rows {
+        text.clear();
+        let value = match source.get(row) {
+            Some(datum) => append_bytes(&mut text, datum, from, to, context)?,
+            None => None,
+        };
+        match value {
+            Some(()) => builder.append_value(&text),
+            None => builder.append_null(),
+        }
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+/// Gathers values of any physical type but Bytes.
+pub(super) enum NativeBuilder {
+    Bool(BooleanBufferBuilder, NullBufferBuilder),
+    Int(Vec<i64>, NullBufferBuilder),
+    UInt(Vec<u64>, NullBufferBuilder),
+    Float(Vec<f64>, NullBufferBuilder),
+    Decimal128(Vec<i128>, NullBufferBuilder, u8),
+    Decimal256(Vec<arrow_buffer::i256>, NullBufferBuilder, u8),
+}
+
+impl NativeBuilder {
+    pub(super) fn new(physical: PhysicalType, capacity: usize) -> Self {
+        let nulls = NullBufferBuilder::new(capacity);
+        match physical {
+            PhysicalType::Bool => Self::Bool(BooleanBufferBuilder::new(capacity), nulls),
+            PhysicalType::Int64 | PhysicalType::Bytes => {
+                Self::Int(Vec::with_capacity(capacity), nulls)
+            }
+            PhysicalType::UInt64 => Self::UInt(Vec::with_capacity(capacity), nulls),
+            PhysicalType::Float64 => Self::Float(Vec::with_capacity(capacity), nulls),
+            PhysicalType::Decimal128(scale) => {
+                Self::Decimal128(Vec::with_capacity(capacity), nulls, scale)
+            }
+            PhysicalType::Decimal256(scale) => {
+                Self::Decimal256(Vec::with_capacity(capacity), nulls, scale)
+            }
+        }
+    }
+
+    pub(super) fn push(&mut self, value: Option<Native>) {
+        let int = match value {
+            Some(Native::Int(value)) => value,
+            Some(Native::UInt(value)) => value as i64,
+            _ => 0,
+        };
+        let decimal = |scale: u8| match value {
+            Some(Native::Decimal(value)) if value.scale == scale => value.unscaled,
+            Some(Native::Decimal(value)) => value.rescale(scale).map_or(value.unscaled, |v| v.unscaled),
+            _ => arrow_buffer::i256::ZERO,
+        };
+        let nulls = match self {
+            Self::Bool(values, nulls) => {
+                values.append(int != 0);
+                nulls
+            }
+            Self::Int(values, nulls) => {
+                values.push(int);
+                nulls
+            }
+            Self::UInt(values, nulls) => {
+                values.push(int as u64);
+                nulls
+            }
+            Self::Float(values, nulls) => {
+                values.push(match value {
+                    Some(Native::Float(value)) => value,
+                    _ => 0.0,
+                });
+                nulls
+            }
+            Self::Decimal128(values, nulls, scale) => {
+                values.push(decimal(*scale).as_i128());
+                nulls
+            }
+            Self::Decimal256(values, nulls, scale) => {
+                values.push(decimal(*scale));
+                nulls
+            }
+        };
+        nulls.append(value.is_some());
+    }
+
+    pub(super) fn finish(self) -> ArrayRef {
+        match self {
+            Self::Bool(mut values, mut nulls) => {
+                Arc::new(BooleanArray::new(values.finish(), nulls.finish()))
+            }
+            Self::Int(values, mut nulls) => Arc::new(PrimitiveArray::<Int64Type>::new(
+                values.into(),
+                nulls.finish(),
+            )),
+            Self::UInt(values, mut nulls) => Arc::new(PrimitiveArray::<UInt64Type>::new(
+                values.into(),
+                nulls.finish(),
+            )),
+            Self::Float(values, mut nulls) => Arc::new(PrimitiveArray::<Float64Type>::new(
+                values.into(),
+                nulls.finish(),
+            )),
+            Self::Decimal128(values, mut nulls, scale) => Arc::new(
+                PrimitiveArray::<Decimal128Type>::new(values.into(), nulls.finish())
+                    .with_data_type(PhysicalType::Decimal128(scale).arrow()),
+            ),
+            Self::Decimal256(values, mut nulls, scale) => Arc::new(
+                PrimitiveArray::<Decimal256Type>::new(values.into(), nulls.finish())
+                    .with_data_type(PhysicalType::Decimal256(scale).arrow()),
+            ),
+        }
+    }
+}
+
+/// The value of one row of an array.
+pub fn array_value(array: &dyn Array, row: usize) -> Value {
+    Source::new(array)
+        .get(row)
+        .map_or(Value::Null, Datum::to_value)
+}
+
+/// An array of single values of one type.
+pub fn array_of_values(values: &[Value], physical: PhysicalType) -> ArrayRef {
+    if physical == PhysicalType::Bytes {
+        let mut builder = BinaryViewBuilder::with_capacity(values.len());
+        for value in values {
+            match value {
+                Value::Bytes(bytes) => builder.append_value(bytes),
+                _ => builder.append_null(),
+            }
+        }
+        return Arc::new(builder.finish());
+    }
+    let mut builder = NativeBuilder::new(physical, values.len());
+    for value in values {
+        builder.push(match Datum::of(value) {
+            Some(Datum::Int(value)) => Some(Native::Int(value)),
+            Some(Datum::UInt(value)) => Some(Native::UInt(value)),
+            Some(Datum::Float(value)) => Some(Native::Float(value)),
+            Some(Datum::Decimal(value)) => Some(Native::Decimal(value)),
+            Some(Datum::Bytes(_)) | None => None,
+        });
+    }
+    builder.finish()
+}

@@ -1,0 +1,118 @@
+//! Conversions between types: CAST and the implicit casts of expressions ([`cast_array`],
+//! [`cast_value`]), and assignment to columns ([`store_array`], [`store_value`]).
+//!
+//! An expression's cast always gives a value, and complains by warnings; storing rejects what does
+//! not fit in strict mode and otherwise stores the nearest value with a warning. See the manual,
+//! "Cast Functions and Operators", "Out-of-Range and Overflow Handling", and "Server SQL Modes".
+//!
+//! * [`source`]: one value of an array, without an allocation
+//! * [`number`]: text to numbers; [`float_text`]: floats to text; [`text`]: any value to text
+//! * [`numeric`], [`temporal`], [`string`]: casts by the kind of their target
+//! * [`store`]: assignment
+
+mod array;
+pub mod float_text;
+pub mod number;
+mod numeric;
+pub mod source;
+mod store;
+mod store_temporal;
+mod string;
+mod temporal;
+#[cfg(test)]
+mod tests;
+pub mod text;
+
+pub use array::{array_of_values, array_value, cast_array, cast_value};
+pub use store::{StoreContext, store_array, store_value};
+pub use text::ColumnFormatter;
+
+use crate::diagnostics::{Diagnostics, Level};
+use crate::error::{Error, ErrorCode, codes};
+use crate::sql_mode::SqlMode;
+use crate::temporal::{DateTime, TimeZone};
+
+/// What a conversion needs to know of its statement.
+#[derive(Debug, Clone, Copy)]
+pub struct CastContext<'a> {
+    /// Decides which dates are valid, and about rounding of fractional seconds.
+    pub sql_mode: SqlMode,
+    /// Receives warnings.
+    pub diagnostics: &'a Diagnostics,
+    /// The session's time zone, for text with an offset.
+    pub time_zone: &'a TimeZone,
+    /// The statement's date in the session's time zone: the day of a TIME that becomes a DATETIME.
+    pub current_date: DateTime,
+    /// The text of the expression that is cast, for warning 1264; may be empty.
+    pub operand: &'a str,
+}
+
+impl CastContext<'_> {
+    /// `Truncated incorrect DOUBLE value: 'abc'`
+    pub(crate) fn warn_truncated(&self, type_name: &str, value: &[u8]) {
+        let value = shown(value);
+        self.diagnostics
+            .warn(codes::ER_TRUNCATED_WRONG_VALUE.with(&[&type_name, &value]));
+    }
+
+    /// `Incorrect datetime value: 'abc'`
+    pub(crate) fn warn_incorrect(&self, type_name: &str, value: &[u8]) {
+        let value = shown(value);
+        self.diagnostics
+            .warn(codes::ER_WRONG_TEMPORAL_VALUE.with(&[&type_name, &value]));
+    }
+
+    pub(crate) fn warn_out_of_range(&self) {
+        self.diagnostics
+            .warn(codes::ER_WARN_DATA_OUT_OF_RANGE.with(&[&self.operand, &1]));
+    }
+
+    pub(crate) fn warn_text(&self, text: &str) {
+        self.diagnostics.warn(codes::ER_UNKNOWN_ERROR.with(&[&text]));
+    }
+
+    pub(crate) fn note(&self, error: Error) {
+        self.diagnostics.push(Level::Note, error);
+    }
+
+    pub(crate) fn truncates_fractions(&self) -> bool {
+        self.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL)
+    }
+}
+
+/// A value as messages quote it: at most 64 characters, wrong bytes as `\xNN`.
+pub(crate) fn shown(value: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in value.utf8_chunks() {
+        out.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            out.push_str(&format!("\\x{byte:02X}"));
+        }
+        if out.len() > 512 {
+            break;
+        }
+    }
+    match out.char_indices().nth(128) {
+        Some((end, _)) => out[..end].to_owned(),
+        None => out,
+    }
+}
+
+/// The bytes of characters as error 1366 shows them: `\xD0\xB6`, at most six, then `...`.
+pub(crate) fn shown_bytes(value: &[u8]) -> String {
+    let mut out = String::new();
+    for byte in value.iter().take(6) {
+        match byte {
+            0x20..0x7F => out.push(char::from(*byte)),
+            _ => out.push_str(&format!("\\x{byte:02X}")),
+        }
+    }
+    if value.len() > 6 {
+        out.push_str("...");
+    }
+    out
+}
+
+pub(crate) fn column_error(code: &ErrorCode, column: &str, row: u64) -> Error {
+    code.with(&[&column, &row])
+}

@@ -1,0 +1,134 @@
+//! Text to integers and doubles, as far as it is a number.
+
+/// A number that text starts with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parsed<T> {
+    /// The number; 0 when there is none.
+    pub value: T,
+    /// How many bytes were read, spaces at both ends included; 0 when there is no number.
+    pub consumed: usize,
+    /// Whether the number does not fit; `value` is the nearest that does.
+    pub overflow: bool,
+}
+
+fn is_space(byte: &u8) -> bool {
+    byte.is_ascii_whitespace() || *byte == 0x0B
+}
+
+fn spaces(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| is_space(byte)).count()
+}
+
+/// The integer that a text starts with.
+pub fn parse_integer(text: &[u8]) -> Parsed<i128> {
+    let mut at = spaces(text);
+    let negative = text.get(at) == Some(&b'-');
+    if matches!(text.get(at), Some(b'-' | b'+')) {
+        at += 1;
+    }
+    let start = at;
+    let mut value = 0_i128;
+    while let Some(byte @ b'0'..=b'9') = text.get(at) {
+        value = value.saturating_mul(10).saturating_add(i128::from(byte - b'0'));
+        at += 1;
+    }
+    if at == start {
+        return Parsed {
+            value: 0,
+            consumed: 0,
+            overflow: false,
+        };
+    }
+    at += spaces(&text[at..]);
+    let value = if negative { -value } else { value };
+    let clamped = value.clamp(i128::from(i64::MIN), i128::from(u64::MAX));
+    Parsed {
+        value: clamped,
+        consumed: at,
+        overflow: clamped != value,
+    }
+}
+
+/// The double that a text starts with.
+pub fn parse_double(text: &[u8]) -> Parsed<f64> {
+    let start = spaces(text);
+    let mut at = start;
+    if matches!(text.get(at), Some(b'-' | b'+')) {
+        at += 1;
+    }
+    let digits = |at: usize| {
+        text.get(at..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count()
+    };
+    let integer = digits(at);
+    at += integer;
+    let mut fraction = 0;
+    if text.get(at) == Some(&b'.') {
+        fraction = digits(at + 1);
+        if integer + fraction > 0 {
+            at += 1 + fraction;
+        }
+    }
+    if integer + fraction == 0 {
+        return Parsed {
+            value: 0.0,
+            consumed: 0,
+            overflow: false,
+        };
+    }
+    if matches!(text.get(at), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(text.get(at + 1), Some(b'-' | b'+')));
+        let exponent = digits(at + 1 + sign);
+        if exponent > 0 {
+            at += 1 + sign + exponent;
+        }
+    }
+    let value: f64 = std::str::from_utf8(&text[start..at])
+        .ok()
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(0.0);
+    let clamped = value.clamp(f64::MIN, f64::MAX);
+    at += spaces(&text[at..]);
+    Parsed {
+        value: clamped,
+        consumed: at,
+        overflow: clamped != value,
+    }
+}
+
+/// A double rounded to the nearest integer, halves to the even one.
+pub fn round_half_even(value: f64) -> f64 {
+    value.round_ties_even()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes() {
+        for (text, value, consumed) in [
+            ("12", 12.0, 2),
+            (" -1.5e2 ", -150.0, 8),
+            ("1e", 1.0, 1),
+            ("1e+", 1.0, 1),
+            (".5x", 0.5, 2),
+            ("5.", 5.0, 2),
+            (".", 0.0, 0),
+            ("abc", 0.0, 0),
+            ("", 0.0, 0),
+            ("inf", 0.0, 0),
+        ] {
+            let parsed = parse_double(text.as_bytes());
+            assert_eq!((parsed.value, parsed.consumed), (value, consumed), "{text}");
+        }
+        assert!(parse_double(b"1e400").overflow);
+        let integer = parse_integer(b" -12x");
+        assert_eq!((integer.value, integer.consumed), (-12, 4));
+        assert!(parse_integer(b"99999999999999999999").overflow);
+        assert_eq!(parse_integer(b"18446744073709551615").value, i128::from(u64::MAX));
+    }
+}

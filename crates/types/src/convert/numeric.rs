@@ -1,0 +1,283 @@
+//! Casts to numbers.
+
+use super::CastContext;
+use super::number::{parse_double, parse_integer, round_half_even};
+use super::source::Datum;
+use crate::decimal::{Decimal, parse_decimal};
+use crate::error::{Error, codes};
+use crate::json::{JsonScalar, scalar_of};
+use crate::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX, SqlType, TypeKind};
+use crate::temporal::number::{
+    date_to_number, datetime_to_micro_number, datetime_to_number, time_to_micro_number,
+    time_to_number,
+};
+use crate::temporal::{DateTime, time_with_fraction};
+
+/// The number of a temporal value, with six digits after the point.
+pub(super) fn temporal_micro_number(kind: TypeKind, value: i64) -> i64 {
+    match kind {
+        TypeKind::Date => date_to_number(value).saturating_mul(1_000_000),
+        TypeKind::Time => time_to_micro_number(value),
+        _ => datetime_to_micro_number(value),
+    }
+}
+
+/// The number of a temporal value, rounded to seconds.
+fn temporal_number(kind: TypeKind, value: i64, truncate: bool) -> i64 {
+    match kind {
+        TypeKind::Date => date_to_number(value),
+        TypeKind::Time => time_to_number(time_with_fraction(value, 0, truncate)),
+        _ => {
+            let value = DateTime::unpack(value);
+            datetime_to_number(value.with_fraction(0, truncate).unwrap_or(value).pack())
+        }
+    }
+}
+
+fn complain_json(context: &CastContext<'_>, type_name: &str) {
+    context.diagnostics.warn(
+        codes::ER_INVALID_JSON_VALUE_FOR_CAST.with(&[&type_name, &"cast_as_json", &1]),
+    );
+}
+
+/// CAST(... AS SIGNED) or UNSIGNED: the bits of the result.
+pub(super) fn to_integer(
+    datum: Datum<'_>,
+    from: &SqlType,
+    unsigned: bool,
+    context: &CastContext<'_>,
+) -> i64 {
+    match datum {
+        Datum::Int(value) if from.is_temporal() => {
+            temporal_number(from.kind, value, context.truncates_fractions())
+        }
+        Datum::Int(value) => value,
+        Datum::UInt(value) => value as i64,
+        Datum::Float(value) => float_to_integer(value, unsigned),
+        Datum::Decimal(value) => decimal_to_integer(value, unsigned, context),
+        Datum::Bytes(bytes) if from.kind == TypeKind::Json => match scalar_of(bytes) {
+            JsonScalar::Bool(value) => i64::from(value),
+            JsonScalar::Int(value) => value,
+            JsonScalar::UInt(value) => value as i64,
+            JsonScalar::Double(value) => float_to_integer(value, unsigned),
+            JsonScalar::Decimal(value) => decimal_to_integer(value, unsigned, context),
+            JsonScalar::String(text) => {
+                let parsed = parse_integer(&text);
+                if parsed.consumed != text.len() || parsed.overflow {
+                    complain_json(context, "INTEGER");
+                }
+                parsed.value as i64
+            }
+            _ => {
+                complain_json(context, "INTEGER");
+                0
+            }
+        },
+        Datum::Bytes(bytes) => {
+            let parsed = parse_integer(bytes);
+            if parsed.consumed != bytes.len() || parsed.consumed == 0 || parsed.overflow {
+                context.warn_truncated("INTEGER", bytes);
+            } else if unsigned && parsed.value < 0 {
+                context.warn_text(
+                    "Cast to unsigned converted negative integer to its positive complement",
+                );
+            } else if !unsigned && parsed.value > i128::from(i64::MAX) {
+                context.warn_text(
+                    "Cast to signed converted positive out-of-range integer to its negative \
+                     complement",
+                );
+            }
+            parsed.value as i64
+        }
+    }
+}
+
+fn float_to_integer(value: f64, unsigned: bool) -> i64 {
+    let rounded = round_half_even(value);
+    if unsigned && rounded >= 9_223_372_036_854_775_808.0 {
+        return if rounded < 18_446_744_073_709_551_616.0 {
+            rounded as u64 as i64
+        } else {
+            i64::MAX
+        };
+    }
+    rounded as i64
+}
+
+fn decimal_to_integer(value: Decimal, unsigned: bool, context: &CastContext<'_>) -> i64 {
+    let complain = || context.warn_truncated("DECIMAL", value.to_string().as_bytes());
+    if unsigned && !value.is_negative() {
+        return value.to_u64().unwrap_or_else(|clamped| {
+            complain();
+            clamped
+        }) as i64;
+    }
+    value.to_i64().unwrap_or_else(|clamped| {
+        complain();
+        clamped
+    })
+}
+
+/// The double that a value is in a numeric context.
+pub(super) fn to_double(datum: Datum<'_>, from: &SqlType, context: &CastContext<'_>) -> f64 {
+    match datum {
+        Datum::Int(value) if from.is_temporal() => {
+            crate::decimal::convert::i128_to_f64(
+                i128::from(temporal_micro_number(from.kind, value)),
+                6,
+            )
+        }
+        Datum::Int(value) => value as f64,
+        Datum::UInt(value) => value as f64,
+        Datum::Float(value) => value,
+        Datum::Decimal(value) => value.to_f64(),
+        Datum::Bytes(bytes) if from.kind == TypeKind::Json => match scalar_of(bytes) {
+            JsonScalar::Bool(value) => f64::from(u8::from(value)),
+            JsonScalar::Int(value) => value as f64,
+            JsonScalar::UInt(value) => value as f64,
+            JsonScalar::Double(value) => value,
+            JsonScalar::Decimal(value) => value.to_f64(),
+            JsonScalar::String(text) => {
+                let parsed = parse_double(&text);
+                if parsed.consumed != text.len() || parsed.consumed == 0 || parsed.overflow {
+                    complain_json(context, "DOUBLE");
+                }
+                parsed.value
+            }
+            _ => {
+                complain_json(context, "DOUBLE");
+                0.0
+            }
+        },
+        Datum::Bytes(bytes) => {
+            let parsed = parse_double(bytes);
+            // The empty string is 0 without a warning here.
+            if parsed.consumed != bytes.len() || parsed.overflow {
+                context.warn_truncated("DOUBLE", bytes);
+            }
+            parsed.value
+        }
+    }
+}
+
+/// The single-precision value that a FLOAT keeps; error 1690 beyond its range.
+pub(super) fn to_float(
+    datum: Datum<'_>,
+    from: &SqlType,
+    context: &CastContext<'_>,
+) -> Result<f64, Error> {
+    let value = to_double(datum, from, context);
+    let single = value as f32;
+    if single.is_finite() {
+        Ok(f64::from(single))
+    } else {
+        Err(codes::ER_DATA_OUT_OF_RANGE.with(&[&"DOUBLE", &context.operand]))
+    }
+}
+
+/// The exact number that a value is, before it is brought to a precision and scale.
+pub(super) fn to_exact(datum: Datum<'_>, from: &SqlType, context: &CastContext<'_>) -> Decimal {
+    let from_double = |value: f64| {
+        Decimal::from_f64(value).map_or(Decimal::ZERO, |parsed| parsed.value)
+    };
+    match datum {
+        Datum::Int(value) if from.is_temporal() => {
+            let number = i128::from(temporal_micro_number(from.kind, value));
+            Decimal::from_i128(number, 6)
+        }
+        Datum::Int(value) => value.into(),
+        Datum::UInt(value) => value.into(),
+        Datum::Float(value) => from_double(value),
+        Datum::Decimal(value) => value,
+        Datum::Bytes(bytes) if from.kind == TypeKind::Json => match scalar_of(bytes) {
+            JsonScalar::Bool(value) => i64::from(value).into(),
+            JsonScalar::Int(value) => value.into(),
+            JsonScalar::UInt(value) => value.into(),
+            JsonScalar::Double(value) => from_double(value),
+            JsonScalar::Decimal(value) => value,
+            JsonScalar::String(text) => {
+                let parsed = parse_decimal(&text);
+                if parsed.consumed != text.len() || parsed.consumed == 0 {
+                    complain_json(context, "DECIMAL");
+                }
+                parsed.value
+            }
+            _ => {
+                complain_json(context, "DECIMAL");
+                Decimal::ZERO
+            }
+        },
+        Datum::Bytes(bytes) => {
+            let parsed = parse_decimal(bytes);
+            if parsed.consumed != bytes.len() || parsed.consumed == 0 || parsed.overflow {
+                context.warn_truncated("DECIMAL", bytes);
+            }
+            parsed.value
+        }
+    }
+}
+
+/// CAST(... AS DECIMAL(p, s)); clamped with warning 1264.
+pub(super) fn to_decimal(
+    datum: Datum<'_>,
+    from: &SqlType,
+    to: &SqlType,
+    context: &CastContext<'_>,
+) -> Decimal {
+    let exact = to_exact(datum, from, context);
+    let precision = to.length.min(u32::from(DECIMAL_PRECISION_MAX)) as u8;
+    let scale = to.decimals.min(DECIMAL_SCALE_MAX);
+    match exact.to_precision(precision, scale) {
+        Ok(value) => value,
+        Err(clamped) => {
+            context.warn_out_of_range();
+            clamped
+        }
+    }
+}
+
+/// CAST(... AS YEAR); `None` is NULL, with a warning.
+pub(super) fn to_year(
+    datum: Datum<'_>,
+    from: &SqlType,
+    context: &CastContext<'_>,
+) -> Option<u64> {
+    let number = match datum {
+        Datum::Int(_) if from.kind == TypeKind::Time => {
+            return Some(u64::from(context.current_date.year));
+        }
+        Datum::Int(packed) if from.is_temporal() => i64::from(DateTime::unpack(packed).year),
+        Datum::Bytes(bytes) if from.kind != TypeKind::Json => {
+            let parsed = parse_integer(bytes);
+            if parsed.consumed != bytes.len() || parsed.consumed == 0 {
+                context.warn_truncated("YEAR", bytes);
+                if parsed.consumed == 0 {
+                    return Some(0);
+                }
+            }
+            match i64::try_from(parsed.value) {
+                // '0' to '000' are 2000, the number 0 is 0000.
+                Ok(0) if parsed.consumed < 4 => 2000,
+                Ok(number) => number,
+                Err(_) => i64::MAX,
+            }
+        }
+        _ => to_integer(datum, from, false, context),
+    };
+    let year = year_of_number(number);
+    if year.is_none() {
+        context.warn_truncated("YEAR", number.to_string().as_bytes());
+    }
+    year
+}
+
+/// The year of a number: two digits are of this century up to 69, of the last from 70.
+pub(super) fn year_of_number(number: i64) -> Option<u64> {
+    match number {
+        0 => Some(0),
+        1..70 => Some(number as u64 + 2000),
+        70..100 => Some(number as u64 + 1900),
+        1901..=2155 => Some(number as u64),
+        _ => None,
+    }
+}

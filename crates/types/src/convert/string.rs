@@ -1,0 +1,169 @@
+//! Casts to strings and JSON.
+
+use std::borrow::Cow;
+
+use super::source::Datum;
+use super::text::append_text;
+use super::{CastContext, shown};
+use crate::charset::{Charset, utf8};
+use crate::error::{Error, codes};
+use crate::json;
+use crate::sql_type::{SqlType, TypeKind};
+
+/// The longest value of a string type, in characters (bytes of binary strings); `None` when there
+/// is no limit but the engine's.
+pub(super) fn length_limit(to: &SqlType) -> Option<usize> {
+    match to.kind {
+        TypeKind::Char | TypeKind::VarChar => Some(to.length as usize),
+        _ => None,
+    }
+}
+
+/// The bytes of a value of one character set in another, before any limit of length; `None` when
+/// they are no text in it.
+pub(super) fn transcode<'a>(bytes: &'a [u8], from: Charset, to: Charset) -> Option<Cow<'a, [u8]>> {
+    match (from, to) {
+        (from, to) if from == to => Some(Cow::Borrowed(bytes)),
+        (Charset::Binary, to) => to.decode(bytes).ok(),
+        (from, Charset::Binary) => Some(from.encode_lossy(bytes)),
+        (_, to) => Some(to.restrict(bytes)),
+    }
+}
+
+/// CAST(... AS CHAR) and BINARY: appends the value; `None` is NULL, with a warning.
+pub(super) fn append_string(
+    out: &mut Vec<u8>,
+    datum: Datum<'_>,
+    from: &SqlType,
+    to: &SqlType,
+    context: &CastContext<'_>,
+) -> Option<()> {
+    let start = out.len();
+    let to_charset = to.collation.charset();
+    match datum {
+        Datum::Bytes(bytes) => {
+            let from_charset = from.collation.charset();
+            match transcode(bytes, from_charset, to_charset) {
+                Some(text) => out.extend_from_slice(&text),
+                None => {
+                    let hex: String = bytes.iter().take(6).map(|b| format!("{b:02X}")).collect();
+                    context.diagnostics.warn(
+                        codes::ER_INVALID_CHARACTER_STRING.with(&[&to_charset.name(), &hex]),
+                    );
+                    return None;
+                }
+            }
+        }
+        _ => append_text(out, datum, from),
+    }
+    if let Some(limit) = length_limit(to) {
+        limit_length(out, start, limit, to, context);
+    }
+    Some(())
+}
+
+fn limit_length(
+    out: &mut Vec<u8>,
+    start: usize,
+    limit: usize,
+    to: &SqlType,
+    context: &CastContext<'_>,
+) {
+    let is_binary = to.collation.charset() == Charset::Binary;
+    let length = out.len() - start;
+    if length > limit {
+        let end = if is_binary {
+            limit
+        } else {
+            utf8::offset_of_char(&out[start..], limit)
+        };
+        if end < length {
+            let name = if is_binary { "BINARY" } else { "CHAR" };
+            let value = shown(&out[start..]);
+            let type_name = format!("{name}({limit})");
+            context
+                .diagnostics
+                .warn(codes::ER_TRUNCATED_WRONG_VALUE.with(&[&type_name, &value]));
+            out.truncate(start + end);
+        }
+    }
+    if is_binary && to.kind == TypeKind::Char && out.len() - start < limit {
+        out.resize(start + limit, 0);
+    }
+}
+
+/// CAST(... AS JSON): appends the document.
+pub(super) fn append_json(
+    out: &mut Vec<u8>,
+    datum: Datum<'_>,
+    from: &SqlType,
+) -> Result<(), Error> {
+    match (from.kind, datum) {
+        (TypeKind::Json, Datum::Bytes(bytes)) => out.extend_from_slice(bytes),
+        (TypeKind::Boolean, Datum::Int(value)) => {
+            out.extend_from_slice(if value != 0 { b"true" } else { b"false" });
+        }
+        (_, Datum::Bytes(bytes)) if from.is_binary_string() => {
+            // A binary value has no characters; documents hold it as base64.
+            let mut text = b"base64:type15:".to_vec();
+            append_base64(&mut text, bytes);
+            json::append_quoted(out, &text);
+        }
+        (_, Datum::Bytes(bytes)) => json::append_normalized(out, bytes).map_err(|error| {
+            codes::ER_INVALID_JSON_TEXT_IN_PARAM.with(&[
+                &1,
+                &"cast_as_json",
+                &error.message,
+                &error.position,
+            ])
+        })?,
+        (TypeKind::Float | TypeKind::Double, Datum::Float(value)) => {
+            json::append_double(out, value);
+        }
+        (TypeKind::Enum | TypeKind::Set, _) => {
+            let mut text = Vec::new();
+            append_text(&mut text, datum, from);
+            json::append_quoted(out, &text);
+        }
+        (TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time, _) => {
+            let mut text = Vec::new();
+            append_text(&mut text, datum, &SqlType::temporal(from.kind, 6));
+            json::append_quoted(out, &text);
+        }
+        (TypeKind::Date, _) => {
+            let mut text = Vec::new();
+            append_text(&mut text, datum, from);
+            json::append_quoted(out, &text);
+        }
+        (TypeKind::Bit, Datum::UInt(_)) => {
+            let mut bytes = Vec::new();
+            append_text(&mut bytes, datum, from);
+            let mut text = b"base64:type16:".to_vec();
+            append_base64(&mut text, &bytes);
+            json::append_quoted(out, &text);
+        }
+        _ => {
+            let plain = SqlType {
+                zerofill: false,
+                ..from.clone()
+            };
+            append_text(out, datum, &plain);
+        }
+    }
+    Ok(())
+}
+
+fn append_base64(out: &mut Vec<u8>, bytes: &[u8]) {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for chunk in bytes.chunks(3) {
+        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
+        let group = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            out.push(if place <= chunk.len() {
+                DIGITS[(group >> (18 - 6 * place) & 63) as usize]
+            } else {
+                b'='
+            });
+        }
+    }
+}

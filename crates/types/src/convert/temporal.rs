@@ -1,0 +1,189 @@
+//! Casts to DATE, DATETIME, TIMESTAMP and TIME.
+
+use super::CastContext;
+use super::source::Datum;
+use super::text::append_text;
+use crate::decimal::Decimal;
+use crate::json::{JsonScalar, scalar_of};
+use crate::sql_type::{SqlType, TypeKind};
+use crate::temporal::number::{datetime_from_number, time_from_number};
+use crate::temporal::{
+    DateRules, DateTime, MICROS_PER_DAY, ParsedDateTime, TemporalError, parse_datetime, parse_time,
+    time_with_fraction,
+};
+
+/// The text of a value, for messages.
+pub(super) fn text_of(datum: Datum<'_>, from: &SqlType) -> Vec<u8> {
+    let mut out = Vec::new();
+    append_text(&mut out, datum, from);
+    out
+}
+
+/// A number's integer part and its microseconds, rounded.
+pub(super) fn number_parts(datum: Datum<'_>) -> Option<(i64, u32)> {
+    let of_decimal = |value: Decimal| {
+        let whole = value.truncate(0);
+        let fraction = value.subtract(whole).ok()?.abs().rescale(6).ok()?;
+        let micros = fraction.unscaled.as_i128().min(999_999) as u32;
+        whole.to_i64().ok().map(|whole| (whole, micros))
+    };
+    match datum {
+        Datum::Int(value) => Some((value, 0)),
+        Datum::UInt(value) => i64::try_from(value).ok().map(|value| (value, 0)),
+        Datum::Float(value) => of_decimal(Decimal::from_f64(value)?.value),
+        Datum::Decimal(value) => of_decimal(value),
+        Datum::Bytes(_) => None,
+    }
+}
+
+/// The local date and time of parsed text: an offset at its end is taken back into the session's
+/// time zone.
+pub(super) fn local_value(parsed: &ParsedDateTime, context: &CastContext<'_>) -> Option<DateTime> {
+    match parsed.offset {
+        None => Some(parsed.value),
+        Some(offset) => {
+            let unix = crate::temporal::TimeZone::Offset(offset).unix_of_local(parsed.value)?;
+            context.time_zone.local_of_unix(unix)
+        }
+    }
+}
+
+/// The text inside a JSON string, if the value is one.
+fn json_text(datum: Datum<'_>, from: &SqlType) -> Option<Vec<u8>> {
+    match datum {
+        Datum::Bytes(bytes) if from.kind == TypeKind::Json => match scalar_of(bytes) {
+            JsonScalar::String(text) => Some(text),
+            _ => Some(bytes.to_vec()),
+        },
+        _ => None,
+    }
+}
+
+/// A TIME on the statement's day.
+pub(super) fn datetime_of_time(micros: i64, context: &CastContext<'_>) -> Option<DateTime> {
+    let day = context.current_date.at_midnight();
+    if (0..MICROS_PER_DAY).contains(&micros) {
+        return Some(day.with_time_of_day(micros));
+    }
+    DateTime::from_micros(i128::from(day.to_micros()) + i128::from(micros))
+}
+
+/// CAST(... AS DATE), DATETIME or TIMESTAMP: the packed value; `None` is NULL, with a warning.
+pub(super) fn to_datetime(
+    datum: Datum<'_>,
+    from: &SqlType,
+    to: &SqlType,
+    context: &CastContext<'_>,
+) -> Option<i64> {
+    let rules = DateRules::of(context.sql_mode);
+    let is_date = to.kind == TypeKind::Date;
+    let name = if is_date { "date" } else { "datetime" };
+    let json = json_text(datum, from);
+    let datum = json.as_deref().map_or(datum, Datum::Bytes);
+    let value = match datum {
+        Datum::Int(micros) if from.kind == TypeKind::Time => datetime_of_time(micros, context),
+        Datum::Int(packed) if from.is_temporal() => {
+            let value = DateTime::unpack(packed);
+            if value.check(DateRules { allow_invalid_dates: true, ..rules }).is_err() {
+                context.warn_incorrect("datetime", &text_of(datum, from));
+                return None;
+            }
+            Some(value)
+        }
+        Datum::UInt(year) if from.kind == TypeKind::Year => {
+            // A YEAR is a number; MySQL reads it as a date only of the zero kind.
+            number_to_datetime(Datum::UInt(year), rules)
+        }
+        Datum::Bytes(bytes) => {
+            match parse_datetime(bytes, rules, context.truncates_fractions()) {
+                Ok(parsed) => {
+                    if parsed.truncated {
+                        context.warn_truncated(name, bytes);
+                    }
+                    local_value(&parsed, context)
+                }
+                Err(_) => {
+                    if is_date {
+                        context.warn_truncated(name, bytes);
+                    } else {
+                        context.warn_incorrect(name, bytes);
+                    }
+                    return None;
+                }
+            }
+        }
+        _ if matches!(from.kind, TypeKind::Enum | TypeKind::Set) => {
+            let text = text_of(datum, from);
+            let as_text = SqlType::varchar(from.length, from.collation);
+            return to_datetime(Datum::Bytes(&text), &as_text, to, context);
+        }
+        _ => number_to_datetime(datum, rules),
+    };
+    let value = value.and_then(|value| {
+        if is_date {
+            Some(value.at_midnight())
+        } else {
+            value.with_fraction(to.decimals, context.truncates_fractions())
+        }
+    });
+    if value.is_none() {
+        context.warn_incorrect("datetime", &text_of(datum, from));
+    }
+    value.map(DateTime::pack)
+}
+
+fn number_to_datetime(datum: Datum<'_>, rules: DateRules) -> Option<DateTime> {
+    let (number, micros) = number_parts(datum)?;
+    datetime_from_number(number, micros, rules)
+        .ok()
+        .map(|(value, _)| value)
+}
+
+/// CAST(... AS TIME): microseconds; `None` is NULL, with a warning.
+pub(super) fn to_time(
+    datum: Datum<'_>,
+    from: &SqlType,
+    to: &SqlType,
+    context: &CastContext<'_>,
+) -> Option<i64> {
+    let truncate = context.truncates_fractions();
+    let json = json_text(datum, from);
+    let datum = json.as_deref().map_or(datum, Datum::Bytes);
+    let micros = match datum {
+        Datum::Int(micros) if from.kind == TypeKind::Time => micros,
+        Datum::Int(_) if from.kind == TypeKind::Date => 0,
+        Datum::Int(packed) if from.is_temporal() => DateTime::unpack(packed).time_of_day(),
+        Datum::Bytes(bytes) => match parse_time(bytes, truncate) {
+            Ok(parsed) => {
+                if parsed.truncated || parsed.out_of_range {
+                    context.warn_truncated("time", bytes);
+                }
+                parsed.micros
+            }
+            Err(_) => {
+                context.warn_truncated("time", bytes);
+                return None;
+            }
+        },
+        _ if matches!(from.kind, TypeKind::Enum | TypeKind::Set) => {
+            let text = text_of(datum, from);
+            let as_text = SqlType::varchar(from.length, from.collation);
+            return to_time(Datum::Bytes(&text), &as_text, to, context);
+        }
+        _ => {
+            let complain = || context.warn_truncated("time", &text_of(datum, from));
+            let parsed = number_parts(datum)
+                .ok_or(TemporalError::OutOfRange)
+                .and_then(|(number, micros)| time_from_number(number, micros));
+            match parsed {
+                Ok((micros, false)) => micros,
+                // Out of range as a number is NULL, unlike as text.
+                Ok(_) | Err(_) => {
+                    complain();
+                    return None;
+                }
+            }
+        }
+    };
+    Some(time_with_fraction(micros, to.decimals, truncate))
+}

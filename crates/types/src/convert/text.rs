@@ -1,0 +1,138 @@
+//! Any value to the text that a client shows and that CAST(... AS CHAR) gives.
+
+use arrow_array::Array;
+
+use super::float_text::{append_double, append_float};
+use super::source::{Datum, Source};
+use crate::decimal::text::append_i256;
+use crate::sql_type::{SqlType, TypeKind};
+use crate::temporal::{append_date, append_datetime, append_time};
+use crate::value::Value;
+
+fn append_unsigned(out: &mut Vec<u8>, value: u64) {
+    let mut buffer = [0; 20];
+    let mut at = buffer.len();
+    let mut rest = value;
+    loop {
+        at -= 1;
+        buffer[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&buffer[at..]);
+}
+
+fn append_signed(out: &mut Vec<u8>, value: i64) {
+    if value < 0 {
+        out.push(b'-');
+    }
+    append_unsigned(out, value.unsigned_abs());
+}
+
+/// Zeros in front of what was appended since `start`, up to a width.
+fn fill_zeros(out: &mut Vec<u8>, start: usize, width: u32) {
+    let missing = (width as usize).saturating_sub(out.len() - start);
+    out.splice(start..start, std::iter::repeat_n(b'0', missing));
+}
+
+/// The members of a SET value, separated by commas.
+fn append_set(out: &mut Vec<u8>, bits: u64, members: &[String]) {
+    let chosen = members
+        .iter()
+        .take(64)
+        .enumerate()
+        .filter(|(index, _)| bits >> index & 1 == 1);
+    for (place, (_, member)) in chosen.enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(member.as_bytes());
+    }
+}
+
+/// Appends the text of a value that is not NULL.
+pub fn append_text(out: &mut Vec<u8>, datum: Datum<'_>, sql_type: &SqlType) {
+    let start = out.len();
+    match (sql_type.kind, datum) {
+        (TypeKind::Date, Datum::Int(packed)) => append_date(out, packed),
+        (TypeKind::DateTime | TypeKind::Timestamp, Datum::Int(packed)) => {
+            append_datetime(out, packed, sql_type.decimals);
+        }
+        (TypeKind::Time, Datum::Int(micros)) => append_time(out, micros, sql_type.decimals),
+        (TypeKind::Float, Datum::Float(value)) => append_float(out, value, sql_type.decimals),
+        (TypeKind::Year, Datum::UInt(year)) => {
+            append_unsigned(out, year);
+            fill_zeros(out, start, 4);
+        }
+        (TypeKind::Bit, Datum::UInt(bits)) => {
+            let length = sql_type.length.div_ceil(8).clamp(1, 8) as usize;
+            out.extend_from_slice(&bits.to_be_bytes()[8 - length..]);
+        }
+        (TypeKind::Enum, Datum::UInt(index)) => {
+            let member = usize::try_from(index)
+                .ok()
+                .and_then(|index| sql_type.members.get(index.checked_sub(1)?));
+            out.extend_from_slice(member.map_or(&[], |member| member.as_bytes()));
+        }
+        (TypeKind::Set, Datum::UInt(bits)) => append_set(out, bits, &sql_type.members),
+        (_, Datum::Int(value)) => append_signed(out, value),
+        (_, Datum::UInt(value)) => append_unsigned(out, value),
+        (_, Datum::Float(value)) => append_double(out, value, sql_type.decimals),
+        (_, Datum::Decimal(value)) => append_i256(out, value.unscaled, value.scale),
+        (_, Datum::Bytes(bytes)) => out.extend_from_slice(bytes),
+    }
+    if sql_type.zerofill {
+        let width = match sql_type.kind {
+            TypeKind::Decimal => sql_type.length + u32::from(sql_type.decimals > 0),
+            _ => sql_type.length,
+        };
+        fill_zeros(out, start, width);
+    }
+}
+
+/// Appends the text of a value; `false` for NULL, which has none.
+pub fn append_value(out: &mut Vec<u8>, value: &Value, sql_type: &SqlType) -> bool {
+    match Datum::of(value) {
+        Some(datum) => {
+            append_text(out, datum, sql_type);
+            true
+        }
+        None => false,
+    }
+}
+
+/// The text of a value; `None` for NULL.
+pub fn format_value(value: &Value, sql_type: &SqlType) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    append_value(&mut out, value, sql_type).then_some(out)
+}
+
+/// Prints the values of one column.
+#[derive(Debug, Clone, Copy)]
+pub struct ColumnFormatter<'a> {
+    source: Source<'a>,
+    sql_type: &'a SqlType,
+}
+
+impl<'a> ColumnFormatter<'a> {
+    /// For an array of a type.
+    pub fn new(array: &'a dyn Array, sql_type: &'a SqlType) -> Self {
+        Self {
+            source: Source::new(array),
+            sql_type,
+        }
+    }
+
+    /// Appends the text of a row; `false` for NULL, which has none.
+    pub fn append(&self, row: usize, out: &mut Vec<u8>) -> bool {
+        match self.source.get(row) {
+            Some(datum) => {
+                append_text(out, datum, self.sql_type);
+                true
+            }
+            None => false,
+        }
+    }
+}
