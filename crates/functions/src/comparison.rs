@@ -228,7 +228,7 @@ fn texts(
         operator,
         Operator::Equal | Operator::NullSafeEqual | Operator::NotEqual
     );
-    if wants_equality && is_bytewise(collation) {
+    if wants_equality && collation.is_bytewise_equality() && !collation.collation().pad_space {
         let negated = operator == Operator::NotEqual;
         match (left, right) {
             (Texts::Array(left), Texts::Constant(Some(right))) => {
@@ -290,19 +290,16 @@ fn same_bytes(left: &BinaryViewArray, right: &BinaryViewArray, row: usize) -> bo
         }
 }
 
-/// Whether equal strings of a collation are equal bytes.
-pub(crate) fn is_bytewise(collation: CollationId) -> bool {
-    collation == CollationId::BINARY || collation == CollationId::UTF8MB4_0900_BIN
-}
-
 /// Equality of two strings.
-pub(crate) fn text_equals(left: &[u8], right: &[u8], _collation: CollationId) -> bool {
-    left == right
+#[inline]
+pub(crate) fn text_equals(left: &[u8], right: &[u8], collation: CollationId) -> bool {
+    collation.equals(left, right)
 }
 
 /// Order of two strings.
-pub(crate) fn compare_texts(left: &[u8], right: &[u8], _collation: CollationId) -> Ordering {
-    left.cmp(right)
+#[inline]
+pub(crate) fn compare_texts(left: &[u8], right: &[u8], collation: CollationId) -> Ordering {
+    collation.compare(left, right)
 }
 
 /// Order of two JSON documents.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, Diagnostics, SqlMode, SqlType, Value};
 
 /// The surroundings of a call: settings, clock and diagnostics, all injected, so that a statement
@@ -20,8 +21,8 @@ pub struct EvaluationContext {
     pub diagnostics: Arc<Diagnostics>,
     /// The moment the statement began (or `@@timestamp`): microseconds since 1970 UTC.
     pub now_utc_microseconds: i64,
-    /// `time_zone` of the session: `SYSTEM`, an offset or a name.
-    pub time_zone: String,
+    /// `time_zone` of the session.
+    pub time_zone: TimeZone,
     /// What the information functions answer.
     pub facts: SessionFacts,
     /// `group_concat_max_len`, in bytes.
@@ -80,7 +81,7 @@ impl EvaluationContext {
             is_strict_store: false,
             diagnostics,
             now_utc_microseconds,
-            time_zone: "SYSTEM".to_owned(),
+            time_zone: TimeZone::System,
             facts: SessionFacts {
                 version: "8.4.0-Mayfly".to_owned(),
                 user: "root@localhost".to_owned(),

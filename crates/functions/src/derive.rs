@@ -1,7 +1,7 @@
 //! Rules that many functions derive their types with: how wide a value is as text, which collation
 //! a string result has, and which number type an argument is read as.
 
-use mayfly_types::error::codes;
+use mayfly_types::collation::{CollationMix, aggregate_collations};
 use mayfly_types::{CollationId, Result, SqlType, TypeKind};
 
 use crate::{Argument, Coercibility, Signature, SignatureContext};
@@ -33,15 +33,7 @@ pub fn character_length(ty: &SqlType) -> u64 {
 
 /// The most bytes that a character of the collation's character set takes.
 pub fn bytes_per_character(collation: CollationId) -> u64 {
-    match collation {
-        CollationId::BINARY
-        | CollationId::LATIN1_BIN
-        | CollationId::LATIN1_SWEDISH_CI
-        | CollationId::ASCII_BIN
-        | CollationId::ASCII_GENERAL_CI => 1,
-        CollationId::UTF8MB3_BIN | CollationId::UTF8MB3_GENERAL_CI => 3,
-        _ => 4,
-    }
+    u64::from(collation.charset().max_length())
 }
 
 /// The type of a string result of at most `characters`: VARCHAR while it can be one.
@@ -90,92 +82,27 @@ pub fn aggregate_collation(
     context: &SignatureContext,
     operation: &str,
 ) -> Result<(CollationId, Coercibility)> {
-    let mut result: Option<(CollationId, Coercibility)> = None;
-    for argument in arguments {
-        let next = (
-            text_of(argument, context).collation,
-            text_coercibility(argument),
-        );
-        result = Some(match result {
-            None => next,
-            Some(current) => aggregate_two(current, next).ok_or_else(|| {
-                codes::ER_CANT_AGGREGATE_2COLLATIONS.with(&[
-                    &collation_name(current.0),
-                    &coercibility_name(current.1),
-                    &collation_name(next.0),
-                    &coercibility_name(next.1),
-                    &operation,
-                ])
-            })?,
-        });
+    let mixes: Vec<_> = arguments
+        .iter()
+        .map(|argument| {
+            let collation = text_of(argument, context).collation;
+            let mut mix = CollationMix::new(collation, text_coercibility(argument));
+            mix.is_ascii |= match argument.constant {
+                Some(mayfly_types::Value::Bytes(text)) => text.is_ascii(),
+                Some(_) => true,
+                None => !argument.ty.is_string() && collation != CollationId::BINARY,
+            };
+            mix
+        })
+        .collect();
+    if mixes
+        .iter()
+        .all(|mix| mix.coercibility == Coercibility::Ignorable)
+    {
+        return Ok((context.collation_connection, Coercibility::Ignorable));
     }
-    Ok(result.unwrap_or((context.collation_connection, Coercibility::Ignorable)))
-}
-
-type Claim = (CollationId, Coercibility);
-
-/// The manual, "Collation Coercibility in Expressions".
-fn aggregate_two(a: Claim, b: Claim) -> Option<Claim> {
-    if a.0 == b.0 {
-        return Some((a.0, a.1.min(b.1)));
-    }
-    let (strong, weak) = if b.1 < a.1 { (b, a) } else { (a, b) };
-    // Bytes win over characters unless characters were asked for.
-    if strong.0 == CollationId::BINARY || weak.0 == CollationId::BINARY {
-        let (binary, other) = if strong.0 == CollationId::BINARY {
-            (strong, weak)
-        } else {
-            (weak, strong)
-        };
-        return Some(if binary.1 <= other.1 { binary } else { other });
-    }
-    if strong.1 < weak.1 {
-        return Some(strong);
-    }
-    if strong.1 == Coercibility::Explicit {
-        return None;
-    }
-    let charset = |id: CollationId| bytes_per_character(id);
-    // Unicode beats a character set that it contains.
-    if charset(strong.0) != charset(weak.0) {
-        let wider = if charset(strong.0) > charset(weak.0) {
-            strong
-        } else {
-            weak
-        };
-        return Some(wider);
-    }
-    let is_binary = |id: CollationId| {
-        matches!(
-            id,
-            CollationId::UTF8MB4_BIN
-                | CollationId::UTF8MB3_BIN
-                | CollationId::LATIN1_BIN
-                | CollationId::ASCII_BIN
-        )
-    };
-    match (is_binary(strong.0), is_binary(weak.0)) {
-        (true, false) => Some(strong),
-        (false, true) => Some(weak),
-        _ if strong.1 >= Coercibility::Coercible => Some(strong),
-        _ => None,
-    }
-}
-
-fn collation_name(id: CollationId) -> String {
-    format!("collation {}", id.0)
-}
-
-fn coercibility_name(coercibility: Coercibility) -> &'static str {
-    match coercibility {
-        Coercibility::Explicit => "EXPLICIT",
-        Coercibility::NoCollation => "NONE",
-        Coercibility::Implicit => "IMPLICIT",
-        Coercibility::SystemConstant => "SYSCONST",
-        Coercibility::Coercible => "COERCIBLE",
-        Coercibility::Numeric => "NUMERIC",
-        Coercibility::Ignorable => "IGNORABLE",
-    }
+    let mix = aggregate_collations(&mixes, operation, false)?;
+    Ok((mix.collation, mix.coercibility))
 }
 
 /// The same string type under another collation.

@@ -20,8 +20,9 @@ mod testing;
 pub use aggregate::{Accumulator, AggregateFunction, AggregateSignature};
 pub use column::Column;
 pub use context::{EvaluationContext, SessionFacts, UserVariables};
+pub use mayfly_types::collation::Coercibility;
 pub use scalar::ScalarFunction;
-pub use signature::{Argument, Coercibility, Signature, SignatureContext};
+pub use signature::{Argument, Signature, SignatureContext};
 
 /// Finds a name, given in any case, in a table of lower-case names, without allocating.
 fn lower_case_lookup<T: Copy>(

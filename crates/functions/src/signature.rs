@@ -2,28 +2,8 @@
 
 use std::sync::Arc;
 
+use mayfly_types::collation::Coercibility;
 use mayfly_types::{SqlMode, SqlType, Value};
-
-/// Who decides the collation of a comparison (the manual, "Collation Coercibility in
-/// Expressions"): the lower the number, the stronger the claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Coercibility {
-    /// An explicit COLLATE clause.
-    Explicit = 0,
-    /// Strings of different collations were put together.
-    NoCollation = 1,
-    /// A column.
-    Implicit = 2,
-    /// USER(), VERSION() and the like; a user variable.
-    SystemConstant = 3,
-    /// A literal.
-    Coercible = 4,
-    /// A number or a temporal value.
-    Numeric = 5,
-    /// NULL, and what is made of NULLs only.
-    Ignorable = 6,
-}
 
 /// What is known of an argument when a statement is bound.
 #[derive(Debug, Clone, Copy)]

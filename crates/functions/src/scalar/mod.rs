@@ -2,6 +2,7 @@
 
 pub(crate) mod numbers;
 pub(crate) mod operators;
+pub(crate) mod strings;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -62,7 +63,8 @@ impl fmt::Debug for dyn ScalarFunction {
 }
 
 /// Every family's table.
-const FAMILIES: &[&[&dyn ScalarFunction]] = &[numbers::FUNCTIONS, operators::FUNCTIONS];
+const FAMILIES: &[&[&dyn ScalarFunction]] =
+    &[numbers::FUNCTIONS, operators::FUNCTIONS, strings::FUNCTIONS];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static dyn ScalarFunction>> =
     LazyLock::new(|| {

@@ -58,7 +58,7 @@ fn operand(expression: &Expression) -> CollationMix {
     use mayfly_types::collation::Coercibility as Claim;
     let claim = match coercibility(expression) {
         Coercibility::Explicit => Claim::Explicit,
-        Coercibility::NoCollation => Claim::None,
+        Coercibility::None => Claim::None,
         Coercibility::Implicit => Claim::Implicit,
         Coercibility::SystemConstant => Claim::SystemConstant,
         Coercibility::Coercible => Claim::Coercible,

@@ -167,6 +167,9 @@ codes! {
     ER_INVALID_JSON_TEXT_IN_PARAM = (3141, "22032", "Invalid JSON text in argument {} to function {}: \"{}\" at position {}.");
     ER_INVALID_JSON_PATH = (3143, "42000", "Invalid JSON path expression. The error is around character position {}.");
     ER_INVALID_TYPE_FOR_JSON = (3146, "22032", "Invalid data type for JSON data in argument {} to function {}; a JSON string or JSON type is required.");
+    ER_TOO_BIG_FOR_UNCOMPRESS = (1256, "HY000", "Uncompressed data size too large; the maximum size is {} (probably, length of uncompressed data was corrupted)");
+    ER_ZLIB_Z_DATA_ERROR = (1259, "HY000", "ZLIB: Input data corrupted");
+    ER_WRONG_VALUE_FOR_TYPE = (1411, "HY000", "Incorrect {} value: '{}' for function {}");
     ER_INVALID_BITWISE_OPERANDS_SIZE = (3513, "HY000", "Binary operands of bitwise operators must be of equal length");
     ER_INVALID_ARGUMENT_FOR_LOGARITHM = (3020, "2201E", "Invalid argument for logarithm");
     ER_TABLE_WITHOUT_COLUMNS = (1113, "42000", "A table must have at least 1 column");

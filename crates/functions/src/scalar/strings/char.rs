@@ -1,0 +1,72 @@
+//! CHAR(n, …): the bytes of numbers, NULLs left out. CHAR(… USING charset) is CONVERT of this.
+
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::{CollationId, Result, SqlType};
+
+use crate::scalar::ScalarFunction;
+use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
+
+/// CHAR()
+#[derive(Debug)]
+pub(crate) struct Char;
+
+impl ScalarFunction for Char {
+    fn names(&self) -> &'static [&'static str] {
+        &["char"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=usize::MAX
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<Signature> {
+        let types = arguments.iter().map(|_| SqlType::bigint()).collect();
+        Ok(Signature::new(
+            types,
+            SqlType::varchar(arguments.len() as u32 * 4, CollationId::BINARY),
+            true,
+        ))
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        _signature: &Signature,
+        _context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let numbers: Vec<_> = arguments
+            .iter()
+            .map(input::any_ints)
+            .collect::<Result<_>>()?;
+        output::texts(row_count, |row, out| {
+            for number in numbers.iter().filter_map(|number| number.get(row)) {
+                let bytes = (number as u32).to_be_bytes();
+                let first = bytes.iter().position(|byte| *byte != 0).unwrap_or(3);
+                out.extend_from_slice(&bytes[first..]);
+            }
+            Ok(true)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{NULL, check, i, t};
+
+    #[test]
+    fn values() {
+        check(&[
+            ("char", &[i(77), i(121), i(83), i(81), t("76")], "MySQL"),
+            ("char", &[i(77), NULL, i(77)], "MM"),
+            ("char", &[i(256)], "0x0100"),
+            ("char", &[i(0)], "0x00"),
+        ]);
+    }
+}

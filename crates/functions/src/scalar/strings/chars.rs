@@ -1,0 +1,96 @@
+//! Characters, bytes and character sets, as the string functions need them. Text travels as UTF-8;
+//! a binary string's characters are its bytes.
+
+use std::borrow::Cow;
+
+use mayfly_types::charset::utf8;
+use mayfly_types::error::codes;
+use mayfly_types::{Charset, CollationId};
+
+use crate::EvaluationContext;
+
+/// How many bytes a text has in its own character set.
+pub(crate) fn octets(text: &[u8], collation: CollationId) -> usize {
+    collation.charset().octet_length(text)
+}
+
+/// How many characters a text has.
+pub(crate) fn count(text: &[u8], collation: CollationId) -> usize {
+    collation.charset().char_length(text)
+}
+
+/// The offset of the character number `index`, from 0; the length of the text when it has fewer.
+pub(crate) fn offset_of(text: &[u8], index: usize, collation: CollationId) -> usize {
+    if collation == CollationId::BINARY {
+        index.min(text.len())
+    } else {
+        utf8::offset_of_char(text, index)
+    }
+}
+
+/// The bytes of the character that begins at `offset`; none at the end.
+pub(crate) fn width_at(text: &[u8], offset: usize, collation: CollationId) -> usize {
+    let rest = text.get(offset..).unwrap_or_default();
+    offset_of(rest, 1, collation)
+}
+
+/// The text's bytes in its own character set.
+pub(crate) fn in_charset(text: &[u8], collation: CollationId) -> Cow<'_, [u8]> {
+    match collation.charset() {
+        Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Ascii | Charset::Binary => {
+            Cow::Borrowed(text)
+        }
+        other => other.encode_lossy(text),
+    }
+}
+
+/// Where `part` first occurs, by bytes.
+pub(crate) fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    memchr::memmem::find(text, part)
+}
+
+/// Where `part` last occurs, by bytes.
+pub(crate) fn find_last(text: &[u8], part: &[u8]) -> Option<usize> {
+    memchr::memmem::rfind(text, part)
+}
+
+/// Where a part equal to `part` by the collation first begins; it has as many characters.
+pub(crate) fn find_collated(text: &[u8], part: &[u8], collation: CollationId) -> Option<usize> {
+    if part.is_empty() {
+        return Some(0);
+    }
+    if collation.is_binary_order() {
+        return find(text, part);
+    }
+    let characters = count(part, collation);
+    let mut start = 0;
+    while start < text.len() {
+        let rest = &text[start..];
+        let end = offset_of(rest, characters, collation);
+        if collation.equals(&rest[..end], part) {
+            return Some(start);
+        }
+        start += width_at(text, start, collation).max(1);
+    }
+    None
+}
+
+/// Appends two digits for each byte.
+pub(crate) fn append_hex(bytes: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    for byte in bytes {
+        out.push(DIGITS[usize::from(byte >> 4)]);
+        out.push(DIGITS[usize::from(byte & 15)]);
+    }
+}
+
+/// Whether a result of `bytes` may be made; warning 1301 when it may not.
+pub(crate) fn within_packet(bytes: usize, function: &str, context: &EvaluationContext) -> bool {
+    if bytes as u64 <= context.max_allowed_packet {
+        return true;
+    }
+    let error =
+        codes::ER_WARN_ALLOWED_PACKET_OVERFLOWED.with(&[&function, &context.max_allowed_packet]);
+    context.diagnostics.warn(error);
+    false
+}

@@ -1,0 +1,77 @@
+//! CONCAT(text, …): NULL when any is.
+
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::Result;
+
+use crate::scalar::ScalarFunction;
+use crate::scalar::strings::chars;
+use crate::{
+    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
+};
+
+/// CONCAT()
+#[derive(Debug)]
+pub(crate) struct Concat;
+
+impl ScalarFunction for Concat {
+    fn names(&self) -> &'static [&'static str] {
+        &["concat"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=usize::MAX
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<Signature> {
+        let characters = arguments
+            .iter()
+            .map(|argument| derive::character_length(argument.ty))
+            .sum();
+        derive::text_signature(
+            arguments,
+            context,
+            "concat",
+            characters,
+            derive::any_nullable(arguments),
+        )
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        _signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let texts: Vec<_> = arguments.iter().map(input::texts).collect::<Result<_>>()?;
+        output::texts(row_count, |row, out| {
+            for text in &texts {
+                let Some(text) = text.get(row) else {
+                    return Ok(false);
+                };
+                out.extend_from_slice(text);
+            }
+            Ok(chars::within_packet(out.len(), "concat", context))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{NULL, check, d, t};
+
+    #[test]
+    fn values() {
+        check(&[
+            ("concat", &[t("My"), t("S"), t("QL")], "MySQL"),
+            ("concat", &[t("My"), NULL, t("QL")], "NULL"),
+            ("concat", &[d("14.3")], "14.3"),
+        ]);
+    }
+}

@@ -1,0 +1,79 @@
+//! QUOTE(text): as a string literal.
+
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::Result;
+
+use crate::scalar::ScalarFunction;
+use crate::{
+    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
+};
+
+/// QUOTE()
+#[derive(Debug)]
+pub(crate) struct Quote;
+
+impl ScalarFunction for Quote {
+    fn names(&self) -> &'static [&'static str] {
+        &["quote"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=1
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<Signature> {
+        derive::text_signature(
+            arguments,
+            context,
+            "quote",
+            derive::character_length(arguments[0].ty) * 2 + 2,
+            false,
+        )
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        _signature: &Signature,
+        _context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let texts = input::texts(&arguments[0])?;
+        output::texts(row_count, |row, out| {
+            let Some(text) = texts.get(row) else {
+                out.extend_from_slice(b"NULL");
+                return Ok(true);
+            };
+            out.push(b'\'');
+            for byte in text {
+                match byte {
+                    b'\\' | b'\'' => out.extend_from_slice(&[b'\\', *byte]),
+                    0 => out.extend_from_slice(b"\\0"),
+                    0x1A => out.extend_from_slice(b"\\Z"),
+                    _ => out.push(*byte),
+                }
+            }
+            out.push(b'\'');
+            Ok(true)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{NULL, check, t};
+
+    #[test]
+    fn values() {
+        check(&[
+            ("quote", &[t("Don't!")], "'Don\\'t!'"),
+            ("quote", &[NULL], "NULL"),
+        ]);
+    }
+}

@@ -1,0 +1,134 @@
+//! REPEAT(text, n) and SPACE(n).
+
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::{Result, SqlType};
+
+use crate::scalar::ScalarFunction;
+use crate::scalar::strings::chars;
+use crate::{
+    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
+};
+
+/// REPEAT()
+#[derive(Debug)]
+pub(crate) struct Repeat;
+
+impl ScalarFunction for Repeat {
+    fn names(&self) -> &'static [&'static str] {
+        &["repeat"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        2..=2
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<Signature> {
+        let times = derive::constant_integer(&arguments[1]);
+        let characters = times.map_or(u64::from(u32::MAX), |times| {
+            derive::character_length(arguments[0].ty).saturating_mul(times.max(0).cast_unsigned())
+        });
+        let mut signature =
+            derive::text_signature(&arguments[..1], context, "repeat", characters, true)?;
+        signature.arguments.push(SqlType::bigint());
+        Ok(signature)
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        _signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let (texts, times) = (input::texts(&arguments[0])?, input::ints(&arguments[1])?);
+        repeat("repeat", texts, times, row_count, context)
+    }
+}
+
+/// SPACE()
+#[derive(Debug)]
+pub(crate) struct Space;
+
+impl ScalarFunction for Space {
+    fn names(&self) -> &'static [&'static str] {
+        &["space"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=1
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<Signature> {
+        let characters = derive::constant_integer(&arguments[0])
+            .map_or(u64::from(u32::MAX), |n| n.max(0).cast_unsigned());
+        Ok(Signature::new(
+            vec![SqlType::bigint()],
+            derive::string_type(characters, context.collation_connection),
+            true,
+        ))
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        _signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        repeat(
+            "space",
+            input::Texts::Constant(Some(b" ")),
+            input::ints(&arguments[0])?,
+            row_count,
+            context,
+        )
+    }
+}
+
+fn repeat(
+    name: &str,
+    texts: input::Texts<'_>,
+    times: input::Ints<'_>,
+    row_count: usize,
+    context: &EvaluationContext,
+) -> Result<ArrayRef> {
+    output::texts(row_count, |row, out| {
+        let (Some(text), Some(times)) = (texts.get(row), times.get(row)) else {
+            return Ok(false);
+        };
+        let times = usize::try_from(times).unwrap_or(0);
+        if !chars::within_packet(text.len().saturating_mul(times), name, context) {
+            return Ok(false);
+        }
+        for _ in 0..times.min(text.len().saturating_mul(times)) {
+            out.extend_from_slice(text);
+        }
+        Ok(true)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{NULL, check, i, t};
+
+    #[test]
+    fn values() {
+        check(&[
+            ("repeat", &[t("MySQL"), i(3)], "MySQLMySQLMySQL"),
+            ("repeat", &[t("x"), i(-1)], ""),
+            ("repeat", &[t("xyz"), i(1000000000)], "NULL +1301"),
+            ("space", &[i(6)], "      "),
+            ("space", &[NULL], "NULL"),
+        ]);
+    }
+}

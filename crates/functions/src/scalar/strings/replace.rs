@@ -1,0 +1,96 @@
+//! REPLACE(text, from, to): every occurrence, by bytes.
+
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::Result;
+
+use crate::scalar::ScalarFunction;
+use crate::scalar::strings::chars;
+use crate::{
+    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
+};
+
+/// REPLACE()
+#[derive(Debug)]
+pub(crate) struct Replace;
+
+impl ScalarFunction for Replace {
+    fn names(&self) -> &'static [&'static str] {
+        &["replace"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        3..=3
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<Signature> {
+        let whole = derive::character_length(arguments[0].ty);
+        let (from, to) = (
+            derive::character_length(arguments[1].ty).max(1),
+            derive::character_length(arguments[2].ty),
+        );
+        // MySQL's bound: each replacement may make the text longer.
+        let characters = if to > from {
+            whole + (whole / from).saturating_mul(to - from)
+        } else {
+            whole
+        };
+        derive::text_signature(
+            arguments,
+            context,
+            "replace",
+            characters,
+            derive::any_nullable(arguments),
+        )
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        _signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let texts: Vec<_> = arguments.iter().map(input::texts).collect::<Result<_>>()?;
+        output::texts(row_count, |row, out| {
+            let (Some(text), Some(from), Some(to)) =
+                (texts[0].get(row), texts[1].get(row), texts[2].get(row))
+            else {
+                return Ok(false);
+            };
+            let mut rest = text;
+            while !from.is_empty()
+                && let Some(found) = chars::find(rest, from)
+            {
+                out.extend_from_slice(&rest[..found]);
+                out.extend_from_slice(to);
+                rest = &rest[found + from.len()..];
+            }
+            out.extend_from_slice(rest);
+            Ok(chars::within_packet(out.len(), "replace", context))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{check, t};
+
+    #[test]
+    fn values() {
+        check(&[
+            (
+                "replace",
+                &[t("www.mysql.com"), t("w"), t("Ww")],
+                "WwWwWw.mysql.com",
+            ),
+            ("replace", &[t("aaa"), t("aa"), t("b")], "ba"),
+            ("replace", &[t("abc"), t(""), t("x")], "abc"),
+        ]);
+    }
+}
