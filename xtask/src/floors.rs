@@ -19,6 +19,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("mayfly-engine", 4),
     ("mayfly-wire", 5),
     ("mayfly-cli", 6),
+    ("mayfly-bench", 6),
 ];
 
 /// Crates that a crate never uses although the floors would allow it, and why.

@@ -35,7 +35,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(problems) => problems,
         Err(error) => vec![error],
     };
-    for folder in ["crates", "testing", "xtask", "bench-compare"] {
+    for folder in ["bench", "crates", "testing", "xtask"] {
         for path in rust_files(&root.join(folder)) {
             let name = path
                 .strip_prefix(&root)
@@ -94,7 +94,8 @@ fn check(name: &str, text: &str) -> Vec<String> {
     let is_test = ["/tests/", "/benches/", "/examples/"]
         .iter()
         .any(|part| name.contains(part))
-        || name.ends_with("/tests.rs");
+        || name.ends_with("/tests.rs")
+        || name.ends_with("/testing.rs");
     let code: Vec<&str> = if is_test {
         Vec::new()
     } else {

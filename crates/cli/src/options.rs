@@ -106,7 +106,7 @@ fn parse_size(text: &str) -> Result<u64, String> {
         .parse()
         .map_err(|_| format!("`{text}` is not a size"))?;
     let bytes = number * (1_u64 << shift) as f64;
-    if !(bytes >= 1.0 && bytes < 9e18) {
+    if !(1.0..9e18).contains(&bytes) {
         return Err(format!("`{text}` is out of range"));
     }
     Ok(bytes as u64)

@@ -198,6 +198,10 @@ impl MysqlRandom {
     }
 
     /// The next number, at least 0 and less than 1.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator would promise an end"
+    )]
     pub fn next(&mut self) -> f64 {
         self.seed1 = (self.seed1 * 3 + self.seed2) % RANDOM_MODULUS;
         self.seed2 = (self.seed1 + self.seed2 + 33) % RANDOM_MODULUS;

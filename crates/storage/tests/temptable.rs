@@ -1,5 +1,6 @@
 //! Tables against models, under every configuration: memory, overflow, colliding hashes and small
 //! batches must give the same rows, and nothing may be left behind.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 

@@ -159,7 +159,7 @@ fn run(
             sessions.insert(key.clone(), session);
         }
         let session = sessions.get_mut(&key).ok_or("the session was just made")?;
-        let sort = case.sort.clone().or_else(|| default_sort(&case.sql));
+        let sort = case.sort.or_else(|| default_sort(&case.sql));
         outcomes.push(Some(ask(session, &case.sql, sort.as_ref())));
     }
     paths.clean();
@@ -440,7 +440,7 @@ fn write_case(out: &mut String, case: &Case, outcome: &Outcome) {
         }
         Outcome::Rows { kinds, rows } => {
             let letters: String = kinds.iter().map(ColumnType::to_char).collect();
-            let sort = case.sort.clone().or_else(|| default_sort(&case.sql));
+            let sort = case.sort.or_else(|| default_sort(&case.sql));
             let sort = match sort {
                 Some(SortMode::RowSort) if rows.len() > 1 => " rowsort",
                 _ => "",

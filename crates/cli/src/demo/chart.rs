@@ -11,7 +11,7 @@ pub(super) fn bar(time: Duration, longest: Duration) -> String {
     let share = time.as_secs_f64() / longest.as_secs_f64().max(f64::MIN_POSITIVE);
     let eighths = (share.clamp(0.0, 1.0) * BAR_WIDTH * 8.0).round() as usize;
     let mut bar = "█".repeat(eighths / 8);
-    if eighths % 8 > 0 {
+    if !eighths.is_multiple_of(8) {
         bar.push(EIGHTHS[eighths % 8]);
     }
     let space = BAR_WIDTH as usize - bar.chars().count();

@@ -85,11 +85,11 @@ struct Right {
 impl Cursor for ApplyCursor {
     fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         loop {
-            if let Some(mut block) = self.block.take() {
-                if let Some(batch) = self.node.advance(&mut block, run)? {
-                    self.block = Some(block);
-                    return Ok(Some(batch));
-                }
+            if let Some(mut block) = self.block.take()
+                && let Some(batch) = self.node.advance(&mut block, run)?
+            {
+                self.block = Some(block);
+                return Ok(Some(batch));
             }
             let Some(left) = self.left.next(run)? else {
                 return Ok(None);

@@ -412,11 +412,11 @@ struct Probing {
 impl Cursor for JoinCursor {
     fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         loop {
-            if let Some(mut probing) = self.probing.take() {
-                if let Some(batch) = self.advance(&mut probing, run)? {
-                    self.probing = Some(probing);
-                    return Ok(Some(batch));
-                }
+            if let Some(mut probing) = self.probing.take()
+                && let Some(batch) = self.advance(&mut probing, run)?
+            {
+                self.probing = Some(probing);
+                return Ok(Some(batch));
             }
             run.statement.check_interrupt()?;
             let node = Arc::clone(&self.node);

@@ -153,7 +153,7 @@ fn set_operations_count_duplicates() {
             Operator::SetOperation {
                 kind,
                 all,
-                inputs: inputs.iter().map(|table| scan(table)).collect(),
+                inputs: inputs.iter().map(scan).collect(),
                 temporary,
             },
             &[int()],

@@ -85,7 +85,7 @@ fn aggregate(name: &str, (array, ty): (ArrayRef, SqlType), options: &[Value]) ->
 
     let mut whole = make();
     whole
-        .update(&groups, &[array.clone()], &context)
+        .update(&groups, std::slice::from_ref(&array), &context)
         .expect("update");
     let whole = finish(whole);
 

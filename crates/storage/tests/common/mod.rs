@@ -1,5 +1,6 @@
 //! What the tests of tables share: contexts with every kind of limit, and random batches.
 #![allow(dead_code, reason = "each test uses a part")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -246,9 +246,8 @@ impl Lexer<'_> {
         self.position += 1;
         while !self.at_end() {
             let byte = self.peek(0);
-            if byte == b'\\' && escapes {
-                self.position += 2;
-            } else if byte == quote && self.peek(1) == quote {
+            let pair = (byte == b'\\' && escapes) || (byte == quote && self.peek(1) == quote);
+            if pair {
                 self.position += 2;
             } else if byte == quote {
                 self.position += 1;

@@ -79,12 +79,15 @@ impl ScalarFunction for OfType {
     }
 }
 
+/// Which collation a call gives, and how firmly.
+type Target = fn(&[Argument<'_>], &SignatureContext) -> Result<(CollationId, Coercibility)>;
+
 /// Puts a text under another collation, which makes of its bytes what the planner's cast does.
 #[derive(Debug)]
 pub(crate) struct Recollate {
     names: &'static [&'static str],
     arity: RangeInclusive<usize>,
-    target: fn(&[Argument<'_>], &SignatureContext) -> Result<(CollationId, Coercibility)>,
+    target: Target,
 }
 
 fn constant_text<'a>(argument: &Argument<'a>) -> &'a str {
