@@ -12,6 +12,7 @@
 //! [`DEPTH_MAX`], so that walking and dropping it needs a bounded stack (see [`with_stack`]).
 
 pub mod ast;
+mod digest;
 pub mod encodings;
 mod error;
 mod keywords;
@@ -21,6 +22,7 @@ mod parser;
 pub mod printer;
 mod statements;
 
+pub use self::digest::{digest, digest_with_options};
 pub use self::error::{SyntaxError, SyntaxErrorKind};
 pub use self::keywords::{all_keywords, is_reserved_word};
 pub use self::options::ParseOptions;

@@ -36,11 +36,14 @@ pub struct Statements<'a> {
     done: bool,
 }
 
+/// A text without what MySQL ignores at its end.
+pub(crate) fn readable(sql: &str) -> &str {
+    sql.trim_end_matches(|c: char| c.is_ascii_whitespace() || c == ';')
+}
+
 /// Reads the statements of a text lazily.
 pub fn statements<'a>(sql: &'a str, options: &ParseOptions) -> Statements<'a> {
-    let end = sql
-        .trim_end_matches(|c: char| c.is_ascii_whitespace() || c == ';')
-        .len();
+    let end = readable(sql).len();
     Statements {
         sql,
         end,

@@ -59,7 +59,7 @@ pub(crate) fn lex_statement(sql: &str, start: usize, options: &ParseOptions) -> 
     }
 }
 
-fn is_identifier_byte(byte: u8) -> bool {
+pub(crate) fn is_identifier_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
 
