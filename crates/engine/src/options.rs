@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use mayfly_memory::io::{IoBackend, SystemIo};
+
 /// Tells the time. Injected so that a run can be repeated.
 pub trait Clock: Send + Sync + std::fmt::Debug {
     /// Microseconds since 1970-01-01 00:00:00 UTC.
@@ -67,6 +69,8 @@ pub struct DatabaseOptions {
     /// Whether LOAD DATA LOCAL may read files of the process itself (an embedded engine's client
     /// is the process).
     pub local_infile: bool,
+    /// Makes, writes and reads temporary files.
+    pub temp_io: Arc<dyn IoBackend>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// System variables set before the first session, as by `SET GLOBAL`: name and text of the
@@ -87,6 +91,7 @@ impl DatabaseOptions {
             optimizer: true,
             file_access: FileAccess::Anywhere,
             local_infile: true,
+            temp_io: Arc::new(SystemIo),
             clock: Arc::new(SystemClock),
             variables: Vec::new(),
         }

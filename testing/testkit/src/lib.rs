@@ -13,5 +13,6 @@ pub mod complete;
 pub mod config;
 pub mod corpus;
 pub mod embedded;
+pub mod fixture;
 pub mod runner;
 pub mod server;

@@ -1,0 +1,107 @@
+//! A database for one Rust test: a directory of its own, and the check that nothing is left of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mayfly_engine::{Database, DatabaseOptions, Error, Session};
+
+use crate::cell;
+
+/// An open database and its directory for temporary files.
+#[derive(Debug)]
+pub struct Fixture {
+    /// The database.
+    pub database: Arc<Database>,
+    tmpdir: PathBuf,
+}
+
+impl Fixture {
+    /// Opens a database of two threads with the options that `change` asks for.
+    ///
+    /// # Panics
+    /// When that fails: a test cannot go on.
+    #[must_use]
+    pub fn open(change: impl FnOnce(&mut DatabaseOptions)) -> Self {
+        static SERIAL: AtomicU64 = AtomicU64::new(0);
+        let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+        let name = format!("mayfly-fixture-{}-{serial}", std::process::id());
+        let tmpdir = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&tmpdir).expect("the system's temporary directory is writable");
+        let mut options = DatabaseOptions::new();
+        options.tmpdir.clone_from(&tmpdir);
+        options.threads = 2;
+        change(&mut options);
+        let database = Database::open(options).expect("the options of a test are valid");
+        Self { database, tmpdir }
+    }
+
+    /// The directory for temporary files.
+    #[must_use]
+    pub fn tmpdir(&self) -> &Path {
+        &self.tmpdir
+    }
+
+    /// What a database without sessions and tables still holds; empty when nothing leaks.
+    #[must_use]
+    pub fn leaks(&self) -> Vec<String> {
+        let held = [
+            ("bytes of memory", self.database.memory_used()),
+            ("bytes of temporary space", self.database.temp_space_used()),
+            (
+                "temporary tables",
+                self.database.temporary_table_count() as u64,
+            ),
+        ];
+        let held = held.iter().filter(|(_, amount)| *amount != 0);
+        held.map(|(what, amount)| format!("{amount} {what}"))
+            .collect()
+    }
+
+    /// Closes the database, whose sessions and tables must be gone.
+    ///
+    /// # Panics
+    /// When anything is left: memory, temporary space, a temporary table, a file.
+    pub fn finish(self) {
+        let mut left = self.leaks();
+        let Self { database, tmpdir } = self;
+        assert_eq!(Arc::strong_count(&database), 1, "a session is still open");
+        drop(database);
+        let files = std::fs::read_dir(&tmpdir).into_iter().flatten().flatten();
+        left.extend(files.map(|file| file.path().display().to_string()));
+        assert!(left.is_empty(), "left behind: {left:?}");
+        // Empty, and harmless if it stays.
+        let _ = std::fs::remove_dir_all(&tmpdir);
+    }
+}
+
+/// The rows of the last statement of `sql`, one line each, a tab between columns.
+///
+/// # Errors
+/// The statement's.
+pub fn rows(session: &mut Session, sql: &str) -> Result<Vec<String>, Error> {
+    let results = session.execute(sql)?;
+    let Some(result) = results.last() else {
+        return Ok(Vec::new());
+    };
+    let line = |row| {
+        let values = result.row_bytes(row);
+        let cells = values.iter().map(|value| cell::escape(value.as_deref()));
+        cells.collect::<Vec<_>>().join("\t")
+    };
+    Ok((0..result.row_count()).map(line).collect())
+}
+
+/// [`rows`] of statements that must succeed.
+///
+/// # Panics
+/// When one fails.
+pub fn must(session: &mut Session, sql: &str) -> Vec<String> {
+    match rows(session, sql) {
+        Ok(rows) => rows,
+        Err(error) => {
+            let head: String = sql.chars().take(200).collect();
+            panic!("{head}: {error}")
+        }
+    }
+}

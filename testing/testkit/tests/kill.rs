@@ -1,0 +1,85 @@
+//! A statement is ended from another thread: it gives error 1317 soon, whatever it is doing, and
+//! the session goes on.
+
+use std::time::{Duration, Instant};
+
+use mayfly_testkit::fixture::{Fixture, must, rows};
+
+/// Statements that would take hours.
+const ENDLESS: &[&str] = &[
+    "SELECT COUNT(*) FROM t AS a, t AS b, t AS c, t AS d, t AS e",
+    "SELECT COUNT(*) FROM t AS a, t AS b, t AS c, t AS d WHERE a.i + b.i + c.i = d.i * 7",
+    "SELECT a.i, COUNT(*) FROM t AS a, t AS b, t AS c, t AS d, t AS e GROUP BY a.i",
+    "SELECT COUNT(*) FROM t AS a JOIN t AS b ON a.one = b.one JOIN t AS c ON b.one = c.one \
+     JOIN t AS d ON c.one = d.one JOIN t AS e ON d.one = e.one",
+    "SELECT COUNT(*) FROM t WHERE (SELECT COUNT(*) FROM t AS a, t AS b, t AS c WHERE a.i + b.i + c.i <> t.i) > 0",
+    "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT COUNT(*) FROM r",
+    "SELECT SLEEP(1000)",
+    "SELECT BENCHMARK(1000000000000, SHA1('x'))",
+];
+
+/// How long a statement may go on after it was killed; generous, for a busy machine.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn kill_each(batch_size: usize) {
+    let fixture = Fixture::open(|options| options.batch_size = batch_size);
+    let mut session = fixture.database.session();
+    must(
+        &mut session,
+        "SET SESSION cte_max_recursion_depth = 4294967295",
+    );
+    must(&mut session, "CREATE TABLE t (i INT, one INT)");
+    must(
+        &mut session,
+        "INSERT INTO t WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 1000) \
+         SELECT n, 1 FROM r",
+    );
+    for sql in ENDLESS {
+        let handle = session.kill_handle();
+        let killer = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(150));
+            handle.kill();
+            Instant::now()
+        });
+        let outcome = rows(&mut session, sql);
+        let killed = killer.join().expect("the killer does not panic");
+        let late = killed.elapsed();
+        // SLEEP that is interrupted gives 1 when it is the only thing the statement does.
+        match outcome {
+            Err(error) => assert_eq!(error.errno(), 1317, "{sql}: {error}"),
+            Ok(rows) => {
+                assert!(sql.contains("SLEEP"), "{sql} ended by itself: {rows:?}");
+                assert_eq!(rows, ["1"]);
+            }
+        }
+        assert!(late < PATIENCE, "{sql} went on for {late:?}");
+        assert_eq!(
+            must(&mut session, "SELECT COUNT(*) FROM t"),
+            ["1000"],
+            "after {sql}"
+        );
+    }
+    must(&mut session, "DROP TABLE t");
+    drop(session);
+    fixture.finish();
+}
+
+#[test]
+fn a_killed_statement_ends_soon() {
+    kill_each(8192);
+}
+
+#[test]
+fn a_killed_statement_ends_soon_in_small_batches() {
+    kill_each(3);
+}
+
+#[test]
+fn a_kill_between_statements_is_forgotten() {
+    let fixture = Fixture::open(|_| {});
+    let mut session = fixture.database.session();
+    session.kill_handle().kill();
+    assert_eq!(must(&mut session, "SELECT 1"), ["1"]);
+    drop(session);
+    fixture.finish();
+}
