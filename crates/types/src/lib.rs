@@ -7,9 +7,11 @@
 pub mod batch;
 pub mod charset;
 pub mod collation;
+pub mod convert;
 pub mod decimal;
 pub mod diagnostics;
 pub mod error;
+pub mod json;
 pub mod sql_mode;
 pub mod sql_type;
 pub mod temporal;

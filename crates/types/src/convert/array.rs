@@ -86,9 +86,14 @@ fn same_text(from: &SqlType, to: &SqlType) -> bool {
     from == to
         || matches!(
             (from, to),
-            (Charset::Ascii, Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Latin1)
-                | (Charset::Utf8mb3 | Charset::Latin1, Charset::Utf8mb4)
-                | (Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Ascii, Charset::Binary)
+            (
+                Charset::Ascii,
+                Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Latin1
+            ) | (Charset::Utf8mb3 | Charset::Latin1, Charset::Utf8mb4)
+                | (
+                    Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Ascii,
+                    Charset::Binary
+                )
         )
         || (from == Charset::Latin1 && to == Charset::Utf8mb3)
 }
@@ -126,16 +131,22 @@ pub(super) fn cast_unchanged(array: &ArrayRef, from: &SqlType, to: &SqlType) -> 
         (PhysicalType::Bool, _) => true,
         _ => from.kind == to.kind && from.length <= to.length,
     };
-    let same = same && (from.physical() != PhysicalType::UInt64 || to.members == from.members || to.kind == TypeKind::BigInt);
+    let same = same
+        && (from.physical() != PhysicalType::UInt64
+            || to.members == from.members
+            || to.kind == TypeKind::BigInt);
     same.then(|| Arc::clone(array))
 }
 
 /// Whether no value has more bytes than `limit`, and so no more characters.
 pub(super) fn all_within(array: &ArrayRef, limit: usize) -> bool {
     // The lower half of a view is the length.
-    array
-        .as_binary_view_opt()
-        .is_some_and(|array| array.views().iter().all(|view| *view as u32 as usize <= limit))
+    array.as_binary_view_opt().is_some_and(|array| {
+        array
+            .views()
+            .iter()
+            .all(|view| *view as u32 as usize <= limit)
+    })
 }
 
 fn unary<F: ArrowPrimitiveType, T: ArrowPrimitiveType>(
@@ -171,7 +182,10 @@ fn cast_plain_numbers(array: &ArrayRef, from: &SqlType, to: &SqlType) -> Option<
         (PhysicalType::Bool, PhysicalType::Int64) if !to.is_temporal() => {
             let array = array.as_boolean_opt()?;
             let values = array.values().iter().map(i64::from).collect();
-            Arc::new(PrimitiveArray::<Int64Type>::new(values, array.nulls().cloned()))
+            Arc::new(PrimitiveArray::<Int64Type>::new(
+                values,
+                array.nulls().cloned(),
+            ))
         }
         (from_physical, PhysicalType::Decimal128(scale)) => {
             let whole = crate::decimal::decimal_of_numeric(from);
@@ -183,12 +197,12 @@ fn cast_plain_numbers(array: &ArrayRef, from: &SqlType, to: &SqlType) -> Option<
             }
             let scaled = |value: i128, from: u8| rescale_i128(value, from, scale).unwrap_or(0);
             let array = match from_physical {
-                PhysicalType::Int64 => unary::<Int64Type, Decimal128Type>(array, |value| {
-                    scaled(i128::from(value), 0)
-                }),
-                PhysicalType::UInt64 => unary::<UInt64Type, Decimal128Type>(array, |value| {
-                    scaled(i128::from(value), 0)
-                }),
+                PhysicalType::Int64 => {
+                    unary::<Int64Type, Decimal128Type>(array, |value| scaled(i128::from(value), 0))
+                }
+                PhysicalType::UInt64 => {
+                    unary::<UInt64Type, Decimal128Type>(array, |value| scaled(i128::from(value), 0))
+                }
                 PhysicalType::Decimal128(from) => {
                     unary::<Decimal128Type, Decimal128Type>(array, |value| scaled(value, from))
                 }
@@ -354,7 +368,9 @@ impl NativeBuilder {
         };
         let decimal = |scale: u8| match value {
             Some(Native::Decimal(value)) if value.scale == scale => value.unscaled,
-            Some(Native::Decimal(value)) => value.rescale(scale).map_or(value.unscaled, |v| v.unscaled),
+            Some(Native::Decimal(value)) => {
+                value.rescale(scale).map_or(value.unscaled, |v| v.unscaled)
+            }
             _ => arrow_buffer::i256::ZERO,
         };
         let nulls = match self {

@@ -12,7 +12,11 @@ pub fn append_double(out: &mut Vec<u8>, value: f64, decimals: u8) {
         return append_fixed(out, value, decimals);
     }
     if value == 0.0 {
-        out.extend_from_slice(if value.is_sign_negative() { b"-0" } else { b"0" });
+        out.extend_from_slice(if value.is_sign_negative() {
+            b"-0"
+        } else {
+            b"0"
+        });
         return;
     }
     if value.fract() == 0.0 && value.abs() < 1e15 {

@@ -8,23 +8,17 @@
 //! * [`source`]: one value of an array, without an allocation
 //! * [`number`]: text to numbers; [`float_text`]: floats to text; [`text`]: any value to text
 //! * [`numeric`], [`temporal`], [`string`]: casts by the kind of their target
-//! * [`store`]: assignment
 
 mod array;
 pub mod float_text;
 pub mod number;
 mod numeric;
 pub mod source;
-mod store;
-mod store_temporal;
 mod string;
 mod temporal;
-#[cfg(test)]
-mod tests;
 pub mod text;
 
 pub use array::{array_of_values, array_value, cast_array, cast_value};
-pub use store::{StoreContext, store_array, store_value};
 pub use text::ColumnFormatter;
 
 use crate::diagnostics::{Diagnostics, Level};
@@ -68,7 +62,8 @@ impl CastContext<'_> {
     }
 
     pub(crate) fn warn_text(&self, text: &str) {
-        self.diagnostics.warn(codes::ER_UNKNOWN_ERROR.with(&[&text]));
+        self.diagnostics
+            .warn(codes::ER_UNKNOWN_ERROR.with(&[&text]));
     }
 
     pub(crate) fn note(&self, error: Error) {

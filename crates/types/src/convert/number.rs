@@ -29,7 +29,9 @@ pub fn parse_integer(text: &[u8]) -> Parsed<i128> {
     let start = at;
     let mut value = 0_i128;
     while let Some(byte @ b'0'..=b'9') = text.get(at) {
-        value = value.saturating_mul(10).saturating_add(i128::from(byte - b'0'));
+        value = value
+            .saturating_mul(10)
+            .saturating_add(i128::from(byte - b'0'));
         at += 1;
     }
     if at == start {
@@ -129,6 +131,9 @@ mod tests {
         let integer = parse_integer(b" -12x");
         assert_eq!((integer.value, integer.consumed), (-12, 4));
         assert!(parse_integer(b"99999999999999999999").overflow);
-        assert_eq!(parse_integer(b"18446744073709551615").value, i128::from(u64::MAX));
+        assert_eq!(
+            parse_integer(b"18446744073709551615").value,
+            i128::from(u64::MAX)
+        );
     }
 }

@@ -35,9 +35,9 @@ fn temporal_number(kind: TypeKind, value: i64, truncate: bool) -> i64 {
 }
 
 fn complain_json(context: &CastContext<'_>, type_name: &str) {
-    context.diagnostics.warn(
-        codes::ER_INVALID_JSON_VALUE_FOR_CAST.with(&[&type_name, &"cast_as_json", &1]),
-    );
+    context
+        .diagnostics
+        .warn(codes::ER_INVALID_JSON_VALUE_FOR_CAST.with(&[&type_name, &"cast_as_json", &1]));
 }
 
 /// CAST(... AS SIGNED) or UNSIGNED: the bits of the result.
@@ -121,12 +121,10 @@ fn decimal_to_integer(value: Decimal, unsigned: bool, context: &CastContext<'_>)
 /// The double that a value is in a numeric context.
 pub(super) fn to_double(datum: Datum<'_>, from: &SqlType, context: &CastContext<'_>) -> f64 {
     match datum {
-        Datum::Int(value) if from.is_temporal() => {
-            crate::decimal::convert::i128_to_f64(
-                i128::from(temporal_micro_number(from.kind, value)),
-                6,
-            )
-        }
+        Datum::Int(value) if from.is_temporal() => crate::decimal::convert::i128_to_f64(
+            i128::from(temporal_micro_number(from.kind, value)),
+            6,
+        ),
         Datum::Int(value) => value as f64,
         Datum::UInt(value) => value as f64,
         Datum::Float(value) => value,
@@ -177,9 +175,8 @@ pub(super) fn to_float(
 
 /// The exact number that a value is, before it is brought to a precision and scale.
 pub(super) fn to_exact(datum: Datum<'_>, from: &SqlType, context: &CastContext<'_>) -> Decimal {
-    let from_double = |value: f64| {
-        Decimal::from_f64(value).map_or(Decimal::ZERO, |parsed| parsed.value)
-    };
+    let from_double =
+        |value: f64| Decimal::from_f64(value).map_or(Decimal::ZERO, |parsed| parsed.value);
     match datum {
         Datum::Int(value) if from.is_temporal() => {
             let number = i128::from(temporal_micro_number(from.kind, value));
@@ -237,11 +234,7 @@ pub(super) fn to_decimal(
 }
 
 /// CAST(... AS YEAR); `None` is NULL, with a warning.
-pub(super) fn to_year(
-    datum: Datum<'_>,
-    from: &SqlType,
-    context: &CastContext<'_>,
-) -> Option<u64> {
+pub(super) fn to_year(datum: Datum<'_>, from: &SqlType, context: &CastContext<'_>) -> Option<u64> {
     let number = match datum {
         Datum::Int(_) if from.kind == TypeKind::Time => {
             return Some(u64::from(context.current_date.year));

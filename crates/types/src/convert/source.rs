@@ -1,9 +1,7 @@
 //! One value of an array, read without an allocation.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type,
-};
+use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{
     Array, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array,
     Int64Array, UInt64Array,

@@ -47,9 +47,9 @@ pub(super) fn append_string(
                 Some(text) => out.extend_from_slice(&text),
                 None => {
                     let hex: String = bytes.iter().take(6).map(|b| format!("{b:02X}")).collect();
-                    context.diagnostics.warn(
-                        codes::ER_INVALID_CHARACTER_STRING.with(&[&to_charset.name(), &hex]),
-                    );
+                    context
+                        .diagnostics
+                        .warn(codes::ER_INVALID_CHARACTER_STRING.with(&[&to_charset.name(), &hex]));
                     return None;
                 }
             }
@@ -109,14 +109,8 @@ pub(super) fn append_json(
             append_base64(&mut text, bytes);
             json::append_quoted(out, &text);
         }
-        (_, Datum::Bytes(bytes)) => json::append_normalized(out, bytes).map_err(|error| {
-            codes::ER_INVALID_JSON_TEXT_IN_PARAM.with(&[
-                &1,
-                &"cast_as_json",
-                &error.message,
-                &error.position,
-            ])
-        })?,
+        (_, Datum::Bytes(bytes)) => json::append_normalized(out, bytes)
+            .map_err(|error| error.in_argument(1, "cast_as_json"))?,
         (TypeKind::Float | TypeKind::Double, Datum::Float(value)) => {
             json::append_double(out, value);
         }

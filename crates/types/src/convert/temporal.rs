@@ -1,5 +1,7 @@
 //! Casts to DATE, DATETIME, TIMESTAMP and TIME.
 
+use std::borrow::Cow;
+
 use super::CastContext;
 use super::source::Datum;
 use super::text::append_text;
@@ -49,11 +51,11 @@ pub(super) fn local_value(parsed: &ParsedDateTime, context: &CastContext<'_>) ->
 }
 
 /// The text inside a JSON string, if the value is one.
-fn json_text(datum: Datum<'_>, from: &SqlType) -> Option<Vec<u8>> {
+fn json_text<'a>(datum: Datum<'a>, from: &SqlType) -> Option<Cow<'a, [u8]>> {
     match datum {
         Datum::Bytes(bytes) if from.kind == TypeKind::Json => match scalar_of(bytes) {
             JsonScalar::String(text) => Some(text),
-            _ => Some(bytes.to_vec()),
+            _ => Some(Cow::Borrowed(bytes)),
         },
         _ => None,
     }
@@ -84,7 +86,13 @@ pub(super) fn to_datetime(
         Datum::Int(micros) if from.kind == TypeKind::Time => datetime_of_time(micros, context),
         Datum::Int(packed) if from.is_temporal() => {
             let value = DateTime::unpack(packed);
-            if value.check(DateRules { allow_invalid_dates: true, ..rules }).is_err() {
+            if value
+                .check(DateRules {
+                    allow_invalid_dates: true,
+                    ..rules
+                })
+                .is_err()
+            {
                 context.warn_incorrect("datetime", &text_of(datum, from));
                 return None;
             }
@@ -94,24 +102,22 @@ pub(super) fn to_datetime(
             // A YEAR is a number; MySQL reads it as a date only of the zero kind.
             number_to_datetime(Datum::UInt(year), rules)
         }
-        Datum::Bytes(bytes) => {
-            match parse_datetime(bytes, rules, context.truncates_fractions()) {
-                Ok(parsed) => {
-                    if parsed.truncated {
-                        context.warn_truncated(name, bytes);
-                    }
-                    local_value(&parsed, context)
+        Datum::Bytes(bytes) => match parse_datetime(bytes, rules, context.truncates_fractions()) {
+            Ok(parsed) => {
+                if parsed.truncated {
+                    context.warn_truncated(name, bytes);
                 }
-                Err(_) => {
-                    if is_date {
-                        context.warn_truncated(name, bytes);
-                    } else {
-                        context.warn_incorrect(name, bytes);
-                    }
-                    return None;
-                }
+                local_value(&parsed, context)
             }
-        }
+            Err(_) => {
+                if is_date {
+                    context.warn_truncated(name, bytes);
+                } else {
+                    context.warn_incorrect(name, bytes);
+                }
+                return None;
+            }
+        },
         _ if matches!(from.kind, TypeKind::Enum | TypeKind::Set) => {
             let text = text_of(datum, from);
             let as_text = SqlType::varchar(from.length, from.collation);

@@ -1,0 +1,169 @@
+//! The order of documents: the manual, "Comparison and Ordering of JSON Values".
+//!
+//! Values of different kinds stand in the order null, number, string, object, array, boolean.
+//! Numbers are compared by their exact value, strings by their bytes, arrays element by element.
+//! Of objects the one with fewer members comes first; then their keys and values are compared in
+//! turn.
+//!
+//! [`append_sort_key`] gives bytes of the same order, for hashing and sorting: equal documents, such
+//! as `1` and `1.0`, have equal keys.
+
+use std::cmp::Ordering;
+
+use super::text::{JsonKind, JsonScalar, elements, kind_of, length, members, scalar_of, unquote};
+use crate::decimal::Decimal;
+
+fn rank(kind: JsonKind) -> u8 {
+    match kind {
+        JsonKind::Null => 1,
+        JsonKind::Number => 2,
+        JsonKind::String => 3,
+        JsonKind::Object => 4,
+        JsonKind::Array => 5,
+        JsonKind::Bool => 6,
+    }
+}
+
+/// Compares two normalised documents.
+pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
+    let (kind, other) = (kind_of(a), kind_of(b));
+    if kind != other {
+        return rank(kind).cmp(&rank(other));
+    }
+    if a == b {
+        return Ordering::Equal;
+    }
+    match kind {
+        JsonKind::Null => Ordering::Equal,
+        JsonKind::Bool => a.first().cmp(&b.first()),
+        JsonKind::Number => compare_numbers(&scalar_of(a), &scalar_of(b)),
+        JsonKind::String => unquote(a).cmp(&unquote(b)),
+        JsonKind::Array => {
+            let (mut left, mut right) = (elements(a), elements(b));
+            loop {
+                match (left.next(), right.next()) {
+                    (None, None) => return Ordering::Equal,
+                    (None, Some(_)) => return Ordering::Less,
+                    (Some(_), None) => return Ordering::Greater,
+                    (Some(x), Some(y)) => match compare(x, y) {
+                        Ordering::Equal => {}
+                        order => return order,
+                    },
+                }
+            }
+        }
+        JsonKind::Object => {
+            let by_length = length(a).cmp(&length(b));
+            if by_length.is_ne() {
+                return by_length;
+            }
+            for ((key, x), (other, y)) in members(a).zip(members(b)) {
+                let order = unquote(key)
+                    .cmp(&unquote(other))
+                    .then_with(|| compare(x, y));
+                if order.is_ne() {
+                    return order;
+                }
+            }
+            Ordering::Equal
+        }
+    }
+}
+
+fn compare_numbers(a: &JsonScalar<'_>, b: &JsonScalar<'_>) -> Ordering {
+    match (a, b) {
+        (JsonScalar::Int(a), JsonScalar::Int(b)) => a.cmp(b),
+        (JsonScalar::Double(a), JsonScalar::Double(b)) => {
+            // No NaN is ever in a document.
+            a.partial_cmp(b).unwrap_or(Ordering::Equal)
+        }
+        (JsonScalar::Double(a), b) => compare_double(*a, exact(b)),
+        (a, JsonScalar::Double(b)) => compare_double(*b, exact(a)).reverse(),
+        (a, b) => exact(a).compare(exact(b)),
+    }
+}
+
+fn exact(number: &JsonScalar<'_>) -> Decimal {
+    match number {
+        JsonScalar::Int(value) => (*value).into(),
+        JsonScalar::UInt(value) => (*value).into(),
+        JsonScalar::Decimal(value) => *value,
+        _ => Decimal::ZERO,
+    }
+}
+
+/// Compares by the decimal that a double is written as; one beyond all decimals by its sign.
+fn compare_double(a: f64, b: Decimal) -> Ordering {
+    match Decimal::from_f64(a) {
+        Some(parsed) if !parsed.overflow => {
+            let rounded = parsed.value.compare(b);
+            // What is too small for a decimal is still not zero.
+            match rounded {
+                Ordering::Equal if parsed.value.is_zero() && a != 0.0 => {
+                    a.partial_cmp(&0.0).unwrap_or(Ordering::Equal)
+                }
+                order => order,
+            }
+        }
+        _ if a < 0.0 => Ordering::Less,
+        _ => Ordering::Greater,
+    }
+}
+
+/// Appends a key whose bytes compare as the documents do, as far as a double can tell two numbers
+/// apart.
+pub fn append_sort_key(document: &[u8], out: &mut Vec<u8>) {
+    let kind = kind_of(document);
+    out.push(rank(kind));
+    match kind {
+        JsonKind::Null => {}
+        JsonKind::Bool => out.push(u8::from(document.first() == Some(&b't'))),
+        JsonKind::Number => append_number_key(&scalar_of(document), out),
+        JsonKind::String => append_string_key(&unquote(document), out),
+        JsonKind::Array => {
+            for element in elements(document) {
+                append_sort_key(element, out);
+            }
+            out.push(0);
+        }
+        JsonKind::Object => {
+            let count = u32::try_from(length(document)).unwrap_or(u32::MAX);
+            out.extend_from_slice(&count.to_be_bytes());
+            for (key, value) in members(document) {
+                append_string_key(&unquote(key), out);
+                append_sort_key(value, out);
+            }
+        }
+    }
+}
+
+/// Zero bytes end a string; those inside are followed by a mark.
+fn append_string_key(text: &[u8], out: &mut Vec<u8>) {
+    for byte in text {
+        out.push(*byte);
+        if *byte == 0 {
+            out.push(0xFF);
+        }
+    }
+    out.extend_from_slice(&[0, 0]);
+}
+
+/// The nearest double, and then how far the number is above it.
+fn append_number_key(number: &JsonScalar<'_>, out: &mut Vec<u8>) {
+    let (double, rest) = match number {
+        JsonScalar::Double(value) => (*value, 0),
+        JsonScalar::Int(value) => (*value as f64, i128::from(*value) - *value as f64 as i128),
+        JsonScalar::UInt(value) => (*value as f64, i128::from(*value) - *value as f64 as i128),
+        other => (exact(other).to_f64(), 0),
+    };
+    // Zero has two signs but is one number.
+    let bits = (double + 0.0).to_bits();
+    let ordered = if bits >> 63 == 1 {
+        !bits
+    } else {
+        bits | 1 << 63
+    };
+    out.extend_from_slice(&ordered.to_be_bytes());
+    let rest = (rest + (1 << 15)).clamp(0, i128::from(u16::MAX)) as u16;
+    out.extend_from_slice(&rest.to_be_bytes());
+}

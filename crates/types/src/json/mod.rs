@@ -1,0 +1,197 @@
+//! JSON documents: the manual, "The JSON Data Type".
+//!
+//! A JSON value travels as its normalised text, the form in which MySQL prints it: members of
+//! objects ordered by the length of their key and then by its bytes, of equal keys the last one,
+//! `, ` and `: ` between values, one way to write each string and number. So equal documents have
+//! mostly equal texts, and most functions read the text as it stands.
+//!
+//! * [`parse()`]: any JSON text to a [`Json`] tree, with MySQL's errors; [`append_normalized`]
+//! * [`Json::append_to`]: a tree to normalised text
+//! * [`text`]: reading normalised text without building a tree
+//! * [`path`]: path expressions, evaluated on normalised text
+//! * [`compare`]: the order of documents
+//!
+//! A number with a point is a DOUBLE when it is written as a DOUBLE would be, and a DECIMAL
+//! otherwise (`1.50`): only casts make the latter, and so the type needs no mark in the text.
+
+pub mod compare;
+mod parse;
+pub mod path;
+mod print;
+pub mod text;
+
+pub use compare::{append_sort_key, compare};
+pub use parse::{parse, parse_normalized};
+pub use path::JsonPath;
+pub use print::{append_double, append_quoted};
+pub use text::{JsonKind, JsonScalar, kind_of, scalar_of};
+
+use crate::decimal::Decimal;
+use crate::error::{Error, codes};
+
+/// How many arrays and objects may stand in each other.
+pub const DEPTH_MAX: usize = 100;
+
+/// A document as a tree, for functions that change it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Json {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number without a point that a BIGINT holds.
+    Int(i64),
+    /// A larger one, up to the largest BIGINT UNSIGNED.
+    UInt(u64),
+    /// Any other number.
+    Double(f64),
+    /// A number that was a DECIMAL.
+    Decimal(Decimal),
+    /// A string, without quotes and escapes.
+    String(String),
+    /// `[...]`
+    Array(Vec<Json>),
+    /// `{...}`
+    Object(JsonObject),
+}
+
+/// The members of an object, ordered by the length and then the bytes of their keys.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct JsonObject {
+    members: Vec<(String, Json)>,
+}
+
+fn key_order(a: &str, b: &str) -> std::cmp::Ordering {
+    a.len().cmp(&b.len()).then_with(|| a.cmp(b))
+}
+
+impl JsonObject {
+    /// An object of members in any order; of equal keys the last one stays.
+    pub fn of(mut members: Vec<(String, Json)>) -> Self {
+        // Sorted stably after a reversal, the last of equal keys comes first and is kept.
+        members.reverse();
+        members.sort_by(|a, b| key_order(&a.0, &b.0));
+        members.dedup_by(|later, kept| later.0 == kept.0);
+        Self { members }
+    }
+
+    fn position(&self, key: &str) -> Result<usize, usize> {
+        self.members
+            .binary_search_by(|member| key_order(&member.0, key))
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Json> {
+        let position = self.position(key).ok()?;
+        self.members.get(position).map(|member| &member.1)
+    }
+
+    /// The value of a key, to be changed.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Json> {
+        let position = self.position(key).ok()?;
+        self.members.get_mut(position).map(|member| &mut member.1)
+    }
+
+    /// Sets the value of a key; gives the one it had.
+    pub fn insert(&mut self, key: String, value: Json) -> Option<Json> {
+        match self.position(&key) {
+            Ok(position) => Some(std::mem::replace(&mut self.members[position].1, value)),
+            Err(position) => {
+                self.members.insert(position, (key, value));
+                None
+            }
+        }
+    }
+
+    /// Removes a key; gives the value it had.
+    pub fn remove(&mut self, key: &str) -> Option<Json> {
+        let position = self.position(key).ok()?;
+        Some(self.members.remove(position).1)
+    }
+
+    /// The members, in order.
+    pub fn members(&self) -> &[(String, Json)] {
+        &self.members
+    }
+
+    /// The members, by value.
+    pub fn into_members(self) -> Vec<(String, Json)> {
+        self.members
+    }
+
+    /// The values, to be changed.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Json> {
+        self.members.iter_mut().map(|member| &mut member.1)
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+}
+
+impl Json {
+    /// How many arrays and objects stand in each other, the scalar in them counted: 1 for a scalar
+    /// and for an empty array or object (`JSON_DEPTH`).
+    pub fn depth(&self) -> usize {
+        let deepest = match self {
+            Self::Array(elements) => elements.iter().map(Self::depth).max(),
+            Self::Object(object) => object.members.iter().map(|(_, value)| value.depth()).max(),
+            _ => None,
+        };
+        1 + deepest.unwrap_or(0)
+    }
+
+    /// The normalised text.
+    pub fn to_text(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.append_to(&mut out);
+        out
+    }
+}
+
+/// Why a text is no JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JsonError {
+    /// It breaks the grammar.
+    Syntax {
+        /// What is wrong, in the words of MySQL's parser.
+        message: &'static str,
+        /// The byte at which it was noticed.
+        position: usize,
+    },
+    /// More than [`DEPTH_MAX`] arrays and objects in each other.
+    TooDeep,
+}
+
+impl JsonError {
+    /// Error 3141 for the `argument`-th argument of a function.
+    pub fn in_argument(self, argument: usize, function: &str) -> Error {
+        match self {
+            Self::Syntax { message, position } => codes::ER_INVALID_JSON_TEXT_IN_PARAM
+                .with(&[&argument, &function, &message, &position]),
+            Self::TooDeep => codes::ER_JSON_DOCUMENT_TOO_DEEP.error(),
+        }
+    }
+
+    /// Error 3140 for a value of a column.
+    pub fn in_column(self, column: &str) -> Error {
+        match self {
+            Self::Syntax { message, position } => {
+                codes::ER_INVALID_JSON_TEXT.with(&[&message, &position, &column])
+            }
+            Self::TooDeep => codes::ER_JSON_DOCUMENT_TOO_DEEP.error(),
+        }
+    }
+}
+
+/// Appends the normalised form of a JSON text.
+pub fn append_normalized(out: &mut Vec<u8>, text: &[u8]) -> Result<(), JsonError> {
+    parse(text)?.append_to(out);
+    Ok(())
+}
