@@ -20,7 +20,7 @@ fn fill(session: &mut Session) {
         let row = |k: u64| {
             let k = k.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
             let or_null = |bit: u64, text: String| {
-                if (k >> bit) % 7 == 0 {
+                if (k >> bit).is_multiple_of(7) {
                     "NULL".to_owned()
                 } else {
                     text
