@@ -5,6 +5,7 @@
 //! types that the signature asks for, so that kernels see exactly the physical types they expect.
 
 pub mod aggregate;
+mod choice;
 pub mod column;
 pub mod comparison;
 pub mod context;

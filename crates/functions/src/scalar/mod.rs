@@ -1,5 +1,6 @@
 //! Scalar functions: a value from the values of one row.
 
+pub(crate) mod control_flow;
 pub(crate) mod numbers;
 pub(crate) mod operators;
 pub(crate) mod strings;
@@ -63,8 +64,12 @@ impl fmt::Debug for dyn ScalarFunction {
 }
 
 /// Every family's table.
-const FAMILIES: &[&[&dyn ScalarFunction]] =
-    &[numbers::FUNCTIONS, operators::FUNCTIONS, strings::FUNCTIONS];
+const FAMILIES: &[&[&dyn ScalarFunction]] = &[
+    control_flow::FUNCTIONS,
+    numbers::FUNCTIONS,
+    operators::FUNCTIONS,
+    strings::FUNCTIONS,
+];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static dyn ScalarFunction>> =
     LazyLock::new(|| {

@@ -1,0 +1,168 @@
+//! GREATEST(value, …) and LEAST(value, …): NULL when any is NULL.
+
+use std::cmp::Ordering;
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
+
+use crate::comparison::compare_texts;
+use crate::scalar::ScalarFunction;
+use crate::{
+    Argument, Column, EvaluationContext, Signature, SignatureContext, choice, derive, input,
+};
+
+/// One of the two.
+#[derive(Debug)]
+pub(crate) struct Extreme {
+    names: &'static [&'static str],
+    wanted: Ordering,
+}
+
+/// GREATEST()
+pub(crate) static GREATEST: Extreme = Extreme {
+    names: &["greatest"],
+    wanted: Ordering::Greater,
+};
+/// LEAST()
+pub(crate) static LEAST: Extreme = Extreme {
+    names: &["least"],
+    wanted: Ordering::Less,
+};
+
+impl ScalarFunction for Extreme {
+    fn names(&self) -> &'static [&'static str] {
+        self.names
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        2..=usize::MAX
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<Signature> {
+        let (mut ty, coercibility) = choice::choice_type(arguments, context, self.names[0])?;
+        // A date or time among strings is compared as what it is.
+        let temporal = arguments.iter().find(|argument| argument.ty.is_temporal());
+        if let (true, Some(temporal)) = (ty.is_string(), temporal) {
+            let kind = match temporal.ty.kind {
+                TypeKind::Date if !arguments.iter().any(|a| a.ty.is_string()) => TypeKind::Date,
+                TypeKind::Time => TypeKind::Time,
+                _ => TypeKind::DateTime,
+            };
+            ty = SqlType::temporal(kind, temporal.ty.decimals);
+        }
+        if matches!(ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Json) {
+            ty = derive::text_of(&arguments[0], context);
+        }
+        Ok(Signature::new(
+            vec![ty.clone(); arguments.len()],
+            ty,
+            derive::any_nullable(arguments),
+        )
+        .with_coercibility(coercibility))
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+        _context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let ty = &signature.result;
+        match ty.physical() {
+            PhysicalType::Bytes => {
+                let values: Vec<_> = arguments.iter().map(input::texts).collect::<Result<_>>()?;
+                self.pick(
+                    arguments,
+                    ty,
+                    row_count,
+                    |row, index| values[index].get(row),
+                    |a, b| compare_texts(a, b, ty.collation),
+                )
+            }
+            PhysicalType::Float64 => {
+                let values: Vec<_> = arguments.iter().map(input::floats).collect::<Result<_>>()?;
+                self.pick(
+                    arguments,
+                    ty,
+                    row_count,
+                    |row, index| values[index].get(row),
+                    |a, b| a.total_cmp(&b),
+                )
+            }
+            PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => {
+                let values: Vec<_> = arguments
+                    .iter()
+                    .map(|argument| input::decimals(argument, scale))
+                    .collect::<Result<_>>()?;
+                self.pick(
+                    arguments,
+                    ty,
+                    row_count,
+                    |row, index| values[index].get(row),
+                    |a, b| a.cmp(&b),
+                )
+            }
+            _ => {
+                let values: Vec<_> = arguments
+                    .iter()
+                    .map(input::any_ints)
+                    .collect::<Result<_>>()?;
+                self.pick(
+                    arguments,
+                    ty,
+                    row_count,
+                    |row, index| values[index].get(row),
+                    |a, b| a.cmp(&b),
+                )
+            }
+        }
+    }
+}
+
+impl Extreme {
+    fn pick<T: Copy>(
+        &self,
+        arguments: &[Column],
+        ty: &SqlType,
+        row_count: usize,
+        value: impl Fn(usize, usize) -> Option<T>,
+        compare: impl Fn(T, T) -> Ordering,
+    ) -> Result<ArrayRef> {
+        choice::pick(arguments, ty, row_count, |row| {
+            let mut best = (value(row, 0)?, 0);
+            for index in 1..arguments.len() {
+                let candidate = value(row, index)?;
+                if compare(candidate, best.0) == self.wanted {
+                    best = (candidate, index);
+                }
+            }
+            Some(best.1)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{NULL, check, d, f, i, t};
+
+    #[test]
+    fn values() {
+        check(&[
+            ("greatest", &[i(2), i(0)], "2"),
+            ("greatest", &[f(34.0), f(3.0), f(5.0), f(767.0)], "767"),
+            ("greatest", &[t("B"), t("A"), t("C")], "C"),
+            ("greatest", &[i(10), t("9")], "9"),
+            ("greatest", &[i(1), d("2.5")], "2.5"),
+            ("greatest", &[i(1), NULL], "NULL"),
+            ("least", &[i(2), i(0)], "0"),
+            ("least", &[t("b"), i(1), t("a")], "1"),
+            ("least", &[t("a"), t("B")], "a"),
+        ]);
+    }
+}

@@ -1,0 +1,57 @@
+//! ISNULL(value)
+
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::{Result, SqlType};
+
+use crate::scalar::ScalarFunction;
+use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, choice, output};
+
+/// ISNULL()
+#[derive(Debug)]
+pub(crate) struct IsNull;
+
+impl ScalarFunction for IsNull {
+    fn names(&self) -> &'static [&'static str] {
+        &["isnull"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=1
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<Signature> {
+        Ok(Signature::new(
+            vec![arguments[0].ty.clone()],
+            SqlType::boolean(),
+            false,
+        ))
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        _signature: &Signature,
+        _context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        output::bools(row_count, |row| {
+            Ok(Some(choice::is_null(&arguments[0], row)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{NULL, check, i};
+
+    #[test]
+    fn values() {
+        check(&[("isnull", &[NULL], "1"), ("isnull", &[i(0)], "0")]);
+    }
+}
