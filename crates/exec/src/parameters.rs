@@ -59,7 +59,9 @@ impl Walk<'_> {
                 self.plan(input);
                 self.expressions(expressions);
             }
-            Operator::Limit { input, .. } | Operator::Materialize { input, .. } => {
+            Operator::Limit { input, .. }
+            | Operator::Block { input, .. }
+            | Operator::Materialize { input, .. } => {
                 self.plan(input);
             }
             Operator::Aggregate {

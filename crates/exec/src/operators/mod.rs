@@ -157,6 +157,7 @@ fn build_one(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
             parameters,
             condition.as_ref(),
         ),
+        Operator::Block { input, .. } => build(input, run)?,
         Operator::Materialize { input, temporary } => {
             materialize::build(build(input, run)?, &plan.output, temporary)
         }

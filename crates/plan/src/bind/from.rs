@@ -13,7 +13,7 @@ use super::scope::{Clause, ColumnPlace, Name, ScopeColumns, ScopeTable};
 use super::types::and;
 use super::{Binder, Block, not_supported, same_name};
 use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::{Join, Relation, Scan};
+use crate::logical::{DerivedTable, Join, Relation, Scan};
 use crate::physical::{JoinKind, Purpose, TemporaryTable};
 
 impl Binder<'_> {
@@ -332,6 +332,23 @@ impl Binder<'_> {
                 "derived table {alias} is not merged: optimizer_switch derived_merge=off"
             ),
         });
+        let relation = if merged {
+            block.relation
+        } else {
+            let columns = block.columns.iter();
+            let columns = columns
+                .map(|column| (column.id, column.name.clone()))
+                .collect();
+            Relation::Block {
+                input: Box::new(block.relation),
+                select_id: block.select_id,
+                derived: Some(Box::new(DerivedTable {
+                    alias: alias.to_owned(),
+                    columns,
+                    materialize,
+                })),
+            }
+        };
         self.add_table(ScopeTable {
             database: None,
             alias: alias.to_owned(),
@@ -339,15 +356,7 @@ impl Binder<'_> {
             null_extended: false,
             unique_keys: block.unique_keys,
         })?;
-        if merged {
-            return Ok(block.relation);
-        }
-        Ok(Relation::Derived {
-            input: Box::new(block.relation),
-            alias: alias.to_owned(),
-            select_id: block.select_id,
-            materialize,
-        })
+        Ok(relation)
     }
 
     /// Makes a table's columns nameable: error 1066 when its name is taken.

@@ -335,7 +335,7 @@ fn collect_dependences(relation: &Relation, rules: &mut Vec<(ColumnSet, ColumnId
             }
             collect_dependences(input, rules);
         }
-        Relation::Derived { .. } => {}
+        Relation::Block { .. } => {}
         _ => {}
     }
 }

@@ -247,7 +247,8 @@ impl Binder<'_> {
             types.push(ty);
         }
         let mut inputs = Vec::with_capacity(arms.len());
-        for arm in arms {
+        for mut arm in arms {
+            arm.relation = arm.relation.block_of(arm.select_id);
             inputs.push(self.convert_arm(arm, &types));
         }
         let unique_keys = if all {

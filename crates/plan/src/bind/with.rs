@@ -74,7 +74,9 @@ impl Binder<'_> {
                 .iter()
                 .map(|column| column.ty.clone())
                 .collect(),
-            source: Some(SharedRelation::Plain(block.relation)),
+            source: Some(SharedRelation::Plain(
+                block.relation.block_of(block.select_id),
+            )),
             readers: 0,
             mergeable,
             select_id: block.select_id,
@@ -149,11 +151,12 @@ impl Binder<'_> {
         if has_aggregate(&step.relation) {
             return Err(codes::ER_CTE_RECURSIVE_FORBIDS_AGGREGATION.with(&[&name]));
         }
+        let step_select = step.select_id;
         let (step_relation, step_columns) = self.step_of_types(step, &seed.columns);
         let limit = self.bind_limit(&cte.query)?;
         self.shared[shared].source = Some(SharedRelation::Recursive {
-            seed: seed.relation,
-            step: step_relation,
+            seed: seed.relation.block_of(seed.select_id),
+            step: step_relation.block_of(step_select),
             step_columns,
             distinct,
         });
@@ -324,7 +327,10 @@ fn mentions_node<N: mayfly_syntax::ast::Visit>(node: &N, name: &str) -> bool {
 fn has_aggregate(relation: &Relation) -> bool {
     match relation {
         Relation::Aggregate(aggregate) => aggregate.purpose == crate::physical::Purpose::GroupBy,
-        Relation::Derived { .. } | Relation::SharedScan { .. } => false,
+        Relation::Block {
+            derived: Some(_), ..
+        }
+        | Relation::SharedScan { .. } => false,
         other => other.inputs().into_iter().any(has_aggregate),
     }
 }

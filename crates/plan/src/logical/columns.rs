@@ -139,7 +139,7 @@ fn collect_produced(relation: &Relation, into: &mut ColumnSet) {
         Relation::Filter { input, .. }
         | Relation::Sort { input, .. }
         | Relation::Limit { input, .. }
-        | Relation::Derived { input, .. }
+        | Relation::Block { input, .. }
         | Relation::Materialize { input, .. } => collect_produced(input, into),
         Relation::Project { columns, .. } => {
             for column in columns {

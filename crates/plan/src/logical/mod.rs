@@ -120,16 +120,15 @@ pub enum Relation {
     },
     /// A join.
     Join(Join),
-    /// The boundary of a derived table, view or common table expression.
-    Derived {
+    /// The end of a query block that stays one of its own: a derived table, a common table
+    /// expression, or an arm of a set operation.
+    Block {
         /// The rows.
         input: Box<Relation>,
-        /// The name that the statement gives it.
-        alias: String,
-        /// `select#` of its query block.
+        /// `select#` of the query block.
         select_id: usize,
-        /// Must it be made into a table of its own before it is read, and why.
-        materialize: Option<TemporaryTable>,
+        /// The table that it is to the query block around it; none for an arm of a set operation.
+        derived: Option<Box<DerivedTable>>,
     },
     /// All rows of the input are made before the first is given.
     Materialize {
@@ -138,6 +137,17 @@ pub enum Relation {
         /// Why.
         temporary: TemporaryTable,
     },
+}
+
+/// How a query block is seen as a table.
+#[derive(Debug, Clone)]
+pub struct DerivedTable {
+    /// The name that the statement gives it.
+    pub alias: String,
+    /// Its columns and their names.
+    pub columns: Vec<(ColumnId, String)>,
+    /// Must it be made into a table of its own before it is read, and why.
+    pub materialize: Option<TemporaryTable>,
 }
 
 /// A base table in a statement.
@@ -310,6 +320,18 @@ impl Relation {
                 rows: Vec::new(),
             },
         )
+    }
+
+    /// The same rows, marked as those of a query block that stays one of its own.
+    pub fn block_of(self, select_id: usize) -> Self {
+        match self {
+            Self::SetOperation { .. } => self,
+            other => Self::Block {
+                input: Box::new(other),
+                select_id,
+                derived: None,
+            },
+        }
     }
 
     /// The same rows, of which only those remain for which the predicates are true.

@@ -138,7 +138,7 @@ impl Relation {
             | Self::Extend { input, .. }
             | Self::Sort { input, .. }
             | Self::Limit { input, .. }
-            | Self::Derived { input, .. }
+            | Self::Block { input, .. }
             | Self::Materialize { input, .. } => vec![input],
             Self::Aggregate(aggregate) => vec![&aggregate.input],
             Self::Join(join) => vec![&join.left, &join.right],
@@ -155,7 +155,7 @@ impl Relation {
             | Self::Extend { input, .. }
             | Self::Sort { input, .. }
             | Self::Limit { input, .. }
-            | Self::Derived { input, .. }
+            | Self::Block { input, .. }
             | Self::Materialize { input, .. } => visit(input),
             Self::Aggregate(aggregate) => visit(&mut aggregate.input),
             Self::Join(join) => {
@@ -197,7 +197,7 @@ impl Relation {
             Self::SharedScan { .. }
             | Self::Limit { .. }
             | Self::SetOperation { .. }
-            | Self::Derived { .. }
+            | Self::Block { .. }
             | Self::Materialize { .. } => {}
         }
     }
@@ -235,7 +235,7 @@ impl Relation {
             Self::SharedScan { .. }
             | Self::Limit { .. }
             | Self::SetOperation { .. }
-            | Self::Derived { .. }
+            | Self::Block { .. }
             | Self::Materialize { .. } => {}
         }
     }

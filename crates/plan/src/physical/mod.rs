@@ -273,6 +273,16 @@ pub enum Operator {
         /// What must hold, over left ++ right columns.
         condition: Option<Expression>,
     },
+    /// The rows of the input as they are; marks for EXPLAIN where a query block ends that stays one
+    /// of its own.
+    Block {
+        /// Input.
+        input: Box<Plan>,
+        /// `select#` of the query block.
+        select_id: usize,
+        /// The table that it is to the query block around it; none for an arm of a set operation.
+        table: Option<BlockTable>,
+    },
     /// All rows of the input are made before the first is given.
     Materialize {
         /// Input.
@@ -280,6 +290,15 @@ pub enum Operator {
         /// Why.
         temporary: TemporaryTable,
     },
+}
+
+/// How a query block is seen as a table.
+#[derive(Debug, Clone)]
+pub struct BlockTable {
+    /// The name that the statement gives it.
+    pub alias: String,
+    /// The names of its columns.
+    pub columns: Vec<String>,
 }
 
 /// An aggregate call.

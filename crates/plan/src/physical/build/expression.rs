@@ -223,7 +223,9 @@ fn is_volatile(plan: &Plan) -> bool {
             expression_is_volatile(predicate) || is_volatile(input)
         }
         Operator::Project { input, expressions } => any(expressions) || is_volatile(input),
-        Operator::Limit { input, .. } | Operator::Materialize { input, .. } => is_volatile(input),
+        Operator::Limit { input, .. }
+        | Operator::Block { input, .. }
+        | Operator::Materialize { input, .. } => is_volatile(input),
         Operator::Aggregate {
             input,
             keys,

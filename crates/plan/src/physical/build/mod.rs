@@ -13,13 +13,13 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType};
 
 use super::{
-    Operator, Plan, Purpose, QueryPlan, SetOperationKind, SharedId, SharedResult, SharedSource,
-    TemporaryTable,
+    BlockTable, Operator, Plan, Purpose, QueryPlan, SetOperationKind, SharedId, SharedResult,
+    SharedSource, TemporaryTable,
 };
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::{
-    self, Aggregate, ColumnId, ColumnSet, Computed, Relation, Scan, Shared, SharedRelation,
-    with_stack,
+    self, Aggregate, ColumnId, ColumnSet, Computed, DerivedTable, Relation, Scan, Shared,
+    SharedRelation, with_stack,
 };
 use crate::options::PlanOptions;
 
@@ -185,14 +185,13 @@ impl Lowering {
                 types,
             } => self.set_operation(kind, all, inputs, &columns, &types, required),
             Relation::Join(join) => self.join(join, required),
-            Relation::Derived {
-                input, materialize, ..
+            Relation::Block {
+                input,
+                select_id,
+                derived,
             } => {
                 let input = self.relation(*input, required)?;
-                match materialize {
-                    Some(temporary) => Ok(materialized(narrowed(input, required), temporary)),
-                    None => Ok(input),
-                }
+                Ok(block(input, select_id, derived, required))
             }
             Relation::Materialize { input, temporary } => {
                 let input = self.relation(*input, required)?;
@@ -585,6 +584,49 @@ fn collect_shared(relation: &Relation, into: &mut Vec<usize>) {
     });
     for input in relation.inputs() {
         collect_shared(input, into);
+    }
+}
+
+/// The end of a query block.
+fn block(
+    input: Lowered,
+    select_id: usize,
+    derived: Option<Box<DerivedTable>>,
+    required: &ColumnSet,
+) -> Lowered {
+    let Some(derived) = derived else {
+        return marked(input, select_id, None);
+    };
+    let input = narrowed(input, required);
+    let name = |id: &ColumnId| {
+        let named = derived.columns.iter().find(|(known, _)| known == id);
+        named.map_or_else(String::new, |(_, name)| name.clone())
+    };
+    let table = BlockTable {
+        alias: derived.alias.clone(),
+        columns: input.layout.iter().map(name).collect(),
+    };
+    match derived.materialize {
+        Some(temporary) => {
+            let rows = marked(input, select_id, None);
+            marked(materialized(rows, temporary), select_id, Some(table))
+        }
+        None => marked(input, select_id, Some(table)),
+    }
+}
+
+fn marked(input: Lowered, select_id: usize, table: Option<BlockTable>) -> Lowered {
+    Lowered {
+        plan: Plan {
+            output: input.plan.output.clone(),
+            estimated_rows: input.plan.estimated_rows,
+            operator: Operator::Block {
+                input: Box::new(input.plan),
+                select_id,
+                table,
+            },
+        },
+        layout: input.layout,
     }
 }
 
