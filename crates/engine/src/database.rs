@@ -1,26 +1,153 @@
 //! A database process: everything that sessions share.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::time::Instant;
 
-use mayfly_types::Result;
+use mayfly_memory::budget::UNLIMITED;
+use mayfly_memory::io::SystemIo;
+use mayfly_memory::{
+    BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
+};
+use mayfly_storage::temptable::{Registry, Resources};
+use mayfly_storage::BaseTableContext;
+use mayfly_types::{Diagnostics, Result, SqlType, Value};
 
-use crate::options::DatabaseOptions;
-use crate::session::{Session, SessionOptions};
+use crate::catalog::Catalog;
+use crate::options::{DatabaseOptions, FileAccess};
+use crate::session::{Session, SessionOptions, SessionShared};
+use crate::status::{Counter, Counters};
+use crate::variables::check::Check;
+use crate::variables::{self, Scope, Setting, Settings};
+
+/// How many bytes of unused blocks and of unused temporary files wait for reuse, when no memory
+/// limit says less.
+const IDLE_BYTES: u64 = 512 << 20;
 
 /// A running engine, as one MySQL server: all databases, tables, global variables and budgets.
 #[derive(Debug)]
 pub struct Database {
     pub(crate) options: DatabaseOptions,
+    pub(crate) catalog: Catalog,
+    pub(crate) resources: Resources,
+    pub(crate) budgets: Budgets,
+    pub(crate) globals: RwLock<Settings>,
+    globals_version: AtomicU64,
+    sessions: Mutex<BTreeMap<u64, Weak<SessionShared>>>,
+    ended: Counters,
     next_session: AtomicU64,
+    started: Instant,
+    user_tables: AtomicU64,
+    connections: AtomicU64,
+}
+
+/// The upper nodes of the two trees of budgets.
+#[derive(Debug)]
+pub(crate) struct Budgets {
+    /// Everything in memory.
+    pub(crate) memory: Budget,
+    /// Base tables.
+    pub(crate) base_tables: Budget,
+    /// All temporary tables: `temptable_max_ram`.
+    pub(crate) temporary_tables: Budget,
+    /// Temporary files of temporary tables: `max_tmp_total_space_usage`.
+    pub(crate) temp_space: Budget,
+    /// Temporary files of base tables.
+    pub(crate) base_space: Budget,
+    users: Mutex<BTreeMap<String, (Budget, Budget)>>,
+}
+
+/// A limit of 0 is no limit.
+pub(crate) fn space_limit(setting: u64) -> u64 {
+    if setting == 0 { UNLIMITED } else { setting }
+}
+
+impl Budgets {
+    fn new(options: &DatabaseOptions, globals: &Settings) -> Self {
+        let limit = options.memory_limit.unwrap_or(UNLIMITED);
+        let memory = Budget::root(BudgetKind::Memory, "memory_limit", limit);
+        // Statements must find memory beside base tables, whose chunks can wait in files.
+        let base_limit = options.memory_limit.map_or(UNLIMITED, |limit| limit / 4);
+        let base_tables = memory.child("memory_limit", base_limit);
+        let temporary_tables =
+            memory.child("temptable_max_ram", globals.unsigned("temptable_max_ram"));
+        let total = space_limit(globals.unsigned("max_tmp_total_space_usage"));
+        Self {
+            base_tables,
+            temporary_tables,
+            memory,
+            temp_space: Budget::root(BudgetKind::TempSpace, "max_tmp_total_space_usage", total),
+            base_space: Budget::unlimited(BudgetKind::TempSpace),
+            users: Mutex::default(),
+        }
+    }
+
+    /// A user's nodes for memory and temporary space.
+    pub(crate) fn of_user(&self, user: &str) -> (Budget, Budget) {
+        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(budgets) = users.get(user) {
+            return budgets.clone();
+        }
+        let budgets = (
+            self.temporary_tables.child("user limit", UNLIMITED),
+            self.temp_space.child("user limit", UNLIMITED),
+        );
+        users.insert(user.to_owned(), budgets.clone());
+        budgets
+    }
 }
 
 impl Database {
     /// Opens an engine with no data.
     pub fn open(options: DatabaseOptions) -> Result<Arc<Self>> {
+        let mut globals = Settings::defaults();
+        let text = |text: &str| Setting::Text(Some(Arc::from(text)));
+        globals.set_by_name("tmpdir", text(&options.tmpdir.to_string_lossy()));
+        globals.set_by_name("local_infile", Setting::Boolean(options.local_infile));
+        globals.set_by_name(
+            "secure_file_priv",
+            match &options.file_access {
+                FileAccess::Anywhere => text(""),
+                FileAccess::Directory(directory) => text(&directory.to_string_lossy()),
+                FileAccess::Disabled => Setting::Text(None),
+            },
+        );
+        for (name, value) in &options.variables {
+            set_at_start(&mut globals, name, value)?;
+        }
+        let budgets = Budgets::new(&options, &globals);
+        let idle_limit = options.memory_limit.map_or(IDLE_BYTES, |limit| (limit / 8).min(IDLE_BYTES));
+        let temp_space = TempSpace::new(
+            Arc::new(SystemIo),
+            TempSpaceOptions {
+                tmpdir: options.tmpdir.clone(),
+                lanes: options.threads.max(1),
+                idle_limit: IDLE_BYTES,
+            },
+        );
+        let resources = Resources {
+            pool: BlockPool::new(PoolOptions { idle_limit }),
+            stable: StableRanges::new(),
+            temp_space,
+            registry: Registry::new(),
+        };
+        // What a dead process left in tmpdir is removed; a directory that cannot be read is found
+        // out by the first overflow, which says so.
+        let _ = resources.temp_space.remove_orphans();
         Ok(Arc::new(Self {
             options,
-            next_session: AtomicU64::new(1),
+            catalog: Catalog::new(),
+            resources,
+            budgets,
+            globals: RwLock::new(globals),
+            globals_version: AtomicU64::new(0),
+            sessions: Mutex::default(),
+            ended: Counters::new(),
+            next_session: AtomicU64::new(8),
+            started: Instant::now(),
+            user_tables: AtomicU64::new(0),
+            connections: AtomicU64::new(0),
         }))
     }
 
@@ -32,22 +159,160 @@ impl Database {
     /// A session of some user.
     pub fn session_with(self: &Arc<Self>, options: SessionOptions) -> Session {
         let id = self.next_session.fetch_add(1, Ordering::Relaxed);
-        Session::new(Arc::clone(self), id, options)
+        self.connections.fetch_add(1, Ordering::Relaxed);
+        let session = Session::new(Arc::clone(self), id, options);
+        self.sessions().insert(id, Arc::downgrade(session.shared()));
+        session
+    }
+
+    pub(crate) fn session_ended(&self, id: u64, counters: &Counters) {
+        self.sessions().remove(&id);
+        counters.move_into(&self.ended);
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<SessionShared>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the living sessions show of themselves.
+    pub(crate) fn living_sessions(&self) -> Vec<Arc<SessionShared>> {
+        self.sessions().values().filter_map(Weak::upgrade).collect()
     }
 
     /// Bytes of memory under a reservation: base tables and temporary tables. Zero once every
     /// session and table is dropped.
     pub fn memory_used(&self) -> u64 {
-        0
+        self.budgets.memory.used()
     }
 
     /// Bytes in temporary files.
     pub fn temp_space_used(&self) -> u64 {
-        0
+        self.budgets.temp_space.used() + self.budgets.base_space.used()
+    }
+
+    /// The most bytes that were in temporary files.
+    pub fn temp_space_peak(&self) -> u64 {
+        self.budgets.temp_space.peak()
     }
 
     /// How many temporary tables exist, internal and user-made.
     pub fn temporary_table_count(&self) -> usize {
-        0
+        let user_tables = usize::try_from(self.user_tables.load(Ordering::Relaxed));
+        self.resources.registry.len() + user_tables.unwrap_or(usize::MAX)
     }
+
+    /// Returns idle memory and idle temporary files to the system.
+    pub fn trim(&self) {
+        self.resources.pool.trim(0);
+        self.resources.temp_space.trim();
+    }
+
+    pub(crate) fn count_user_tables(&self, change: i64) {
+        self.user_tables.fetch_add(change.cast_unsigned(), Ordering::Relaxed);
+    }
+
+    /// Where base tables live.
+    pub(crate) fn base_table_context(&self) -> BaseTableContext {
+        BaseTableContext {
+            resources: self.resources.clone(),
+            memory: self.budgets.base_tables.clone(),
+            temp_space: self.budgets.base_space.clone(),
+            batch_rows: self.options.batch_size,
+        }
+    }
+
+    /// Changes with every SET GLOBAL.
+    pub(crate) fn globals_version(&self) -> u64 {
+        self.globals_version.load(Ordering::Acquire)
+    }
+
+    /// A copy of the global variables, for a new session.
+    pub(crate) fn globals(&self) -> Settings {
+        self.globals.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sets a global variable and what hangs on it.
+    pub(crate) fn set_global(&self, position: usize, setting: Setting) {
+        let mut globals = self.globals.write().unwrap_or_else(PoisonError::into_inner);
+        globals.set(position, setting);
+        let budgets = &self.budgets;
+        budgets.temporary_tables.set_limit(globals.unsigned("temptable_max_ram"));
+        budgets.temp_space.set_limit(space_limit(globals.unsigned("max_tmp_total_space_usage")));
+        drop(globals);
+        self.globals_version.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// A counter over all sessions, living and ended.
+    pub(crate) fn counter(&self, counter: Counter) -> u64 {
+        let living = self.living_sessions();
+        let living: u64 = living.iter().map(|session| session.counters.get(counter)).sum();
+        living + self.ended.get(counter)
+    }
+
+    /// FLUSH STATUS: the counters of a session go into the global ones.
+    pub(crate) fn flush_status(&self, counters: &Counters) {
+        counters.move_into(&self.ended);
+    }
+
+    /// Status variables that are no counters of sessions.
+    pub(crate) fn computed_status(&self) -> Vec<(&'static str, String)> {
+        let uptime = self.started.elapsed().as_secs().to_string();
+        let temp = self.resources.temp_space.counters();
+        let living = self.living_sessions().len().to_string();
+        let open_tables = self.catalog.all_tables().len().to_string();
+        let zero = || "0".to_owned();
+        vec![
+            ("Aborted_clients", zero()),
+            ("Aborted_connects", zero()),
+            ("Connections", self.connections.load(Ordering::Relaxed).to_string()),
+            ("Created_tmp_files", temp.created_files().to_string()),
+            ("Innodb_row_lock_waits", zero()),
+            ("Key_blocks_not_flushed", zero()),
+            ("Key_blocks_unused", zero()),
+            ("Key_blocks_used", zero()),
+            ("Key_read_requests", zero()),
+            ("Key_reads", zero()),
+            ("Key_write_requests", zero()),
+            ("Key_writes", zero()),
+            ("Max_used_connections", living.clone()),
+            ("Memory_used", self.memory_used().to_string()),
+            ("Open_tables", open_tables),
+            ("Prepared_stmt_count", zero()),
+            ("Ssl_cipher", String::new()),
+            ("TempTable_count_hit_max_ram", zero()),
+            ("Threads_cached", zero()),
+            ("Threads_connected", living.clone()),
+            ("Threads_created", living),
+            ("Threads_running", "1".to_owned()),
+            ("Uptime", uptime.clone()),
+            ("Uptime_since_flush_status", uptime),
+        ]
+    }
+}
+
+/// Sets a variable from text before the first session, as by SET GLOBAL.
+fn set_at_start(globals: &mut Settings, name: &str, text: &str) -> Result<()> {
+    let unknown = || mayfly_types::error::codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
+    let position = variables::position(name).ok_or_else(unknown)?;
+    let variable = variables::all()[position];
+    if variable.scope == Scope::Session {
+        return Err(unknown());
+    }
+    let diagnostics = Diagnostics::new(0);
+    let (value, ty) = match text.parse::<i64>() {
+        Ok(number) => (Value::Int(number), SqlType::bigint()),
+        Err(_) => match text.parse::<f64>() {
+            Ok(number) => (Value::Float(number), SqlType::double()),
+            Err(_) => (Value::from(text), SqlType::varchar(1024, Default::default())),
+        },
+    };
+    let before = globals.at(position).clone();
+    let check = Check {
+        diagnostics: &diagnostics,
+        strict: false,
+        before: &before,
+    };
+    let setting = variable.check(&value, &ty, &check)?;
+    globals.set(position, setting);
+    Ok(())
 }

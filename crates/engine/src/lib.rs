@@ -6,17 +6,35 @@
 //!
 //! What is absent: this crate knows no packet, prints nothing, and starts no async runtime.
 
+mod builder;
+mod catalog;
+mod character_sets;
+mod convert;
 mod database;
 mod error;
+mod expressions;
+mod files;
+mod information_schema;
+mod locales;
 mod options;
+mod panics;
 mod result;
 mod session;
+mod statement_options;
 mod statements;
+mod status;
+mod time_zones;
+mod variables;
 mod visible_names;
 
 pub use self::database::Database;
 pub use self::options::{Clock, DatabaseOptions, FileAccess, HashMode, SystemClock};
-pub use self::result::{ResultColumn, ResultOrigin, ResultStream, StatementResult};
+pub use self::result::{
+    Bytes, ResultColumn, ResultOrigin, ResultStream, StatementResult, StatementSummary,
+    display_value,
+};
 pub use self::session::{KillHandle, ProgressHandle, Session, SessionOptions};
-pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
-pub use mayfly_types::{Batch, Error, Result, SqlType, TypeKind};
+pub use mayfly_types::{Batch, Condition, Error, Level, Result, SqlType, TypeKind};
+
+/// What VERSION() answers: the version of MySQL that Mayfly is compatible with, and its name.
+pub const VERSION: &str = "8.4.0-mayfly";

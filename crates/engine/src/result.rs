@@ -1,10 +1,15 @@
 //! What a statement gives back: columns and rows, or counts.
 
-use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use mayfly_exec::StatementContext;
+use mayfly_plan::physical::OutputColumn;
 use mayfly_types::{Batch, Result, SqlType};
 
 use crate::session::Session;
+use crate::{convert, panics};
 
 /// A column of a result.
 #[derive(Debug, Clone)]
@@ -30,6 +35,32 @@ pub struct ResultOrigin {
     pub alias: String,
     /// Column.
     pub column: String,
+}
+
+impl ResultColumn {
+    /// A column that shows no table's column.
+    pub(crate) fn new(name: &str, ty: SqlType) -> Self {
+        Self {
+            name: name.to_owned(),
+            ty,
+            nullable: true,
+            origin: None,
+        }
+    }
+
+    pub(crate) fn from_plan(column: &OutputColumn) -> Self {
+        Self {
+            name: column.name.clone(),
+            ty: column.ty.clone(),
+            nullable: column.nullable,
+            origin: column.origin.as_ref().map(|origin| ResultOrigin {
+                database: origin.database.clone(),
+                table: origin.table.clone(),
+                alias: origin.alias.clone(),
+                column: origin.column.clone(),
+            }),
+        }
+    }
 }
 
 /// Everything a statement gave.
@@ -63,53 +94,263 @@ impl StatementResult {
     /// The displayed bytes of each value of a row, as a client gets them; `None` is NULL. Empty
     /// when there is no such row.
     pub fn row_bytes(&self, row: usize) -> Vec<Option<Vec<u8>>> {
-        let _ = row;
+        let mut row = row;
+        for batch in &self.batches {
+            if row < batch.row_count() {
+                return self.row_of(batch, row);
+            }
+            row -= batch.row_count();
+        }
         Vec::new()
+    }
+
+    fn row_of(&self, batch: &Batch, row: usize) -> Vec<Option<Vec<u8>>> {
+        let columns = batch.columns().iter().zip(&self.columns);
+        columns
+            .map(|(array, column)| {
+                let mut bytes = Vec::new();
+                convert::display_row(array, row, &column.ty, &mut bytes).then_some(bytes)
+            })
+            .collect()
     }
 
     /// [`Self::row_bytes`] as text; bytes that are no UTF-8 are replaced.
     pub fn row_text(&self, row: usize) -> Vec<Option<String>> {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        self.row_bytes(row)
-            .into_iter()
-            .map(|value| value.map(text))
-            .collect()
+        self.row_bytes(row).into_iter().map(|value| value.map(text)).collect()
     }
 
     /// All rows as text.
     pub fn rows_text(&self) -> Vec<Vec<Option<String>>> {
-        (0..self.row_count())
-            .map(|row| self.row_text(row))
-            .collect()
+        let rows = self.batches.iter().flat_map(|batch| {
+            (0..batch.row_count()).map(move |row| self.row_of(batch, row))
+        });
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        rows.map(|row| row.into_iter().map(|value| value.map(text)).collect()).collect()
+    }
+}
+
+/// Appends the displayed bytes of a value to `out`; false, and nothing is appended, for NULL.
+pub fn display_value(column: &ResultColumn, batch: &Batch, index: usize, row: usize, out: &mut Vec<u8>) -> bool {
+    convert::display_row(batch.column(index), row, &column.ty, out)
+}
+
+/// What a statement did with temporary tables, and how long it took.
+#[derive(Debug, Clone, Default)]
+pub struct StatementSummary {
+    /// When it began.
+    pub(crate) begun: Option<Instant>,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// Temporary tables made.
+    pub temporary_tables: u64,
+    /// Those that overflowed to disk.
+    pub disk_tables: u64,
+    /// Bytes written to temporary files.
+    pub bytes_overflowed: u64,
+    /// The most memory that its temporary tables held.
+    pub memory_peak: u64,
+    /// The most temporary space that they held.
+    pub disk_peak: u64,
+    /// Rows put into temporary tables.
+    pub rows_written: u64,
+    /// Rows read from tables.
+    pub rows_examined: u64,
+}
+
+impl StatementSummary {
+    pub(crate) fn begin(_text: &str) -> Self {
+        Self {
+            begun: Some(Instant::now()),
+            ..Self::default()
+        }
+    }
+}
+
+impl std::fmt::Display for StatementSummary {
+    /// One line on the temporary tables; empty when there were none.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tables = match self.temporary_tables {
+            0 => return Ok(()),
+            1 => "1 temporary table".to_owned(),
+            n => format!("{n} temporary tables"),
+        };
+        write!(f, "{tables}, {} rows, {} in memory", self.rows_written, Bytes(self.memory_peak))?;
+        match self.disk_tables {
+            0 => Ok(()),
+            n => write!(f, ", {n} overflowed ({} written)", Bytes(self.bytes_overflowed)),
+        }
+    }
+}
+
+/// A number of bytes for people.
+#[derive(Debug, Clone, Copy)]
+pub struct Bytes(pub u64);
+
+impl std::fmt::Display for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let units = ["KiB", "MiB", "GiB", "TiB"];
+        if self.0 < 1024 {
+            return write!(f, "{} B", self.0);
+        }
+        let mut amount = self.0 as f64 / 1024.0;
+        let mut unit = units[0];
+        for next in &units[1..] {
+            if amount < 1024.0 {
+                break;
+            }
+            amount /= 1024.0;
+            unit = next;
+        }
+        write!(f, "{amount:.1} {unit}")
+    }
+}
+
+/// What a statement leaves to be read.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// Everything.
+    Done(StatementResult),
+    /// Rows of a running plan.
+    Rows {
+        columns: Vec<ResultColumn>,
+        rows: mayfly_exec::ResultStream,
+        context: Arc<StatementContext>,
+    },
+}
+
+impl From<StatementResult> for Outcome {
+    fn from(result: StatementResult) -> Self {
+        Self::Done(result)
     }
 }
 
 /// The rows of one statement, as they are made. The session is busy until it is dropped.
 #[derive(Debug)]
 pub struct ResultStream<'s> {
+    session: &'s mut Session,
     result: StatementResult,
-    session: PhantomData<&'s mut Session>,
+    source: Source,
+    rows_given: u64,
+    ended: bool,
 }
 
-impl ResultStream<'_> {
+#[derive(Debug)]
+enum Source {
+    Batches(std::vec::IntoIter<Batch>),
+    Plan {
+        rows: mayfly_exec::ResultStream,
+        context: Arc<StatementContext>,
+    },
+    Ended,
+}
+
+impl<'s> ResultStream<'s> {
+    pub(crate) fn new(session: &'s mut Session, outcome: Outcome) -> Self {
+        let (result, source) = match outcome {
+            Outcome::Done(mut result) => {
+                let batches = std::mem::take(&mut result.batches);
+                (result, Source::Batches(batches.into_iter()))
+            }
+            Outcome::Rows { columns, rows, context } => {
+                let result = StatementResult {
+                    columns,
+                    ..StatementResult::default()
+                };
+                (result, Source::Plan { rows, context })
+            }
+        };
+        let mut stream = Self {
+            session,
+            result,
+            source,
+            rows_given: 0,
+            ended: false,
+        };
+        if !stream.result.has_rows() {
+            stream.end();
+        }
+        stream
+    }
+
     /// The columns; empty for a statement that gives no rows.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.result.columns
     }
 
+    /// The counts of the statement; those of a SELECT are final after its last batch.
+    pub fn result(&self) -> &StatementResult {
+        &self.result
+    }
+
     /// The next rows; `None` after the last.
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
-        Ok(None)
+        let next = match &mut self.source {
+            Source::Ended => return Ok(None),
+            Source::Batches(batches) => Ok(batches.next()),
+            Source::Plan { rows, .. } => {
+                let advance = AssertUnwindSafe(|| rows.next_batch());
+                catch_unwind(advance).unwrap_or_else(|payload| Err(panics::error(payload.as_ref())))
+            }
+        };
+        match next {
+            Ok(Some(batch)) => {
+                self.rows_given += batch.row_count() as u64;
+                Ok(Some(batch))
+            }
+            Ok(None) => {
+                self.end();
+                Ok(None)
+            }
+            Err(error) => {
+                self.close_source();
+                self.ended = true;
+                self.session.fail(&error);
+                Err(error)
+            }
+        }
+    }
+
+    fn close_source(&mut self) {
+        if let Source::Plan { rows, context } = std::mem::replace(&mut self.source, Source::Ended) {
+            drop(rows);
+            self.session.account(&context);
+        }
+    }
+
+    fn end(&mut self) {
+        if self.ended {
+            return;
+        }
+        self.ended = true;
+        self.close_source();
+        if self.result.has_rows() {
+            self.session.found_rows = self.rows_given;
+            self.session.row_count = -1;
+        } else {
+            self.session.row_count = i64::try_from(self.result.affected_rows).unwrap_or(-1);
+        }
+        self.result.warning_count = self.session.diagnostics().count();
+        self.session.end();
     }
 
     /// Reads the remaining rows and gives the whole result.
     pub fn into_result(mut self) -> Result<StatementResult> {
         let mut batches = Vec::new();
         while let Some(batch) = self.next_batch()? {
-            batches.push(batch);
+            if batch.row_count() > 0 {
+                batches.push(batch);
+            }
         }
         let mut result = std::mem::take(&mut self.result);
         result.batches = batches;
         Ok(result)
+    }
+}
+
+impl Drop for ResultStream<'_> {
+    fn drop(&mut self) {
+        // A client that stops reading ends the statement as if it had read everything.
+        self.end();
     }
 }

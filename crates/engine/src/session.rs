@@ -1,14 +1,37 @@
 //! A session: one client's place in the engine. It runs one statement at a time.
+//!
+//! A statement goes text → tree → plan → operators → result. What it needs of the session is
+//! gathered once, in [`Session::statement_context`]; what it leaves (warnings, counters, the numbers
+//! of LAST_INSERT_ID(), ROW_COUNT() and FOUND_ROWS()) is kept here for the next one.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
-use mayfly_types::Result;
+use mayfly_exec::{ExecutionOptions, Progress, StatementContext};
+use mayfly_functions::context::{RandomStates, SessionFacts};
+use mayfly_functions::{EvaluationContext, UserVariables};
+use mayfly_memory::Budget;
+use mayfly_plan::TableId;
+use mayfly_plan::catalog::VariableScope;
+use mayfly_storage::temptable::{
+    HashFunction, StatementOwner, TempTableContext, TempTableOptions,
+};
+use mayfly_storage::{BaseTableContext, Table};
+use mayfly_types::error::codes;
+use mayfly_types::{Condition, Diagnostics, Level, Result, SqlType, Value};
 
-use crate::database::Database;
-use crate::result::{ResultStream, StatementResult};
-use crate::{error, statements};
+use crate::catalog::BaseTable;
+use crate::database::{Database, space_limit};
+use crate::options::HashMode;
+use crate::result::{ResultStream, StatementResult, StatementSummary};
+use crate::statement_options::StatementOptions;
+use crate::statements::prepared::Prepared;
+use crate::status::{Counter, Counters, SessionStatus};
+use crate::variables::{self, Scope, Setting, Settings};
+use crate::{error, panics, statements};
 
 /// Whose session it is.
 #[derive(Debug, Clone)]
@@ -22,12 +45,12 @@ pub struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// `root@localhost` without a database.
+    /// `root@localhost` in the database `test`.
     pub fn new() -> Self {
         Self {
             user: "root".to_owned(),
             host: "localhost".to_owned(),
-            database: None,
+            database: Some("test".to_owned()),
         }
     }
 }
@@ -41,7 +64,7 @@ impl Default for SessionOptions {
 /// Ends the statement that a session runs, from another thread.
 #[derive(Debug, Clone)]
 pub struct KillHandle {
-    killed: Arc<AtomicBool>,
+    pub(crate) killed: Arc<AtomicBool>,
 }
 
 impl KillHandle {
@@ -54,108 +77,561 @@ impl KillHandle {
 /// How far the running statement is, for a progress bar in another thread.
 #[derive(Debug, Clone)]
 pub struct ProgressHandle {
-    rows_read: Arc<AtomicU64>,
-    rows_expected: Arc<AtomicU64>,
+    progress: Arc<Progress>,
 }
 
 impl ProgressHandle {
     /// Rows read from tables so far.
     pub fn rows_read(&self) -> u64 {
-        self.rows_read.load(Ordering::Relaxed)
+        self.progress.rows_read.load(Ordering::Relaxed)
     }
 
     /// Rows that will be read, when known; 0 otherwise.
     pub fn rows_expected(&self) -> u64 {
-        self.rows_expected.load(Ordering::Relaxed)
+        self.progress.rows_expected.load(Ordering::Relaxed)
     }
+}
+
+/// What other sessions may see of a session: SHOW PROCESSLIST, KILL, global status.
+#[derive(Debug)]
+pub(crate) struct SessionShared {
+    pub(crate) id: u64,
+    pub(crate) user: String,
+    pub(crate) host: String,
+    pub(crate) counters: Counters,
+    pub(crate) kill: KillHandle,
+    pub(crate) activity: Mutex<Activity>,
+    pub(crate) temp_space: Budget,
+    /// KILL CONNECTION: every further statement fails.
+    pub(crate) closed: AtomicBool,
+}
+
+/// What a session does.
+#[derive(Debug)]
+pub(crate) struct Activity {
+    pub(crate) database: Option<Arc<str>>,
+    pub(crate) statement: Option<Arc<str>>,
+    pub(crate) since: Instant,
 }
 
 /// One client's session. Dropping it drops its temporary tables and gives back all its memory.
 #[derive(Debug)]
 pub struct Session {
     pub(crate) database: Arc<Database>,
-    id: u64,
-    options: SessionOptions,
-    kill: KillHandle,
-    progress: ProgressHandle,
-    pub(crate) finished_temporary_tables: Vec<TemporaryTableRecord>,
+    shared: Arc<SessionShared>,
+    user: Arc<str>,
+    current_database: Option<Arc<str>>,
+    settings: Settings,
+    options: Arc<StatementOptions>,
+    user_variables: Arc<UserVariables>,
+    random: Arc<Mutex<RandomStates>>,
+    temporary_tables: BTreeMap<(String, String), Arc<BaseTable>>,
+    pub(crate) prepared: HashMap<String, Arc<Prepared>>,
+    diagnostics: Arc<Diagnostics>,
+    progress: Arc<Progress>,
+    memory: Budget,
+    temp_space: Budget,
+    last_insert_id: Arc<AtomicU64>,
+    pub(crate) insert_id: u64,
+    pub(crate) row_count: i64,
+    pub(crate) found_rows: u64,
+    pub(crate) last_summary: StatementSummary,
+    statement_text: Arc<str>,
+    started_at: i64,
+    pub(crate) local_files: bool,
 }
 
 impl Session {
     pub(crate) fn new(database: Arc<Database>, id: u64, options: SessionOptions) -> Self {
-        Self {
-            database,
+        let user_text = format!("{}@{}", options.user, options.host);
+        let (memory, temp_space) = database.budgets.of_user(&options.user);
+        let settings = database.globals();
+        let statement_options = StatementOptions::read(&settings, &database.options);
+        let memory = memory.child("session limit", u64::MAX);
+        let limit = space_limit(statement_options.max_tmp_session_space_usage);
+        let temp_space = temp_space.child("max_tmp_session_space_usage", limit);
+        let current_database = options.database.as_deref().map(Arc::from);
+        let killed = Arc::new(AtomicBool::new(false));
+        let shared = SessionShared {
             id,
-            options,
-            kill: KillHandle {
-                killed: Arc::new(AtomicBool::new(false)),
-            },
-            progress: ProgressHandle {
-                rows_read: Arc::new(AtomicU64::new(0)),
-                rows_expected: Arc::new(AtomicU64::new(0)),
-            },
-            finished_temporary_tables: Vec::new(),
+            user: options.user,
+            host: options.host,
+            counters: Counters::new(),
+            kill: KillHandle { killed },
+            activity: Mutex::new(Activity {
+                database: current_database.clone(),
+                statement: None,
+                since: Instant::now(),
+            }),
+            temp_space: temp_space.clone(),
+            closed: AtomicBool::new(false),
+        };
+        let seed = database.options.clock.now_utc_microseconds().cast_unsigned() ^ id;
+        Self {
+            shared: Arc::new(shared),
+            user: Arc::from(user_text),
+            current_database,
+            diagnostics: Arc::new(Diagnostics::new(statement_options.max_error_count)),
+            options: Arc::new(statement_options),
+            settings,
+            user_variables: Arc::default(),
+            random: Arc::new(Mutex::new(RandomStates::new(seed))),
+            temporary_tables: BTreeMap::new(),
+            prepared: HashMap::new(),
+            progress: Arc::default(),
+            memory,
+            temp_space,
+            last_insert_id: Arc::default(),
+            insert_id: 0,
+            row_count: -1,
+            found_rows: 0,
+            last_summary: StatementSummary::default(),
+            statement_text: Arc::from(""),
+            started_at: database.options.clock.now_utc_microseconds(),
+            local_files: true,
+            database,
         }
     }
 
-    /// The records of the temporary tables that the last statement used and gave back.
-    pub fn finished_temporary_tables(&self) -> Vec<TemporaryTableRecord> {
-        self.finished_temporary_tables.clone()
+    pub(crate) fn shared(&self) -> &Arc<SessionShared> {
+        &self.shared
     }
 
     /// `CONNECTION_ID()`
     pub fn id(&self) -> u64 {
-        self.id
+        self.shared.id
     }
 
     /// The account's name.
     pub fn user(&self) -> &str {
-        &self.options.user
-    }
-
-    /// The database of unqualified names, if one is selected.
-    pub fn current_database(&self) -> Option<&str> {
-        self.options.database.as_deref()
+        &self.shared.user
     }
 
     /// Where the client is.
     pub fn host(&self) -> &str {
-        &self.options.host
+        &self.shared.host
     }
 
-    /// Runs every statement of a text and gathers their results. The first error ends it.
+    /// The database of unqualified names.
+    pub fn current_database(&self) -> Option<&str> {
+        self.current_database.as_deref()
+    }
+
+    /// Runs every statement of a text and gathers their results. The first error ends it; what the
+    /// statements before it did is done.
     pub fn execute(&mut self, sql: &str) -> Result<Vec<StatementResult>> {
-        let parsed = mayfly_syntax::parse(sql, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT)
-            .map_err(|e| error::from_syntax(&e))?;
-        let mut results = Vec::with_capacity(parsed.len());
-        for statement in &parsed {
-            results.push(statements::run(self, statement)?.into_result()?);
+        let mut results = Vec::new();
+        let mut rest = sql;
+        while let Some((stream, after)) = self.query_first(rest)? {
+            results.push(stream.into_result()?);
+            rest = after;
+        }
+        if results.is_empty() {
+            return Err(codes::ER_EMPTY_QUERY.error());
         }
         Ok(results)
     }
 
     /// Runs one statement and gives its rows as they are made.
     pub fn query(&mut self, sql: &str) -> Result<ResultStream<'_>> {
-        let parsed = mayfly_syntax::parse(sql, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT)
-            .map_err(|e| error::from_syntax(&e))?;
-        match parsed.as_slice() {
-            [statement] => statements::run(self, statement),
-            _ => Err(mayfly_types::error::codes::ER_EMPTY_QUERY.error()),
+        match self.query_first(sql)? {
+            Some((stream, _)) => Ok(stream),
+            None => Err(codes::ER_EMPTY_QUERY.error()),
+        }
+    }
+
+    /// Runs the first statement of a text; gives its rows and the rest of the text, or `None` when
+    /// the text has no more statement.
+    pub fn query_first<'a>(&mut self, sql: &'a str) -> Result<Option<(ResultStream<'_>, &'a str)>> {
+        let mut reader = mayfly_syntax::statements(sql, &self.options.parse);
+        let parsed = match catch_unwind(AssertUnwindSafe(|| reader.next())) {
+            Ok(None) => return Ok(None),
+            Ok(Some(Ok(parsed))) => parsed,
+            Ok(Some(Err(syntax))) => {
+                self.begin(sql);
+                let error = error::from_syntax(&syntax);
+                self.fail(&error);
+                return Err(error);
+            }
+            Err(payload) => {
+                self.begin(sql);
+                let error = panics::error(payload.as_ref());
+                self.fail(&error);
+                return Err(error);
+            }
+        };
+        let rest = reader.rest();
+        self.begin(parsed.text);
+        let height = parsed.height;
+        let keeps_diagnostics = statements::keeps_diagnostics(&parsed.statement);
+        if !keeps_diagnostics {
+            self.diagnostics = Arc::new(Diagnostics::new(self.options.max_error_count));
+        }
+        let outcome = {
+            let session = &mut *self;
+            let run = AssertUnwindSafe(|| {
+                mayfly_syntax::with_stack(height, || statements::run(session, &parsed))
+            });
+            match catch_unwind(run) {
+                Ok(outcome) => outcome,
+                Err(payload) => Err(panics::error(payload.as_ref())),
+            }
+        };
+        match outcome {
+            Ok(outcome) => Ok(Some((ResultStream::new(self, outcome), rest))),
+            Err(error) => {
+                self.fail(&error);
+                Err(error)
+            }
         }
     }
 
     /// What SHOW WARNINGS would list.
-    pub fn warnings(&self) -> Vec<mayfly_types::Condition> {
-        Vec::new()
+    pub fn warnings(&self) -> Vec<Condition> {
+        self.diagnostics.conditions()
+    }
+
+    /// What the last statement did with temporary tables, and how long it took.
+    pub fn last_summary(&self) -> &StatementSummary {
+        &self.last_summary
     }
 
     /// Ends the running statement from another thread.
     pub fn kill_handle(&self) -> KillHandle {
-        self.kill.clone()
+        self.shared.kill.clone()
     }
 
-    /// Watches the running statement from another thread.
+    /// Watches the running statement from another thread. Ask for it anew for each statement.
     pub fn progress_handle(&self) -> ProgressHandle {
-        self.progress.clone()
+        ProgressHandle {
+            progress: Arc::clone(&self.progress),
+        }
+    }
+
+    fn begin(&mut self, text: &str) {
+        self.shared.kill.killed.store(false, Ordering::Relaxed);
+        self.progress.rows_read.store(0, Ordering::Relaxed);
+        self.progress.rows_expected.store(0, Ordering::Relaxed);
+        self.started_at = match self.options.timestamp {
+            0.0 => self.database.options.clock.now_utc_microseconds(),
+            seconds => (seconds * 1e6) as i64,
+        };
+        self.statement_text = Arc::from(text);
+        self.last_summary = StatementSummary::begin(text);
+        let mut activity = self.shared.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        activity.statement = Some(Arc::clone(&self.statement_text));
+        activity.since = Instant::now();
+        drop(activity);
+        self.shared.counters.add(Counter::Questions, 1);
+        self.shared.counters.add(Counter::Queries, 1);
+    }
+
+    /// The statement ended with an error.
+    pub(crate) fn fail(&mut self, error: &mayfly_types::Error) {
+        self.diagnostics.push(Level::Error, error.clone());
+        self.row_count = -1;
+        self.end();
+    }
+
+    /// The statement ended, one way or the other.
+    pub(crate) fn end(&mut self) {
+        let mut activity = self.shared.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        activity.statement = None;
+        activity.since = Instant::now();
+        drop(activity);
+        self.last_summary.elapsed = self.last_summary.begun.map_or(Duration::ZERO, |at| at.elapsed());
+    }
+
+    /// The moment at which the statement began: microseconds since 1970 UTC.
+    pub(crate) fn now(&self) -> i64 {
+        self.started_at
+    }
+
+    pub(crate) fn statement_text(&self) -> &str {
+        &self.statement_text
+    }
+
+    pub(crate) fn options(&self) -> &StatementOptions {
+        &self.options
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn diagnostics(&self) -> &Diagnostics {
+        &self.diagnostics
+    }
+
+    pub(crate) fn diagnostics_handle(&self) -> Arc<Diagnostics> {
+        Arc::clone(&self.diagnostics)
+    }
+
+    /// An empty diagnostics area from here on.
+    pub(crate) fn reset_diagnostics(&mut self) {
+        self.diagnostics = Arc::new(Diagnostics::new(self.options.max_error_count));
+    }
+
+    pub(crate) fn user_variables(&self) -> &UserVariables {
+        &self.user_variables
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.shared.counters
+    }
+
+    pub(crate) fn last_insert_id(&self) -> u64 {
+        self.last_insert_id.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_last_insert_id(&self, id: u64) {
+        self.last_insert_id.store(id, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_current_database(&mut self, name: Option<&str>) {
+        self.current_database = name.map(Arc::from);
+        let mut activity = self.shared.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        activity.database = self.current_database.clone();
+    }
+
+    /// The session's own value of a variable.
+    pub(crate) fn set_setting(&mut self, position: usize, setting: Setting) {
+        self.settings.set(position, setting);
+        self.reread_options();
+    }
+
+    pub(crate) fn set_setting_by_name(&mut self, name: &'static str, setting: Setting) {
+        self.settings.set_by_name(name, setting);
+        self.reread_options();
+    }
+
+    fn reread_options(&mut self) {
+        let options = StatementOptions::read(&self.settings, &self.database.options);
+        self.temp_space.set_limit(space_limit(options.max_tmp_session_space_usage));
+        self.options = Arc::new(options);
+    }
+
+    /// What the session's SHOW STATUS adds to the engine's.
+    pub(crate) fn status(&self) -> SessionStatus<'_> {
+        SessionStatus {
+            counters: &self.shared.counters,
+            temp_space_used: self.temp_space.used(),
+            temp_space_peak: self.temp_space.peak(),
+        }
+    }
+
+    /// FLUSH STATUS
+    pub(crate) fn flush_status(&self) {
+        self.database.flush_status(&self.shared.counters);
+        self.temp_space.reset_peak();
+    }
+
+    /// A table of a name: the session's temporary table, or else the base table.
+    pub(crate) fn find_table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
+        self.temporary_table(database, name)
+            .or_else(|| self.database.catalog.table(database, name))
+    }
+
+    /// The session's temporary table of a name.
+    pub(crate) fn temporary_table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
+        if self.temporary_tables.is_empty() {
+            return None;
+        }
+        self.temporary_tables.get(&(database.to_owned(), name.to_owned())).cloned()
+    }
+
+    /// The session's temporary tables.
+    pub(crate) fn temporary_tables(&self) -> impl Iterator<Item = &Arc<BaseTable>> {
+        self.temporary_tables.values()
+    }
+
+    pub(crate) fn add_temporary_table(&mut self, table: Arc<BaseTable>) {
+        let definition = &table.definition;
+        let key = (definition.database.clone(), definition.name.clone());
+        if self.temporary_tables.insert(key, table).is_none() {
+            self.database.count_user_tables(1);
+        }
+    }
+
+    pub(crate) fn drop_temporary_table(&mut self, database: &str, name: &str) -> bool {
+        let key = (database.to_owned(), name.to_owned());
+        let dropped = self.temporary_tables.remove(&key).is_some();
+        if dropped {
+            self.database.count_user_tables(-1);
+        }
+        dropped
+    }
+
+    /// Where the session's own temporary tables live.
+    pub(crate) fn temporary_table_context(&self) -> BaseTableContext {
+        BaseTableContext {
+            memory: self.memory.clone(),
+            temp_space: self.temp_space.clone(),
+            ..self.database.base_table_context()
+        }
+    }
+
+    /// The value of a system variable, for `@@name`.
+    pub(crate) fn system_variable(
+        &self,
+        scope: Option<VariableScope>,
+        name: &str,
+    ) -> Result<(Value, SqlType)> {
+        let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
+        let position = variables::position(name).ok_or_else(unknown)?;
+        let variable = variables::all()[position];
+        let wrong = |word: &str| codes::ER_INCORRECT_GLOBAL_LOCAL_VAR.with(&[&variable.name, &word]);
+        let ty = variable.sql_type();
+        match (scope, variable.scope) {
+            (Some(VariableScope::Session), Scope::Global) => Err(wrong("GLOBAL")),
+            (Some(VariableScope::Global), Scope::Session) => Err(wrong("SESSION")),
+            (Some(VariableScope::Global), _) | (None, Scope::Global) => {
+                let globals = self.database.globals.read().unwrap_or_else(PoisonError::into_inner);
+                Ok((variable.value(globals.at(position)), ty))
+            }
+            _ => {
+                let computed = self.computed_variable(variable.name);
+                let value = computed.unwrap_or_else(|| variable.value(self.settings.at(position)));
+                Ok((value, ty))
+            }
+        }
+    }
+
+    /// The value of a session variable that is no setting.
+    pub(crate) fn computed_variable(&self, name: &str) -> Option<Value> {
+        let count = |errors_only: bool| {
+            let conditions = self.diagnostics.conditions();
+            let errors = conditions.iter().filter(|c| c.level == Level::Error).count() as u64;
+            if errors_only { errors } else { self.diagnostics.count() }
+        };
+        Some(match name {
+            "warning_count" => Value::UInt(count(false)),
+            "error_count" => Value::UInt(count(true)),
+            "last_insert_id" | "identity" => Value::UInt(self.last_insert_id()),
+            "insert_id" => Value::UInt(self.insert_id),
+            "pseudo_thread_id" => Value::UInt(self.id()),
+            "timestamp" => Value::Float(self.started_at as f64 / 1e6),
+            _ => return None,
+        })
+    }
+
+    /// Everything that the operators of one statement share. `tables` are those that its plan names.
+    pub(crate) fn statement_context(
+        &self,
+        tables: Arc<dyn mayfly_exec::TableOpener>,
+    ) -> Arc<StatementContext> {
+        let options = &self.options;
+        let evaluation = EvaluationContext {
+            time_zone: options.time_zone.clone(),
+            facts: SessionFacts {
+                version: crate::VERSION.to_owned(),
+                user: self.user.to_string(),
+                current_user: self.user.to_string(),
+                database: self.current_database.as_deref().map(str::to_owned),
+                connection_id: self.id(),
+                last_insert_id: Arc::clone(&self.last_insert_id),
+                row_count: self.row_count,
+                found_rows: self.found_rows,
+            },
+            group_concat_max_len: options.group_concat_max_len,
+            max_allowed_packet: options.max_allowed_packet,
+            default_week_format: options.default_week_format,
+            lc_time_names: options.lc_time_names.clone(),
+            collation_connection: options.collation_connection,
+            user_variables: Arc::clone(&self.user_variables),
+            random: Arc::clone(&self.random),
+            killed: Arc::clone(&self.shared.kill.killed),
+            ..EvaluationContext::new(options.sql_mode, self.diagnostics_handle(), self.started_at)
+        };
+        let database = &self.database.options;
+        let owner = StatementOwner {
+            session_id: self.id(),
+            user: Arc::clone(&self.user),
+            statement_digest: Arc::clone(&self.statement_text),
+        };
+        let temp_options = TempTableOptions {
+            tmp_table_size: options.tmp_table_size,
+            threads: database.threads,
+            batch_rows: database.batch_size,
+            hash: match database.hash_mode {
+                HashMode::Normal => HashFunction::Standard,
+                HashMode::Collide => HashFunction::Colliding,
+            },
+            force_overflow: database.force_overflow || options.big_tables,
+        };
+        let temp = TempTableContext::new(
+            self.database.resources.clone(),
+            self.memory.child("statement limit", u64::MAX),
+            self.temp_space.child("statement limit", u64::MAX),
+            owner,
+            temp_options,
+        );
+        let deadline = match options.max_execution_time {
+            0 => None,
+            milliseconds => Instant::now().checked_add(Duration::from_millis(milliseconds)),
+        };
+        Arc::new(StatementContext {
+            evaluation: Arc::new(evaluation),
+            options: ExecutionOptions {
+                batch_rows: database.batch_size,
+                cte_max_recursion_depth: options.cte_max_recursion_depth,
+                ..ExecutionOptions::new(database.threads)
+            },
+            temp,
+            tables,
+            counters: Arc::default(),
+            progress: Arc::clone(&self.progress),
+            deadline,
+        })
+    }
+
+    /// Adds what a statement did to the session's counters and to its summary.
+    pub(crate) fn account(&mut self, context: &StatementContext) {
+        let counters = &self.shared.counters;
+        let done = &context.counters;
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        counters.add(Counter::HandlerReadFirst, get(&done.handler_read_first));
+        counters.add(Counter::HandlerReadRndNext, get(&done.handler_read_rnd_next));
+        counters.add(Counter::HandlerReadRnd, get(&done.handler_read_rnd));
+        counters.add(Counter::HandlerReadKey, get(&done.handler_read_key));
+        counters.add(Counter::HandlerWrite, get(&done.handler_write));
+        counters.add(Counter::SortRows, get(&done.sort_rows));
+        counters.add(Counter::SortScan, get(&done.sort_scan));
+        counters.add(Counter::SortRange, get(&done.sort_range));
+        counters.add(Counter::SelectScan, get(&done.select_scan));
+        counters.add(Counter::SelectFullJoin, get(&done.select_full_join));
+        let temp = context.temp.counters();
+        let summary = &mut self.last_summary;
+        summary.temporary_tables += get(&temp.created_tmp_tables);
+        summary.disk_tables += get(&temp.created_tmp_disk_tables);
+        summary.bytes_overflowed += get(&temp.bytes_overflowed);
+        summary.rows_examined += get(&done.rows_examined);
+        summary.memory_peak = summary.memory_peak.max(context.temp.memory().peak());
+        summary.disk_peak = summary.disk_peak.max(context.temp.temp_space().peak());
+        summary.rows_written += get(&temp.rows_written);
+        counters.add(Counter::CreatedTmpTables, get(&temp.created_tmp_tables));
+        counters.add(Counter::CreatedTmpDiskTables, get(&temp.created_tmp_disk_tables));
+        counters.add(Counter::SortMergePasses, get(&temp.sort_merge_passes));
+        counters.add(Counter::TmpBytesOverflowed, get(&temp.bytes_overflowed));
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let tables = i64::try_from(self.temporary_tables.len()).unwrap_or(0);
+        self.temporary_tables.clear();
+        self.database.count_user_tables(-tables);
+        self.database.session_ended(self.shared.id, &self.shared.counters);
+    }
+}
+
+/// The tables that a statement's plan names.
+pub(crate) struct StatementTables(pub(crate) Vec<(TableId, Arc<dyn Table>)>);
+
+impl mayfly_exec::TableOpener for StatementTables {
+    fn open(&self, id: TableId) -> Result<Arc<dyn Table>> {
+        let found = self.0.iter().find(|(known, _)| *known == id);
+        let missing = || codes::ER_UNKNOWN_ERROR.with(&[&"a plan names a table that it did not list"]);
+        found.map(|(_, table)| Arc::clone(table)).ok_or_else(missing)
     }
 }

@@ -1,16 +1,124 @@
-//! Statements, one file each.
+//! Statements, one file each; [`run`] is the one place that knows them all.
+
+mod create_table;
+mod databases;
+mod describe;
+mod drop_table;
+mod explain;
+pub(crate) mod insert;
+mod kill;
+mod load_data;
+pub(crate) mod prepared;
+mod row_sink;
+pub(crate) mod select;
+mod select_into;
+mod set;
+mod show;
+mod simple;
+mod transactions;
 
 use mayfly_syntax::ParsedStatement;
+use mayfly_syntax::ast::{ShowKind, Statement, TableName};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use crate::result::ResultStream;
+use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
+use crate::status::Counter;
+
+/// Runs a statement of a text.
+pub(crate) fn run(session: &mut Session, parsed: &ParsedStatement<'_>) -> Result<Outcome> {
+    if session.shared().closed.load(std::sync::atomic::Ordering::Relaxed) {
+        return Err(codes::ER_QUERY_INTERRUPTED.error());
+    }
+    if parsed.parameters > 0 {
+        let error = mayfly_syntax::SyntaxError::at_placeholder(parsed.text);
+        return Err(crate::error::from_syntax(&error));
+    }
+    dispatch(session, &parsed.statement)
+}
 
 /// Runs a statement.
-pub(crate) fn run<'s>(
-    _session: &'s mut Session,
-    statement: &ParsedStatement<'_>,
-) -> Result<ResultStream<'s>> {
-    Err(codes::ER_NOT_SUPPORTED_YET.with(&[&statement.text]))
+pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<Outcome> {
+    match statement {
+        Statement::Query(query) => select::run(session, query, &[]),
+        Statement::SelectInto(into) => select_into::run(session, into, &[]),
+        Statement::Insert(insert) => insert::run(session, insert, &[]),
+        Statement::LoadData(load) => load_data::run(session, load),
+        Statement::CreateTable(create) => create_table::run(session, create),
+        Statement::DropTable(drop) => drop_table::run(session, drop),
+        Statement::TruncateTable(table) => drop_table::truncate(session, table),
+        Statement::CreateDatabase(create) => databases::create(session, create),
+        Statement::AlterDatabase(alter) => databases::alter(session, alter),
+        Statement::DropDatabase(drop) => databases::drop(session, drop),
+        Statement::Use(name) => databases::use_database(session, name),
+        Statement::Show(show) => show::run(session, show),
+        Statement::Describe(describe) => describe::run(session, describe),
+        Statement::Explain(explain) => explain::run(session, explain),
+        Statement::Set(items) => set::run(session, items),
+        Statement::SetTransaction(set) => transactions::set(session, set),
+        Statement::Flush(flush) => simple::flush(session, flush),
+        Statement::StartTransaction(_) => transactions::begin(session),
+        Statement::Commit(_) => transactions::commit(session),
+        Statement::Rollback(_) => transactions::rollback(session),
+        Statement::Savepoint(_) | Statement::ReleaseSavepoint(_) => {
+            Ok(StatementResult::default().into())
+        }
+        Statement::Do(expressions) => simple::do_expressions(session, expressions),
+        Statement::Kill { query_only, id } => kill::run(session, *query_only, id),
+        Statement::Prepare(prepare) => prepared::prepare(session, prepare),
+        Statement::Execute(execute) => prepared::execute(session, execute),
+        Statement::Deallocate(name) => prepared::deallocate(session, name),
+        Statement::UnlockTables | Statement::LockTables(_) => {
+            Ok(StatementResult::default().into())
+        }
+        Statement::TableMaintenance(maintenance) => simple::maintain(session, maintenance),
+        Statement::Update(_) => unsupported("UPDATE"),
+        Statement::Delete(_) => unsupported("DELETE"),
+        Statement::AlterTable(_) => unsupported("ALTER TABLE"),
+        Statement::RenameTable(_) => unsupported("RENAME TABLE"),
+        Statement::CreateIndex(_) => unsupported("CREATE INDEX"),
+        Statement::DropIndex(_) => unsupported("DROP INDEX"),
+        Statement::CreateView(_) => unsupported("CREATE VIEW"),
+        Statement::DropView(_) => unsupported("DROP VIEW"),
+        Statement::RollbackToSavepoint(_) => unsupported("ROLLBACK TO SAVEPOINT"),
+        Statement::Handler(_) => unsupported("HANDLER"),
+        Statement::Help(_) => unsupported("HELP"),
+        Statement::Account(_) => unsupported("accounts and privileges"),
+    }
+}
+
+/// The one place of what comes later: 1235.
+fn unsupported(what: &str) -> Result<Outcome> {
+    Err(codes::ER_NOT_SUPPORTED_YET.with(&[&what]))
+}
+
+/// SHOW WARNINGS and its like read the diagnostics of the statement before; so do SELECTs of
+/// @@warning_count, which is why MySQL keeps them for statements that read no table.
+pub(crate) fn keeps_diagnostics(statement: &Statement) -> bool {
+    match statement {
+        Statement::Show(show) => matches!(
+            show.kind,
+            ShowKind::Warnings | ShowKind::Errors | ShowKind::CountWarnings | ShowKind::CountErrors
+        ),
+        Statement::Query(query) => select::reads_diagnostics(query),
+        _ => false,
+    }
+}
+
+/// The database and name that a table's name stands for: 1046 when none is selected.
+pub(crate) fn qualified(session: &Session, table: &TableName) -> Result<(String, String)> {
+    let database = table.database.as_deref().or_else(|| session.current_database());
+    let database = database.ok_or_else(|| codes::ER_NO_DB_ERROR.error())?;
+    Ok((database.to_owned(), table.name.clone()))
+}
+
+/// The digest of a statement's text, for the records of temporary tables.
+pub(crate) fn digest_of(text: &str) -> String {
+    mayfly_syntax::digest(text).1
+}
+
+/// Counts a statement of a kind.
+pub(crate) fn count(session: &Session, counter: Counter) {
+    session.counters().add(counter, 1);
 }

@@ -91,6 +91,9 @@ codes! {
     ER_CLIENT_LOCAL_FILES_DISABLED = (3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides");
     EE_FILENOTFOUND = (29, "HY000", "File '{}' not found (OS errno {} - {})");
     EE_FILE_NOT_READABLE = (13, "HY000", "Can't get stat of '{}' (OS errno {} - {})");
+    ER_INVALID_ON_UPDATE = (1294, "HY000", "Invalid ON UPDATE clause for '{}' column");
+    ER_JSON_USED_AS_KEY = (3152, "42000", "JSON column '{}' supports indexing only via generated columns on a specified JSON path.");
+    ER_TABLE_MUST_HAVE_VISIBLE_COLUMN = (4028, "HY000", "A table must have at least one visible column.");
     ER_TOO_BIG_FIELDLENGTH = (1074, "42000", "Column length too big for column '{}' (max = {}); use BLOB or TEXT instead");
     ER_FILE_NOT_FOUND = (1017, "HY000", "Can't find file: '{}' (errno: {})");
     ER_FILE_EXISTS_ERROR = (1086, "HY000", "File '{}' already exists");

@@ -1,0 +1,107 @@
+//! Columns of values in the making, in the physical type of a column.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_array::builder::{
+    BinaryViewBuilder, Decimal128Builder, Decimal256Builder, Float64Builder, Int64Builder,
+    UInt64Builder,
+};
+use arrow_buffer::i256;
+use mayfly_types::{PhysicalType, SqlType, Value};
+
+/// A column of values in the making.
+#[derive(Debug)]
+pub(crate) enum ColumnBuilder {
+    Int64(Int64Builder),
+    UInt64(UInt64Builder),
+    Float64(Float64Builder),
+    Decimal128(Decimal128Builder, u8),
+    Decimal256(Decimal256Builder, u8),
+    Bytes(BinaryViewBuilder),
+}
+
+impl ColumnBuilder {
+    /// An empty column of a type.
+    pub(crate) fn new(ty: &SqlType) -> Self {
+        let physical = ty.physical();
+        match physical {
+            PhysicalType::Bool | PhysicalType::Int64 => Self::Int64(Int64Builder::new()),
+            PhysicalType::UInt64 => Self::UInt64(UInt64Builder::new()),
+            PhysicalType::Float64 => Self::Float64(Float64Builder::new()),
+            PhysicalType::Decimal128(scale) => {
+                let builder = Decimal128Builder::new().with_data_type(physical.arrow());
+                Self::Decimal128(builder, scale)
+            }
+            PhysicalType::Decimal256(scale) => {
+                let builder = Decimal256Builder::new().with_data_type(physical.arrow());
+                Self::Decimal256(builder, scale)
+            }
+            PhysicalType::Bytes => {
+                // Large blocks: one buffer holds many rows' values.
+                Self::Bytes(BinaryViewBuilder::new().with_fixed_block_size(256 << 10))
+            }
+        }
+    }
+
+    /// Appends a value of the column's type; one of another physical type is NULL.
+    pub(crate) fn push(&mut self, value: &Value) {
+        match self {
+            Self::Int64(builder) => builder.append_option(match value {
+                Value::Int(number) => Some(*number),
+                Value::UInt(number) => i64::try_from(*number).ok(),
+                _ => None,
+            }),
+            Self::UInt64(builder) => builder.append_option(match value {
+                Value::UInt(number) => Some(*number),
+                Value::Int(number) => u64::try_from(*number).ok(),
+                _ => None,
+            }),
+            Self::Float64(builder) => builder.append_option(match value {
+                Value::Float(number) => Some(*number),
+                _ => None,
+            }),
+            Self::Decimal128(builder, scale) => {
+                builder.append_option(rescaled(value, *scale).and_then(i256::to_i128));
+            }
+            Self::Decimal256(builder, scale) => builder.append_option(rescaled(value, *scale)),
+            Self::Bytes(builder) => builder.append_option(match value {
+                Value::Bytes(bytes) => Some(bytes.as_slice()),
+                _ => None,
+            }),
+        }
+    }
+
+    /// The column.
+    pub(crate) fn finish(&mut self) -> ArrayRef {
+        match self {
+            Self::Int64(builder) => Arc::new(builder.finish()),
+            Self::UInt64(builder) => Arc::new(builder.finish()),
+            Self::Float64(builder) => Arc::new(builder.finish()),
+            Self::Decimal128(builder, _) => Arc::new(builder.finish()),
+            Self::Decimal256(builder, _) => Arc::new(builder.finish()),
+            Self::Bytes(builder) => Arc::new(builder.finish()),
+        }
+    }
+}
+
+/// The digits of a decimal at a scale that is not smaller than its own.
+fn rescaled(value: &Value, to: u8) -> Option<i256> {
+    let Value::Decimal { unscaled, scale } = value else {
+        return None;
+    };
+    let mut digits = *unscaled;
+    for _ in *scale..to {
+        digits = digits.checked_mul(i256::from_i128(10))?;
+    }
+    Some(digits)
+}
+
+/// A column of one value, `rows` times.
+pub(crate) fn constant(value: &Value, ty: &SqlType, rows: usize) -> ArrayRef {
+    let mut builder = ColumnBuilder::new(ty);
+    for _ in 0..rows {
+        builder.push(value);
+    }
+    builder.finish()
+}

@@ -1,0 +1,98 @@
+//! A table with its definition, its storage, its next AUTO_INCREMENT number and its unique keys.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mayfly_plan::{ColumnSource, TableId, TableSource};
+use mayfly_storage::{BaseTableContext, ColumnarTable, Table};
+use mayfly_types::Result;
+
+use super::definition::TableDefinition;
+use super::unique::UniqueKeys;
+
+/// A base table or a user's temporary table.
+#[derive(Debug)]
+pub(crate) struct BaseTable {
+    /// Its name for plans.
+    pub(crate) id: TableId,
+    /// What it looks like.
+    pub(crate) definition: Arc<TableDefinition>,
+    storage: Arc<ColumnarTable>,
+    source: Mutex<Arc<TableSource>>,
+    next_auto_increment: AtomicU64,
+    unique: Mutex<UniqueKeys>,
+}
+
+impl BaseTable {
+    /// An empty table.
+    pub(crate) fn new(id: TableId, definition: TableDefinition, context: BaseTableContext) -> Self {
+        let physical = definition.columns.iter().map(|column| column.ty.physical());
+        let memory = context.memory.clone();
+        let storage = ColumnarTable::new(context, physical.collect());
+        let source = TableSource {
+            id,
+            database: definition.database.clone(),
+            name: definition.name.clone(),
+            columns: definition
+                .columns
+                .iter()
+                .map(|column| ColumnSource {
+                    name: column.name.clone(),
+                    ty: column.ty.clone(),
+                    nullable: column.nullable,
+                    invisible: column.invisible,
+                })
+                .collect(),
+            unique_keys: definition.identifying_columns(),
+            row_count: 0,
+            temporary: definition.temporary,
+        };
+        Self {
+            id,
+            storage: Arc::new(storage),
+            source: Mutex::new(Arc::new(source)),
+            next_auto_increment: AtomicU64::new(definition.auto_increment_start.max(1)),
+            unique: Mutex::new(UniqueKeys::new(&definition, &memory)),
+            definition: Arc::new(definition),
+        }
+    }
+
+    /// The rows.
+    pub(crate) fn storage(&self) -> Arc<dyn Table> {
+        Arc::clone(&self.storage) as Arc<dyn Table>
+    }
+
+    /// The table as the planner sees it, with its row count of the moment.
+    pub(crate) fn source(&self) -> Arc<TableSource> {
+        let rows = self.storage.statistics().rows;
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        if source.row_count != rows {
+            Arc::make_mut(&mut source).row_count = rows;
+        }
+        Arc::clone(&source)
+    }
+
+    /// The number that the next row gets.
+    pub(crate) fn next_auto_increment(&self) -> u64 {
+        self.next_auto_increment.load(Ordering::Relaxed)
+    }
+
+    /// Rows were numbered up to `next - 1`.
+    pub(crate) fn advance_auto_increment(&self, next: u64) {
+        self.next_auto_increment.fetch_max(next, Ordering::Relaxed);
+    }
+
+    /// The values of the unique keys. Whoever writes rows holds this until they are visible.
+    pub(crate) fn unique(&self) -> MutexGuard<'_, UniqueKeys> {
+        self.unique.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes every row.
+    pub(crate) fn truncate(&self) -> Result<()> {
+        let mut unique = self.unique();
+        self.storage.truncate()?;
+        unique.clear();
+        self.next_auto_increment.store(1, Ordering::Relaxed);
+        Ok(())
+    }
+}

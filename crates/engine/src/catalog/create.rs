@@ -1,0 +1,559 @@
+//! From a CREATE TABLE statement to a definition: names, types, defaults, keys, options, and the
+//! errors of what cannot be.
+
+use mayfly_syntax::ast::{
+    self, ColumnAttribute, CreateTable, Expr, GeneratedStorage, KeyKind, KeyPartTarget, TableElement,
+};
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Level, Result, SqlMode, TypeKind, Value};
+
+use super::definition::{
+    CheckConstraint, ColumnDefault, ColumnDefinition, ForeignKeyDefinition, GeneratedColumn,
+    KeyDefinition, KeyPart, KeyTarget, TableDefinition, same_name,
+};
+use super::{column_type, engines, expression_text};
+use crate::convert::{self, StoreContext};
+use crate::expressions;
+use crate::session::Session;
+
+/// The longest name of a table or column, in characters.
+const NAME_LENGTH_MAX: usize = 64;
+
+/// Options as SHOW CREATE TABLE orders them.
+const OPTION_ORDER: &[&str] = &[
+    "MIN_ROWS", "MAX_ROWS", "AVG_ROW_LENGTH", "PACK_KEYS", "STATS_PERSISTENT",
+    "STATS_AUTO_RECALC", "STATS_SAMPLE_PAGES", "CHECKSUM", "DELAY_KEY_WRITE", "ROW_FORMAT",
+    "KEY_BLOCK_SIZE", "COMPRESSION", "CONNECTION",
+];
+
+/// 1059, 1103 and 1166: names that cannot be.
+pub(crate) fn check_name(name: &str, wrong: &mayfly_types::ErrorCode) -> Result<()> {
+    if name.chars().count() > NAME_LENGTH_MAX {
+        return Err(codes::ER_TOO_LONG_IDENT.with(&[&name]));
+    }
+    if name.is_empty() || name.ends_with(' ') {
+        return Err(wrong.with(&[&name]));
+    }
+    Ok(())
+}
+
+/// The definition that a statement describes, without the columns of its SELECT.
+pub(crate) fn definition(
+    session: &Session,
+    database: &str,
+    database_collation: CollationId,
+    statement: &CreateTable,
+    extra_columns: Vec<ColumnDefinition>,
+) -> Result<TableDefinition> {
+    check_name(&statement.name.name, &codes::ER_WRONG_TABLE_NAME)?;
+    let mut builder = Builder {
+        session,
+        table: TableDefinition {
+            database: database.to_owned(),
+            name: statement.name.name.clone(),
+            columns: Vec::new(),
+            keys: Vec::new(),
+            foreign_keys: Vec::new(),
+            checks: Vec::new(),
+            collation: database_collation,
+            engine: default_engine(session, statement.temporary),
+            comment: String::new(),
+            options: Vec::new(),
+            auto_increment_start: 1,
+            partitioning: statement.partitioning.clone(),
+            temporary: statement.temporary,
+            created: session.now(),
+        },
+    };
+    builder.options(statement)?;
+    let mut key_asts: Vec<ast::KeyDefinition> = Vec::new();
+    for element in &statement.elements {
+        if let TableElement::Column(column) = element {
+            builder.column(column, &mut key_asts)?;
+        }
+    }
+    builder.merge_columns(extra_columns)?;
+    for element in &statement.elements {
+        match element {
+            TableElement::Column(_) => {}
+            TableElement::Key(key) => key_asts.push(key.clone()),
+            TableElement::ForeignKey(foreign) => builder.foreign_key(foreign)?,
+            TableElement::Check(check) => builder.check(check),
+        }
+    }
+    for key in &key_asts {
+        builder.key(key)?;
+    }
+    builder.finish()
+}
+
+fn default_engine(session: &Session, temporary: bool) -> String {
+    let name = if temporary { "default_tmp_storage_engine" } else { "default_storage_engine" };
+    session.settings().text(name).map_or("InnoDB", |name| name).to_owned()
+}
+
+struct Builder<'s> {
+    session: &'s Session,
+    table: TableDefinition,
+}
+
+impl Builder<'_> {
+    fn strict(&self) -> bool {
+        self.session.options().sql_mode.is_strict()
+    }
+
+    fn options(&mut self, statement: &CreateTable) -> Result<()> {
+        let (mut charset, mut collation) = (None, None);
+        for option in &statement.options {
+            let value = option.value.as_str();
+            match option.name.as_str() {
+                "ENGINE" => self.engine(value)?,
+                "CHARACTER SET" | "CHARSET" | "DEFAULT CHARACTER SET" => charset = Some(value),
+                "COLLATE" | "DEFAULT COLLATE" => collation = Some(value),
+                "COMMENT" => self.table.comment = value.to_owned(),
+                "AUTO_INCREMENT" => {
+                    self.table.auto_increment_start = value.parse().unwrap_or(1);
+                }
+                name => {
+                    let default = value.eq_ignore_ascii_case("DEFAULT") || value.is_empty();
+                    if OPTION_ORDER.contains(&name) && !default {
+                        let value = match name {
+                            "ROW_FORMAT" => value.to_uppercase(),
+                            _ if option.quoted => mayfly_syntax::printer::quoted_string(value),
+                            _ => value.to_owned(),
+                        };
+                        self.table.options.retain(|(known, _)| known != name);
+                        self.table.options.push((name.to_owned(), value));
+                    }
+                }
+            }
+        }
+        let place = |name: &str| OPTION_ORDER.iter().position(|known| *known == name);
+        self.table.options.sort_by_key(|(name, _)| place(name));
+        if let Some(collation) = column_type::resolve_collation(charset, collation)? {
+            self.table.collation = collation;
+        }
+        Ok(())
+    }
+
+    fn engine(&mut self, name: &str) -> Result<()> {
+        if let Some(known) = engines::canonical(name) {
+            self.table.engine = known.to_owned();
+            return Ok(());
+        }
+        let unknown = codes::ER_UNKNOWN_STORAGE_ENGINE.with(&[&name]);
+        if self.session.options().sql_mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
+            return Err(unknown);
+        }
+        let diagnostics = self.session.diagnostics();
+        diagnostics.warn(unknown);
+        let other = codes::ER_WARN_USING_OTHER_HANDLER;
+        diagnostics.warn(other.with(&[&self.table.engine, &self.table.name]));
+        Ok(())
+    }
+
+    fn column(
+        &mut self,
+        column: &ast::ColumnDefinition,
+        keys: &mut Vec<ast::KeyDefinition>,
+    ) -> Result<()> {
+        check_name(&column.name, &codes::ER_WRONG_COLUMN_NAME)?;
+        if self.table.column_position(&column.name).is_some() {
+            return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
+        }
+        let context = column_type::TypeContext {
+            table_collation: self.table.collation,
+            strict: self.strict(),
+            diagnostics: self.session.diagnostics(),
+        };
+        let (ty, explicit_collation) =
+            column_type::resolve(&column.name, &column.data_type, &context)?;
+        let mut new = ColumnDefinition {
+            name: column.name.clone(),
+            ty,
+            nullable: true,
+            default: ColumnDefault::None,
+            on_update_now: false,
+            auto_increment: false,
+            generated: None,
+            comment: String::new(),
+            invisible: false,
+            explicit_collation,
+        };
+        let mut explicit_null = false;
+        for attribute in &column.attributes {
+            match attribute {
+                ColumnAttribute::Null => {
+                    new.nullable = true;
+                    explicit_null = true;
+                }
+                ColumnAttribute::NotNull => new.nullable = false,
+                ColumnAttribute::Default(_) => {}
+                ColumnAttribute::OnUpdate(_) => {
+                    if !matches!(new.ty.kind, TypeKind::DateTime | TypeKind::Timestamp) {
+                        return Err(codes::ER_INVALID_ON_UPDATE.with(&[&column.name]));
+                    }
+                    new.on_update_now = true;
+                }
+                ColumnAttribute::AutoIncrement => new.auto_increment = true,
+                ColumnAttribute::PrimaryKey => keys.push(single_key(KeyKind::Primary, column)),
+                ColumnAttribute::UniqueKey => keys.push(single_key(KeyKind::Unique, column)),
+                ColumnAttribute::Comment(comment) => new.comment.clone_from(comment),
+                ColumnAttribute::Generated { expr, storage, .. } => {
+                    new.generated = Some(GeneratedColumn {
+                        expression: Box::new(expr.clone()),
+                        text: expression_text::text(expr),
+                        stored: *storage == GeneratedStorage::Stored,
+                    });
+                }
+                ColumnAttribute::Check(check) => self.check(check),
+                ColumnAttribute::Visible(visible) => new.invisible = !visible,
+                ColumnAttribute::References(_) | ColumnAttribute::Other(..) => {}
+            }
+        }
+        if new.auto_increment {
+            let numeric = new.ty.is_integer() || matches!(new.ty.kind, TypeKind::Float | TypeKind::Double);
+            let has_default =
+                column.attributes.iter().any(|a| matches!(a, ColumnAttribute::Default(_)));
+            if !numeric || matches!(new.ty.kind, TypeKind::Bit | TypeKind::Year) {
+                return Err(codes::ER_WRONG_FIELD_SPEC.with(&[&column.name]));
+            }
+            if has_default {
+                return Err(codes::ER_INVALID_DEFAULT.with(&[&column.name]));
+            }
+            new.nullable = false;
+        }
+        for attribute in &column.attributes {
+            if let ColumnAttribute::Default(expr) = attribute {
+                new.default = self.default(&new, expr)?;
+            }
+        }
+        let is_primary = column
+            .attributes
+            .iter()
+            .any(|attribute| matches!(attribute, ColumnAttribute::PrimaryKey));
+        if explicit_null && is_primary {
+            return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
+        }
+        self.table.columns.push(new);
+        Ok(())
+    }
+
+    fn default(&self, column: &ColumnDefinition, expr: &Expr) -> Result<ColumnDefault> {
+        let invalid = || codes::ER_INVALID_DEFAULT.with(&[&column.name]);
+        if let Expr::Nested(inner) = expr {
+            return Ok(ColumnDefault::Expression {
+                expression: inner.clone(),
+                text: expression_text::text(inner),
+            });
+        }
+        if expressions::is_now(expr) {
+            let moment = matches!(column.ty.kind, TypeKind::DateTime | TypeKind::Timestamp);
+            return if moment { Ok(ColumnDefault::Now) } else { Err(invalid()) };
+        }
+        let (value, ty) = expressions::evaluate(self.session, expr)?;
+        if value.is_null() {
+            let wrong = !column.nullable;
+            return if wrong { Err(invalid()) } else { Ok(ColumnDefault::Null) };
+        }
+        let is_long = matches!(
+            column.ty.kind,
+            TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
+                | TypeKind::Json
+        );
+        if is_long {
+            return Err(codes::ER_BLOB_CANT_HAVE_DEFAULT.with(&[&column.name]));
+        }
+        let context = StoreContext {
+            column: &column.name,
+            row: 1,
+            sql_mode: SqlMode(
+                self.session.options().sql_mode.0 | SqlMode::STRICT_ALL_TABLES.0,
+            ),
+            lenient: false,
+            diagnostics: self.session.diagnostics(),
+            time_zone: &self.session.options().time_zone,
+        };
+        let stored = convert::store(&value, &ty, &column.ty, &context).map_err(|_| invalid())?;
+        Ok(ColumnDefault::Value(stored))
+    }
+
+    /// Adds the columns of CREATE TABLE … SELECT; one that is named in the statement keeps its
+    /// place and definition.
+    fn merge_columns(&mut self, columns: Vec<ColumnDefinition>) -> Result<()> {
+        let mut added: Vec<String> = Vec::new();
+        for column in columns {
+            if added.iter().any(|name| same_name(name, &column.name)) {
+                return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
+            }
+            added.push(column.name.clone());
+            if self.table.column_position(&column.name).is_none() {
+                self.table.columns.push(column);
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, check: &ast::CheckDefinition) {
+        let name = check.name.clone().unwrap_or_else(|| {
+            let prefix = format!("{}_chk_", self.table.name);
+            let taken = |number: &usize| {
+                let name = format!("{prefix}{number}");
+                self.table.checks.iter().any(|check| check.name == name)
+            };
+            let number = (1..).find(|number| !taken(number)).unwrap_or(1);
+            format!("{prefix}{number}")
+        });
+        self.table.checks.push(CheckConstraint {
+            name,
+            expression: Box::new(check.expr.clone()),
+            text: expression_text::text(&check.expr),
+            enforced: check.enforced,
+        });
+    }
+
+    fn foreign_key(&mut self, foreign: &ast::ForeignKey) -> Result<()> {
+        let positions: Option<Vec<usize>> =
+            foreign.columns.iter().map(|name| self.table.column_position(name)).collect();
+        if positions.is_none() {
+            let missing =
+                foreign.columns.iter().find(|name| self.table.column_position(name).is_none());
+            let missing = missing.map_or("", String::as_str);
+            return Err(codes::ER_KEY_COLUMN_DOES_NOT_EXIST.with(&[&missing]));
+        }
+        let number = self.table.foreign_keys.len() + 1;
+        let name = foreign
+            .name
+            .clone()
+            .unwrap_or_else(|| format!("{}_ibfk_{number}", self.table.name));
+        self.table.foreign_keys.push(ForeignKeyDefinition {
+            name,
+            columns: foreign.columns.clone(),
+            references: foreign.references.clone(),
+        });
+        Ok(())
+    }
+
+    fn key(&mut self, key: &ast::KeyDefinition) -> Result<()> {
+        let primary = key.kind == KeyKind::Primary;
+        if primary && self.table.keys.iter().any(|known| known.kind == KeyKind::Primary) {
+            return Err(codes::ER_MULTIPLE_PRI_KEY.error());
+        }
+        let mut parts = Vec::with_capacity(key.parts.len());
+        for part in &key.parts {
+            parts.push(self.key_part(key.kind, part)?);
+        }
+        if primary {
+            for part in &parts {
+                if let KeyTarget::Column(position) = part.target {
+                    self.table.columns[position].nullable = false;
+                    if matches!(self.table.columns[position].default, ColumnDefault::Null) {
+                        return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
+                    }
+                }
+            }
+        }
+        let name = match (&key.name, primary) {
+            (_, true) => "PRIMARY".to_owned(),
+            (Some(name), false) => {
+                if name.eq_ignore_ascii_case("PRIMARY") || name.is_empty() {
+                    return Err(codes::ER_WRONG_NAME_FOR_INDEX.with(&[name]));
+                }
+                if self.table.keys.iter().any(|known| same_name(&known.name, name)) {
+                    return Err(codes::ER_DUP_KEYNAME.with(&[name]));
+                }
+                name.clone()
+            }
+            (None, false) => self.key_name(&parts),
+        };
+        let option = |name: &str| {
+            key.options.iter().find(|option| option.name == name).map(|option| option.value.clone())
+        };
+        self.table.keys.push(KeyDefinition {
+            kind: key.kind,
+            name,
+            parts,
+            using: key.using.clone().or_else(|| option("USING")),
+            comment: option("COMMENT").unwrap_or_default(),
+            block_size: option("KEY_BLOCK_SIZE").filter(|size| size != "0"),
+            parser: option("WITH PARSER"),
+            invisible: key.options.iter().any(|option| option.name == "INVISIBLE"),
+        });
+        Ok(())
+    }
+
+    /// The name that MySQL makes up: the first column's, with a number when it is taken.
+    fn key_name(&self, parts: &[KeyPart]) -> String {
+        let base = match parts.first().map(|part| &part.target) {
+            Some(KeyTarget::Column(position)) => self.table.columns[*position].name.clone(),
+            _ => "functional_index".to_owned(),
+        };
+        let taken = |name: &str| {
+            name.eq_ignore_ascii_case("PRIMARY")
+                || self.table.keys.iter().any(|known| same_name(&known.name, name))
+        };
+        if !taken(&base) {
+            return base;
+        }
+        let numbered = (2..).map(|number| format!("{base}_{number}")).find(|name| !taken(name));
+        numbered.unwrap_or(base)
+    }
+
+    fn key_part(&self, kind: KeyKind, part: &ast::KeyPart) -> Result<KeyPart> {
+        let (name, prefix) = match &part.target {
+            KeyPartTarget::Expression(expr) => {
+                return Ok(KeyPart {
+                    target: KeyTarget::Expression(expression_text::text(expr)),
+                    prefix: None,
+                    descending: part.descending,
+                });
+            }
+            KeyPartTarget::Column { name, prefix } => (name, *prefix),
+        };
+        let position = self
+            .table
+            .column_position(name)
+            .ok_or_else(|| codes::ER_KEY_COLUMN_DOES_NOT_EXIST.with(&[name]))?;
+        let ty = &self.table.columns[position].ty;
+        let is_long = matches!(
+            ty.kind,
+            TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
+        );
+        if matches!(kind, KeyKind::FullText | KeyKind::Spatial) {
+            return Ok(KeyPart { target: KeyTarget::Column(position), prefix: None, descending: false });
+        }
+        if is_long && prefix.is_none() {
+            return Err(codes::ER_BLOB_KEY_WITHOUT_LENGTH.with(&[name]));
+        }
+        if ty.kind == TypeKind::Json {
+            return Err(codes::ER_JSON_USED_AS_KEY.with(&[name]));
+        }
+        let mut prefix = prefix;
+        if let Some(length) = prefix {
+            if !ty.is_string() || (!is_long && length > u64::from(ty.length)) {
+                return Err(codes::ER_WRONG_SUB_KEY.error());
+            }
+            // A prefix of the whole column is no prefix.
+            if !is_long && length == u64::from(ty.length) {
+                prefix = None;
+            }
+        }
+        Ok(KeyPart {
+            target: KeyTarget::Column(position),
+            prefix,
+            descending: part.descending,
+        })
+    }
+
+    fn finish(mut self) -> Result<TableDefinition> {
+        if self.table.columns.is_empty() {
+            return Err(codes::ER_TABLE_WITHOUT_COLUMNS.error());
+        }
+        self.index_foreign_keys();
+        let table = &mut self.table;
+        let columns = &table.columns;
+        let nullable = |key: &KeyDefinition| {
+            key.parts.iter().any(|part| match part.target {
+                KeyTarget::Column(position) => columns[position].nullable,
+                KeyTarget::Expression(_) => true,
+            })
+        };
+        let functional = |key: &KeyDefinition| {
+            key.parts.iter().any(|part| matches!(part.target, KeyTarget::Expression(_)))
+        };
+        // MySQL's order: the primary key, unique keys (those without NULL first), others as written,
+        // those over expressions, full-text keys.
+        table.keys.sort_by_key(|key| match key.kind {
+            KeyKind::Primary => 0,
+            KeyKind::Unique if !nullable(key) => 1,
+            KeyKind::Unique => 2,
+            KeyKind::FullText => 5,
+            _ if functional(key) => 4,
+            _ => 3,
+        });
+        let mut numbered = table.columns.iter().enumerate().filter(|(_, c)| c.auto_increment);
+        if let Some((position, _)) = numbered.next() {
+            let leads = |key: &KeyDefinition| {
+                matches!(key.parts.first().map(|part| &part.target),
+                    Some(KeyTarget::Column(first)) if *first == position)
+            };
+            if numbered.next().is_some() || !table.keys.iter().any(leads) {
+                return Err(codes::ER_WRONG_AUTO_KEY.error());
+            }
+        }
+        for column in &table.columns {
+            let null_default = matches!(column.default, ColumnDefault::Null);
+            if null_default && !column.nullable {
+                return Err(codes::ER_INVALID_DEFAULT.with(&[&column.name]));
+            }
+            if let ColumnDefault::Value(Value::Null) = column.default {
+                return Err(codes::ER_INVALID_DEFAULT.with(&[&column.name]));
+            }
+        }
+        if table.columns.iter().all(|column| column.invisible) {
+            return Err(codes::ER_TABLE_MUST_HAVE_VISIBLE_COLUMN.error());
+        }
+        expressions::check_definition(self.session, &self.table)?;
+        Ok(self.table)
+    }
+
+    /// MySQL makes an index for a foreign key whose columns lead no other index.
+    fn index_foreign_keys(&mut self) {
+        for number in 0..self.table.foreign_keys.len() {
+            let foreign = &self.table.foreign_keys[number];
+            let positions: Vec<usize> =
+                foreign.columns.iter().filter_map(|name| self.table.column_position(name)).collect();
+            let leads = |key: &KeyDefinition| {
+                key.parts.len() >= positions.len()
+                    && key.parts.iter().zip(&positions).all(|(part, position)| {
+                        matches!(part.target, KeyTarget::Column(column) if column == *position)
+                    })
+            };
+            if self.table.keys.iter().any(leads) {
+                continue;
+            }
+            let part = |position: &usize| KeyPart {
+                target: KeyTarget::Column(*position),
+                prefix: None,
+                descending: false,
+            };
+            let parts: Vec<KeyPart> = positions.iter().map(part).collect();
+            let explicit = !foreign.name.contains("_ibfk_");
+            let name = if explicit { foreign.name.clone() } else { self.key_name(&parts) };
+            self.table.keys.push(KeyDefinition {
+                kind: KeyKind::Plain,
+                name,
+                parts,
+                using: None,
+                comment: String::new(),
+                block_size: None,
+                parser: None,
+                invisible: false,
+            });
+        }
+    }
+}
+
+
+
+fn single_key(kind: KeyKind, column: &ast::ColumnDefinition) -> ast::KeyDefinition {
+    ast::KeyDefinition {
+        kind,
+        name: None,
+        using: None,
+        parts: vec![ast::KeyPart {
+            target: KeyPartTarget::Column {
+                name: column.name.clone(),
+                prefix: None,
+            },
+            descending: false,
+        }],
+        options: Vec::new(),
+    }
+}
+
+/// The note of CREATE TABLE IF NOT EXISTS for a table that exists.
+pub(crate) fn note_exists(session: &Session, name: &str) {
+    let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);
+    session.diagnostics().push(Level::Note, error);
+}

@@ -1,0 +1,204 @@
+//! What the catalog keeps of a table: enough to print it again exactly as MySQL's SHOW CREATE TABLE
+//! does, and to fill and check the columns of new rows.
+
+use mayfly_syntax::ast;
+use mayfly_types::{CollationId, SqlType, Value};
+
+/// A table's definition. It never changes; a changed table has another one.
+#[derive(Debug, Clone)]
+pub(crate) struct TableDefinition {
+    /// Its database.
+    pub(crate) database: String,
+    /// Its name.
+    pub(crate) name: String,
+    /// Its columns, in order.
+    pub(crate) columns: Vec<ColumnDefinition>,
+    /// Its keys, in the order in which MySQL lists them.
+    pub(crate) keys: Vec<KeyDefinition>,
+    /// Its foreign keys, by name.
+    pub(crate) foreign_keys: Vec<ForeignKeyDefinition>,
+    /// Its CHECK constraints, by name.
+    pub(crate) checks: Vec<CheckConstraint>,
+    /// The collation of columns that name none.
+    pub(crate) collation: CollationId,
+    /// ENGINE
+    pub(crate) engine: String,
+    /// COMMENT
+    pub(crate) comment: String,
+    /// The other options that were written, with MySQL's names, in the order in which it prints
+    /// them.
+    pub(crate) options: Vec<(String, String)>,
+    /// AUTO_INCREMENT of the definition.
+    pub(crate) auto_increment_start: u64,
+    /// PARTITION BY …, as written.
+    pub(crate) partitioning: Option<String>,
+    /// CREATE TEMPORARY TABLE
+    pub(crate) temporary: bool,
+    /// When it was made: microseconds since 1970 UTC.
+    pub(crate) created: i64,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct ColumnDefinition {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its type.
+    pub(crate) ty: SqlType,
+    /// Whether it may be NULL.
+    pub(crate) nullable: bool,
+    /// What it gets when a row names no value for it.
+    pub(crate) default: ColumnDefault,
+    /// ON UPDATE CURRENT_TIMESTAMP
+    pub(crate) on_update_now: bool,
+    /// AUTO_INCREMENT
+    pub(crate) auto_increment: bool,
+    /// GENERATED ALWAYS AS
+    pub(crate) generated: Option<GeneratedColumn>,
+    /// COMMENT
+    pub(crate) comment: String,
+    /// INVISIBLE
+    pub(crate) invisible: bool,
+    /// The statement named a character set or collation for it, so SHOW CREATE prints them.
+    pub(crate) explicit_collation: bool,
+}
+
+/// What a column gets when a row names no value for it.
+#[derive(Debug, Clone)]
+pub(crate) enum ColumnDefault {
+    /// Nothing was written: NULL for a column that may be NULL, else error 1364.
+    None,
+    /// DEFAULT NULL was written.
+    Null,
+    /// A value of the column's type.
+    Value(Value),
+    /// CURRENT_TIMESTAMP with the column's fractional digits.
+    Now,
+    /// DEFAULT (expression).
+    Expression {
+        /// The expression.
+        expression: Box<ast::Expr>,
+        /// As SHOW CREATE prints it, without the outer parentheses.
+        text: String,
+    },
+}
+
+/// How a generated column is computed.
+#[derive(Debug, Clone)]
+pub(crate) struct GeneratedColumn {
+    /// The expression.
+    pub(crate) expression: Box<ast::Expr>,
+    /// As SHOW CREATE prints it, without the outer parentheses.
+    pub(crate) text: String,
+    /// STORED instead of VIRTUAL.
+    pub(crate) stored: bool,
+}
+
+/// A key.
+#[derive(Debug, Clone)]
+pub(crate) struct KeyDefinition {
+    /// Which kind.
+    pub(crate) kind: ast::KeyKind,
+    /// Its name; `PRIMARY` for the primary key.
+    pub(crate) name: String,
+    /// Its parts.
+    pub(crate) parts: Vec<KeyPart>,
+    /// USING BTREE or HASH, when it was written.
+    pub(crate) using: Option<String>,
+    /// COMMENT
+    pub(crate) comment: String,
+    /// KEY_BLOCK_SIZE, when it was written.
+    pub(crate) block_size: Option<String>,
+    /// WITH PARSER, when it was written.
+    pub(crate) parser: Option<String>,
+    /// INVISIBLE
+    pub(crate) invisible: bool,
+}
+
+/// A part of a key.
+#[derive(Debug, Clone)]
+pub(crate) struct KeyPart {
+    /// The column by position, or an expression as SHOW CREATE prints it.
+    pub(crate) target: KeyTarget,
+    /// Only the first so many characters.
+    pub(crate) prefix: Option<u64>,
+    /// DESC
+    pub(crate) descending: bool,
+}
+
+/// What a key part is over.
+#[derive(Debug, Clone)]
+pub(crate) enum KeyTarget {
+    /// A column, by position.
+    Column(usize),
+    /// An expression's text.
+    Expression(String),
+}
+
+/// A foreign key: kept, not enforced.
+#[derive(Debug, Clone)]
+pub(crate) struct ForeignKeyDefinition {
+    /// The constraint's name.
+    pub(crate) name: String,
+    /// The columns.
+    pub(crate) columns: Vec<String>,
+    /// What they refer to.
+    pub(crate) references: ast::References,
+}
+
+/// A CHECK constraint.
+#[derive(Debug, Clone)]
+pub(crate) struct CheckConstraint {
+    /// Its name.
+    pub(crate) name: String,
+    /// The condition.
+    pub(crate) expression: Box<ast::Expr>,
+    /// As SHOW CREATE prints it, without the outer parentheses.
+    pub(crate) text: String,
+    /// Whether it is enforced.
+    pub(crate) enforced: bool,
+}
+
+impl TableDefinition {
+    /// The position of a column, by its name in any case.
+    pub(crate) fn column_position(&self, name: &str) -> Option<usize> {
+        let same = |column: &ColumnDefinition| same_name(&column.name, name);
+        self.columns.iter().position(same)
+    }
+
+    /// The position of the AUTO_INCREMENT column.
+    pub(crate) fn auto_increment_column(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.auto_increment)
+    }
+
+    /// The keys in which no two rows may be equal, with the positions and prefixes of their columns.
+    pub(crate) fn unique_keys(&self) -> impl Iterator<Item = &KeyDefinition> {
+        self.keys.iter().filter(|key| key.is_unique())
+    }
+
+    /// Sets of columns that identify a row: unique keys without prefixes over columns that cannot be
+    /// NULL.
+    pub(crate) fn identifying_columns(&self) -> Vec<Vec<usize>> {
+        let whole = |part: &KeyPart| match part.target {
+            KeyTarget::Column(column) if part.prefix.is_none() => {
+                (!self.columns[column].nullable).then_some(column)
+            }
+            _ => None,
+        };
+        self.unique_keys()
+            .filter_map(|key| key.parts.iter().map(whole).collect())
+            .collect()
+    }
+}
+
+impl KeyDefinition {
+    /// PRIMARY or UNIQUE.
+    pub(crate) fn is_unique(&self) -> bool {
+        matches!(self.kind, ast::KeyKind::Primary | ast::KeyKind::Unique)
+    }
+}
+
+/// Whether two column names are the same: columns are named without regard to case.
+pub(crate) fn same_name(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b) || (!a.is_ascii() && a.to_lowercase() == b.to_lowercase())
+}

@@ -1,0 +1,177 @@
+//! Databases and tables: names, definitions and the storage behind them.
+//!
+//! A table never changes its shape: a statement that changes one puts another [`BaseTable`] with
+//! another [`TableId`] in its place, so a plan made for the old shape cannot read the new table.
+//! Statements hold tables by [`Arc`], so a table that is dropped lives until its readers end.
+
+pub(crate) mod base_table;
+pub(crate) mod column_type;
+pub(crate) mod create;
+pub(crate) mod definition;
+pub(crate) mod engines;
+pub(crate) mod expression_text;
+pub(crate) mod session_catalog;
+pub(crate) mod show_create;
+pub(crate) mod type_text;
+pub(crate) mod unique;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use mayfly_plan::TableId;
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Result};
+
+pub(crate) use self::base_table::BaseTable;
+use crate::information_schema;
+
+/// All databases.
+#[derive(Debug)]
+pub(crate) struct Catalog {
+    databases: RwLock<BTreeMap<String, DatabaseEntry>>,
+    next_table: AtomicU64,
+    version: AtomicU64,
+}
+
+/// One database.
+#[derive(Debug, Clone)]
+pub(crate) struct DatabaseEntry {
+    /// The collation of tables that name none.
+    pub(crate) collation: CollationId,
+    /// Its tables, by name.
+    pub(crate) tables: BTreeMap<String, Arc<BaseTable>>,
+}
+
+impl Catalog {
+    /// The databases that a new engine has: the system's, and an empty `test`.
+    pub(crate) fn new() -> Self {
+        let entry = |collation| DatabaseEntry {
+            collation,
+            tables: BTreeMap::new(),
+        };
+        let databases = [
+            ("mysql", CollationId::UTF8MB4_0900_AI_CI),
+            ("test", CollationId::UTF8MB4_0900_AI_CI),
+        ];
+        let databases = databases.map(|(name, collation)| (name.to_owned(), entry(collation)));
+        Self {
+            databases: RwLock::new(BTreeMap::from(databases)),
+            next_table: AtomicU64::new(1),
+            version: AtomicU64::new(0),
+        }
+    }
+
+    /// A name for a new table.
+    pub(crate) fn next_table_id(&self) -> TableId {
+        TableId(self.next_table.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Changes whenever a table or database is made, changed or dropped.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, DatabaseEntry>> {
+        self.databases.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, DatabaseEntry>> {
+        self.version.fetch_add(1, Ordering::AcqRel);
+        self.databases.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The names of all databases, the system's too.
+    pub(crate) fn database_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.read().keys().cloned().collect();
+        names.extend(information_schema::SCHEMAS.iter().map(|name| (*name).to_owned()));
+        names.sort();
+        names
+    }
+
+    /// The collation of a database; `None` when there is none of that name.
+    pub(crate) fn database_collation(&self, name: &str) -> Option<CollationId> {
+        if information_schema::is_schema(name) {
+            return Some(match name.eq_ignore_ascii_case("performance_schema") {
+                true => CollationId::UTF8MB4_0900_AI_CI,
+                false => CollationId::UTF8MB3_GENERAL_CI,
+            });
+        }
+        self.read().get(name).map(|entry| entry.collation)
+    }
+
+    /// Makes a database; whether there was none of that name.
+    pub(crate) fn create_database(&self, name: &str, collation: CollationId) -> bool {
+        if self.database_collation(name).is_some() {
+            return false;
+        }
+        let entry = DatabaseEntry {
+            collation,
+            tables: BTreeMap::new(),
+        };
+        self.write().insert(name.to_owned(), entry).is_none()
+    }
+
+    /// Sets the collation of a database.
+    pub(crate) fn alter_database(&self, name: &str, collation: CollationId) -> Result<()> {
+        match self.write().get_mut(name) {
+            Some(entry) => entry.collation = collation,
+            None => return Err(codes::ER_BAD_DB_ERROR.with(&[&name])),
+        }
+        Ok(())
+    }
+
+    /// Drops a database with its tables; how many tables it had, or `None` when there is no such
+    /// database.
+    pub(crate) fn drop_database(&self, name: &str) -> Option<usize> {
+        self.write().remove(name).map(|entry| entry.tables.len())
+    }
+
+    /// A base table; `None` when there is no such database or table.
+    pub(crate) fn table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
+        self.read().get(database)?.tables.get(name).cloned()
+    }
+
+    /// All tables of a database, by name; `None` when there is no such database.
+    pub(crate) fn tables(&self, database: &str) -> Option<Vec<Arc<BaseTable>>> {
+        let databases = self.read();
+        Some(databases.get(database)?.tables.values().cloned().collect())
+    }
+
+    /// All base tables of all databases.
+    pub(crate) fn all_tables(&self) -> Vec<Arc<BaseTable>> {
+        let databases = self.read();
+        let entries = databases.values().flat_map(|entry| entry.tables.values());
+        entries.cloned().collect()
+    }
+
+    /// Adds a table; 1049 without its database, 1050 when there is one of that name.
+    pub(crate) fn add_table(&self, table: Arc<BaseTable>) -> Result<()> {
+        let definition = &table.definition;
+        let mut databases = self.write();
+        let entry = databases
+            .get_mut(&definition.database)
+            .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&definition.database]))?;
+        if entry.tables.contains_key(&definition.name) {
+            return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&definition.name]));
+        }
+        let name = definition.name.clone();
+        entry.tables.insert(name, table);
+        Ok(())
+    }
+
+    /// Puts a table in the place of the one of that name.
+    pub(crate) fn replace_table(&self, table: Arc<BaseTable>) {
+        let mut databases = self.write();
+        if let Some(entry) = databases.get_mut(&table.definition.database) {
+            entry.tables.insert(table.definition.name.clone(), table);
+        }
+    }
+
+    /// Removes a table; whether there was one.
+    pub(crate) fn drop_table(&self, database: &str, name: &str) -> bool {
+        let mut databases = self.write();
+        let entry = databases.get_mut(database);
+        entry.is_some_and(|entry| entry.tables.remove(name).is_some())
+    }
+}

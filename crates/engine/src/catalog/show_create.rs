@@ -1,0 +1,219 @@
+//! SHOW CREATE TABLE and SHOW CREATE DATABASE, as MySQL 8.4 prints them.
+
+use mayfly_syntax::ast::KeyKind;
+use mayfly_syntax::printer::{quoted_identifier, quoted_string};
+use mayfly_types::{CollationId, TypeKind, Value};
+
+use super::definition::{ColumnDefault, ColumnDefinition, KeyDefinition, KeyTarget, TableDefinition};
+use super::type_text;
+use crate::{character_sets, convert};
+
+/// The statement that makes the table again. `next_auto_increment` is the number that the next row
+/// would get; `quote` is `sql_quote_show_create`.
+pub(crate) fn table(
+    definition: &TableDefinition,
+    next_auto_increment: u64,
+    quote: bool,
+) -> String {
+    let name = |name: &str| identifier(name, quote);
+    let mut lines = Vec::new();
+    for column in &definition.columns {
+        lines.push(column_line(column, definition.collation, quote));
+    }
+    for key in &definition.keys {
+        lines.push(key_line(key, definition, quote));
+    }
+    for foreign in &definition.foreign_keys {
+        let list = |columns: &[String]| columns.iter().map(|c| name(c)).collect::<Vec<_>>().join(",");
+        let references = &foreign.references;
+        let parent = match &references.table.database {
+            Some(database) if *database != definition.database => {
+                format!("{}.{}", name(database), name(&references.table.name))
+            }
+            _ => name(&references.table.name),
+        };
+        let mut line = format!(
+            "CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {parent} ({})",
+            name(&foreign.name),
+            list(&foreign.columns),
+            list(&references.columns),
+        );
+        for (event, action) in [("DELETE", &references.on_delete), ("UPDATE", &references.on_update)] {
+            if let Some(action) = action.as_deref().filter(|action| *action != "NO ACTION") {
+                line += &format!(" ON {event} {action}");
+            }
+        }
+        lines.push(line);
+    }
+    for check in &definition.checks {
+        let mut line = format!("CONSTRAINT {} CHECK ({})", name(&check.name), check.text);
+        if !check.enforced {
+            line += " /*!80016 NOT ENFORCED */";
+        }
+        lines.push(line);
+    }
+    let temporary = if definition.temporary { "TEMPORARY " } else { "" };
+    let mut text = format!(
+        "CREATE {temporary}TABLE {} (\n  {}\n)",
+        name(&definition.name),
+        lines.join(",\n  ")
+    );
+    text += &format!(" ENGINE={}", definition.engine);
+    if next_auto_increment > 1 {
+        text += &format!(" AUTO_INCREMENT={next_auto_increment}");
+    }
+    let collation = character_sets::row(definition.collation);
+    text += &format!(" DEFAULT CHARSET={}", collation.character_set);
+    if !collation.is_default() || definition.collation == CollationId::UTF8MB4_0900_AI_CI {
+        text += &format!(" COLLATE={}", collation.name);
+    }
+    for (option, value) in &definition.options {
+        text += &format!(" {option}={value}");
+    }
+    if !definition.comment.is_empty() {
+        text += &format!(" COMMENT={}", quoted_string(&definition.comment));
+    }
+    if let Some(partitioning) = &definition.partitioning {
+        text += &format!("\n/*!50100 {partitioning} */");
+    }
+    text
+}
+
+/// The statement that makes the database again.
+pub(crate) fn database(name: &str, collation: CollationId, if_not_exists: bool, quote: bool) -> String {
+    let row = character_sets::row(collation);
+    let guard = if if_not_exists { "/*!32312 IF NOT EXISTS*/ " } else { "" };
+    let collate = match row.is_default() && collation != CollationId::UTF8MB4_0900_AI_CI {
+        true => String::new(),
+        false => format!(" COLLATE {}", row.name),
+    };
+    format!(
+        "CREATE DATABASE {guard}{} /*!40100 DEFAULT CHARACTER SET {}{collate} */ /*!80016 DEFAULT ENCRYPTION='N' */",
+        identifier(name, quote),
+        row.character_set,
+    )
+}
+
+fn identifier(name: &str, quote: bool) -> String {
+    let plain = !name.is_empty()
+        && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
+        && !name.chars().all(|c| c.is_ascii_digit());
+    if quote || !plain { quoted_identifier(name) } else { name.to_owned() }
+}
+
+fn column_line(column: &ColumnDefinition, table_collation: CollationId, quote: bool) -> String {
+    let mut line = format!("{} {}", identifier(&column.name, quote), type_text::column_type(&column.ty));
+    if type_text::has_character_set(&column.ty) {
+        let row = character_sets::row(column.ty.collation);
+        let differs = column.explicit_collation || column.ty.collation != table_collation;
+        if differs {
+            line += &format!(" CHARACTER SET {}", row.character_set);
+        }
+        if differs || !row.is_default() {
+            line += &format!(" COLLATE {}", row.name);
+        }
+    }
+    if let Some(generated) = &column.generated {
+        let storage = if generated.stored { "STORED" } else { "VIRTUAL" };
+        line += &format!(" GENERATED ALWAYS AS ({}) {storage}", generated.text);
+    }
+    if !column.nullable {
+        line += " NOT NULL";
+    } else if column.ty.kind == TypeKind::Timestamp {
+        line += " NULL";
+    }
+    if column.invisible && column.generated.is_some() {
+        line += " /*!80023 INVISIBLE */";
+    }
+    if let Some(default) = default_text(column) {
+        line += &format!(" DEFAULT {default}");
+    }
+    if column.on_update_now {
+        line += &format!(" ON UPDATE {}", now_text(column));
+    }
+    if column.auto_increment {
+        line += " AUTO_INCREMENT";
+    }
+    if column.invisible && column.generated.is_none() {
+        line += " /*!80023 INVISIBLE */";
+    }
+    if !column.comment.is_empty() {
+        line += &format!(" COMMENT {}", quoted_string(&column.comment));
+    }
+    line
+}
+
+/// `CURRENT_TIMESTAMP` with the column's fractional digits.
+pub(crate) fn now_text(column: &ColumnDefinition) -> String {
+    match column.ty.decimals {
+        0 => "CURRENT_TIMESTAMP".to_owned(),
+        digits => format!("CURRENT_TIMESTAMP({digits})"),
+    }
+}
+
+fn default_text(column: &ColumnDefinition) -> Option<String> {
+    if column.generated.is_some() || column.auto_increment {
+        return None;
+    }
+    match &column.default {
+        ColumnDefault::None | ColumnDefault::Null => {
+            let is_long = matches!(
+                column.ty.kind,
+                TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
+            );
+            // TEXT and BLOB columns cannot have a literal default, so none is printed.
+            (column.nullable && !is_long).then(|| "NULL".to_owned())
+        }
+        ColumnDefault::Value(value) => Some(value_text(column, value)),
+        ColumnDefault::Now => Some(now_text(column)),
+        ColumnDefault::Expression { text, .. } => Some(format!("({text})")),
+    }
+}
+
+fn value_text(column: &ColumnDefinition, value: &Value) -> String {
+    if let (TypeKind::Bit, Value::UInt(bits)) = (column.ty.kind, value) {
+        return format!("b'{bits:b}'");
+    }
+    let bytes = convert::display(value, &column.ty);
+    quoted_string(&String::from_utf8_lossy(&bytes))
+}
+
+fn key_line(key: &KeyDefinition, definition: &TableDefinition, quote: bool) -> String {
+    let word = match key.kind {
+        KeyKind::Primary => "PRIMARY KEY".to_owned(),
+        KeyKind::Unique => format!("UNIQUE KEY {}", identifier(&key.name, quote)),
+        KeyKind::Plain => format!("KEY {}", identifier(&key.name, quote)),
+        KeyKind::FullText => format!("FULLTEXT KEY {}", identifier(&key.name, quote)),
+        KeyKind::Spatial => format!("SPATIAL KEY {}", identifier(&key.name, quote)),
+    };
+    let parts = key.parts.iter().map(|part| {
+        let mut text = match &part.target {
+            KeyTarget::Column(column) => identifier(&definition.columns[*column].name, quote),
+            KeyTarget::Expression(text) => format!("({text})"),
+        };
+        if let Some(prefix) = part.prefix {
+            text += &format!("({prefix})");
+        }
+        if part.descending {
+            text += " DESC";
+        }
+        text
+    });
+    let mut line = format!("{word} ({})", parts.collect::<Vec<_>>().join(","));
+    if let Some(using) = &key.using {
+        line += &format!(" USING {using}");
+    }
+    if let Some(size) = &key.block_size {
+        line += &format!(" KEY_BLOCK_SIZE={size}");
+    }
+    if !key.comment.is_empty() {
+        line += &format!(" COMMENT {}", quoted_string(&key.comment));
+    }
+    if let Some(parser) = &key.parser {
+        line += &format!(" /*!50100 WITH PARSER {} */", identifier(parser, quote));
+    }
+    if key.invisible {
+        line += " /*!80000 INVISIBLE */";
+    }
+    line
+}

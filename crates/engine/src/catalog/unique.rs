@@ -1,0 +1,190 @@
+//! Unique keys, checked by sets of key values.
+//!
+//! Each PRIMARY or UNIQUE key keeps the set of its rows' values as sort keys of their collations, so
+//! that two values are equal exactly when MySQL's index holds them equal. Rows with a NULL in a
+//! UNIQUE key are not in its set. The sets grow with the table; their bytes are charged to it.
+
+use std::collections::HashSet;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef};
+use mayfly_memory::{Budget, Reservation};
+use mayfly_types::{Batch, CollationId, PhysicalType, Result, SqlType};
+
+use super::definition::{KeyTarget, TableDefinition};
+
+/// What a row of a set costs besides its bytes: the set's slot and the allocation.
+const SLOT_BYTES: u64 = 40;
+
+/// The unique keys of a table.
+#[derive(Debug)]
+pub(crate) struct UniqueKeys {
+    keys: Vec<UniqueKey>,
+    memory: Reservation,
+    /// Values added by the statement that writes now, to be taken back if it fails.
+    pending: Vec<(usize, Box<[u8]>)>,
+}
+
+#[derive(Debug)]
+struct UniqueKey {
+    name: String,
+    columns: Vec<KeyColumn>,
+    values: HashSet<Box<[u8]>>,
+}
+
+#[derive(Debug)]
+struct KeyColumn {
+    position: usize,
+    ty: SqlType,
+    prefix: Option<u64>,
+}
+
+/// A row that is there already.
+#[derive(Debug)]
+pub(crate) struct Duplicate {
+    /// The key, with its table's name as MySQL prints it.
+    pub(crate) key: String,
+    /// The columns of the key.
+    pub(crate) columns: Vec<usize>,
+}
+
+impl UniqueKeys {
+    /// The keys of a table without rows.
+    pub(crate) fn new(definition: &TableDefinition, memory: &Budget) -> Self {
+        let column = |part: &super::definition::KeyPart| match part.target {
+            KeyTarget::Column(position) => Some(KeyColumn {
+                position,
+                ty: definition.columns[position].ty.clone(),
+                prefix: part.prefix,
+            }),
+            KeyTarget::Expression(_) => None,
+        };
+        let keys = definition.unique_keys().filter_map(|key| {
+            Some(UniqueKey {
+                name: format!("{}.{}", definition.name, key.name),
+                columns: key.parts.iter().map(column).collect::<Option<_>>()?,
+                values: HashSet::new(),
+            })
+        });
+        Self {
+            keys: keys.collect(),
+            memory: memory.reservation(),
+            pending: Vec::new(),
+        }
+    }
+
+    /// Whether there is nothing to check.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Adds a row's values to every key; a row that is there already adds none.
+    pub(crate) fn add(&mut self, batch: &Batch, row: usize) -> Result<Option<Duplicate>> {
+        let first = self.pending.len();
+        for index in 0..self.keys.len() {
+            let key = &mut self.keys[index];
+            let Some(value) = key_bytes(&key.columns, batch, row) else {
+                continue;
+            };
+            let value = value.into_boxed_slice();
+            if key.values.contains(&value) {
+                let duplicate = Duplicate {
+                    key: key.name.clone(),
+                    columns: key.columns.iter().map(|column| column.position).collect(),
+                };
+                self.take_back(first);
+                return Ok(Some(duplicate));
+            }
+            self.memory.grow_forced(SLOT_BYTES + value.len() as u64);
+            key.values.insert(value.clone());
+            self.pending.push((index, value));
+        }
+        Ok(None)
+    }
+
+    fn take_back(&mut self, first: usize) {
+        for (index, value) in self.pending.drain(first..) {
+            if self.keys[index].values.remove(&value) {
+                self.memory.shrink(SLOT_BYTES + value.len() as u64);
+            }
+        }
+    }
+
+    /// The rows that were added are visible now.
+    pub(crate) fn commit(&mut self) {
+        self.pending = Vec::new();
+    }
+
+    /// The rows that were added never came to be.
+    pub(crate) fn roll_back(&mut self) {
+        self.take_back(0);
+        self.pending = Vec::new();
+    }
+
+    /// The table has no rows any more.
+    pub(crate) fn clear(&mut self) {
+        for key in &mut self.keys {
+            key.values = HashSet::new();
+        }
+        self.pending = Vec::new();
+        self.memory.free();
+    }
+}
+
+/// A row's key as bytes; `None` when a part is NULL.
+fn key_bytes(columns: &[KeyColumn], batch: &Batch, row: usize) -> Option<Vec<u8>> {
+    let mut key = Vec::with_capacity(16 * columns.len());
+    for column in columns {
+        let array = batch.column(column.position);
+        if array.is_null(row) {
+            return None;
+        }
+        append_part(&mut key, array, row, column);
+    }
+    Some(key)
+}
+
+fn append_part(key: &mut Vec<u8>, array: &ArrayRef, row: usize, column: &KeyColumn) {
+    match column.ty.physical() {
+        PhysicalType::Int64 | PhysicalType::Bool => {
+            key.extend(array.as_primitive::<Int64Type>().value(row).to_be_bytes());
+        }
+        PhysicalType::UInt64 => {
+            key.extend(array.as_primitive::<UInt64Type>().value(row).to_be_bytes());
+        }
+        PhysicalType::Float64 => {
+            // Both zeroes are equal.
+            let number = array.as_primitive::<Float64Type>().value(row);
+            let number = if number == 0.0 { 0.0 } else { number };
+            key.extend(number.to_be_bytes());
+        }
+        PhysicalType::Decimal128(_) => {
+            key.extend(array.as_primitive::<Decimal128Type>().value(row).to_be_bytes());
+        }
+        PhysicalType::Decimal256(_) => {
+            key.extend(array.as_primitive::<Decimal256Type>().value(row).to_be_bytes());
+        }
+        PhysicalType::Bytes => {
+            let bytes = prefix(array.as_binary_view().value(row), column);
+            let start = key.len();
+            key.extend([0; 4]);
+            column.ty.collation.append_sort_key(bytes, key);
+            // The length in front keeps ('a', 'bc') and ('ab', 'c') apart.
+            let length = u32::try_from(key.len() - start - 4).unwrap_or(u32::MAX);
+            key[start..start + 4].copy_from_slice(&length.to_be_bytes());
+        }
+    }
+}
+
+fn prefix<'a>(bytes: &'a [u8], column: &KeyColumn) -> &'a [u8] {
+    let Some(prefix) = column.prefix.and_then(|prefix| usize::try_from(prefix).ok()) else {
+        return bytes;
+    };
+    if column.ty.collation == CollationId::BINARY {
+        return &bytes[..prefix.min(bytes.len())];
+    }
+    let text = std::str::from_utf8(bytes).unwrap_or("");
+    let end = text.char_indices().nth(prefix).map_or(bytes.len(), |(end, _)| end);
+    &bytes[..end]
+}

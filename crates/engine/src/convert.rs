@@ -1,0 +1,167 @@
+//! Values into columns, and out to text: the engine's few calls into the conversions of crate
+//! `types`.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef};
+use mayfly_types::convert::{self, CastContext, StoreContext};
+use mayfly_types::temporal::{DateTime, TimeZone};
+use mayfly_types::{Diagnostics, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value};
+
+use crate::catalog::definition::ColumnDefinition;
+use crate::session::Session;
+
+/// How a statement stores values in columns.
+#[derive(Debug)]
+pub(crate) struct Storing {
+    sql_mode: SqlMode,
+    ignore: bool,
+    time_zone: TimeZone,
+    current_date: DateTime,
+}
+
+impl Storing {
+    /// As the session's variables say. `ignore`: wrong values are adjusted with a warning even in
+    /// strict mode.
+    pub(crate) fn new(session: &Session, ignore: bool) -> Result<Self> {
+        let time_zone = session.options().time_zone.clone();
+        Ok(Self {
+            sql_mode: session.options().sql_mode,
+            ignore,
+            current_date: time_zone.local_of_unix(session.now()).unwrap_or(DateTime::ZERO),
+            time_zone,
+        })
+    }
+
+    /// With strict rules, whatever the session's.
+    pub(crate) fn strict(session: &Session) -> Result<Self> {
+        let mut storing = Self::new(session, false)?;
+        storing.sql_mode = SqlMode(storing.sql_mode.0 | SqlMode::STRICT_ALL_TABLES.0);
+        Ok(storing)
+    }
+
+    /// The mode.
+    pub(crate) fn sql_mode(&self) -> SqlMode {
+        self.sql_mode
+    }
+
+    /// Whether wrong values are errors.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.sql_mode.is_strict()
+    }
+
+    /// A value, that is not NULL, as its column holds it.
+    pub(crate) fn value(
+        &self,
+        value: &Value,
+        from: &SqlType,
+        column: &ColumnDefinition,
+        row: u64,
+        diagnostics: &Diagnostics,
+    ) -> Result<Value> {
+        let context = self.context(column, row, diagnostics);
+        convert::store_value(value, from, &column.ty, &context)
+    }
+
+    /// Values as their column holds them.
+    pub(crate) fn column(
+        &self,
+        values: &ArrayRef,
+        from: &SqlType,
+        column: &ColumnDefinition,
+        diagnostics: &Diagnostics,
+    ) -> Result<ArrayRef> {
+        let context = self.context(column, 1, diagnostics);
+        convert::store_array(values, from, &column.ty, &context)
+    }
+
+    fn context<'a>(
+        &'a self,
+        column: &'a ColumnDefinition,
+        row: u64,
+        diagnostics: &'a Diagnostics,
+    ) -> StoreContext<'a> {
+        StoreContext {
+            cast: CastContext {
+                sql_mode: self.sql_mode,
+                diagnostics,
+                time_zone: &self.time_zone,
+                current_date: self.current_date,
+                operand: "",
+            },
+            column: &column.name,
+            row,
+            ignore: self.ignore,
+        }
+    }
+}
+
+/// The value of a row.
+pub(crate) fn value_at(array: &ArrayRef, row: usize) -> Value {
+    convert::array_value(array, row)
+}
+
+/// A value as clients see it; empty for NULL.
+pub(crate) fn display(value: &Value, ty: &SqlType) -> Vec<u8> {
+    convert::text::format_value(value, ty).unwrap_or_default()
+}
+
+/// Appends a row's value as clients see it. False, and nothing is appended, for NULL.
+pub(crate) fn display_row(array: &ArrayRef, row: usize, ty: &SqlType, out: &mut Vec<u8>) -> bool {
+    convert::ColumnFormatter::new(array.as_ref(), ty).append(row, out)
+}
+
+/// The rows at which a condition is false, not true or unknown.
+pub(crate) fn false_rows(values: &ArrayRef) -> Vec<usize> {
+    let is_false = |row: usize| match values.data_type() {
+        arrow_schema::DataType::Boolean => !values.as_boolean().value(row),
+        arrow_schema::DataType::Int64 => values.as_primitive::<Int64Type>().value(row) == 0,
+        arrow_schema::DataType::UInt64 => values.as_primitive::<UInt64Type>().value(row) == 0,
+        arrow_schema::DataType::Float64 => values.as_primitive::<Float64Type>().value(row) == 0.0,
+        _ => match convert::array_value(values, row) {
+            Value::Decimal { unscaled, .. } => unscaled == arrow_buffer::i256::ZERO,
+            Value::Bytes(text) => convert::number::parse_double(&text).value == 0.0,
+            _ => false,
+        },
+    };
+    (0..values.len()).filter(|row| values.is_valid(*row) && is_false(*row)).collect()
+}
+
+/// What a column that may not be NULL gets when an adjusted row has no value for it. See the manual,
+/// "Data Type Default Values".
+pub(crate) fn implicit_default(ty: &SqlType) -> Value {
+    match ty.kind {
+        // The first member.
+        TypeKind::Enum => Value::UInt(1),
+        TypeKind::Json => Value::Bytes(b"null".to_vec()),
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {
+            Value::Int(DateTime::ZERO.to_packed())
+        }
+        TypeKind::Binary => Value::Bytes(vec![0; usize::try_from(ty.length).unwrap_or(0)]),
+        _ => match ty.physical() {
+            PhysicalType::Bool | PhysicalType::Int64 => Value::Int(0),
+            PhysicalType::UInt64 => Value::UInt(0),
+            PhysicalType::Float64 => Value::Float(0.0),
+            PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => Value::Decimal {
+                unscaled: arrow_buffer::i256::ZERO,
+                scale,
+            },
+            PhysicalType::Bytes => Value::Bytes(Vec::new()),
+        },
+    }
+}
+
+/// A moment as a DATETIME of a time zone.
+pub(crate) fn datetime_of_unix(microseconds: i64, zone: &TimeZone) -> Value {
+    let local = zone.local_of_unix(microseconds).unwrap_or(DateTime::ZERO);
+    Value::Int(local.to_packed())
+}
+
+/// CURRENT_TIMESTAMP as a column of this type holds it.
+pub(crate) fn now(session: &Session, ty: &SqlType) -> Value {
+    let unit = 10_i64.pow(6 - u32::from(ty.scale.min(6)));
+    let moment = session.now();
+    datetime_of_unix(moment - moment.rem_euclid(unit), &session.options().time_zone)
+}

@@ -1,0 +1,158 @@
+//! Expressions outside of queries: values of SET and INSERT, defaults, generated columns, checks.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use mayfly_exec::{RunContext, StatementContext};
+use mayfly_plan::{Expression, PlanOptions, ScalarColumn, bind_scalar};
+use mayfly_syntax::ast::{Expr, FunctionArguments, ObjectNamePart, UnaryOperator, Value as Literal};
+use mayfly_types::{Batch, Result, SqlType, TypeKind, Value};
+
+use crate::catalog::definition::{ColumnDefault, TableDefinition};
+use crate::catalog::session_catalog::SessionCatalog;
+use crate::convert;
+use crate::session::Session;
+
+/// An expression that may be evaluated any number of times in one statement.
+pub(crate) struct Bound {
+    /// The expression.
+    pub(crate) expression: Expression,
+    context: Arc<StatementContext>,
+}
+
+impl Bound {
+    /// Its values for the rows of a batch.
+    pub(crate) fn evaluate(&self, batch: &Batch) -> Result<ArrayRef> {
+        let run = RunContext::for_expressions(Arc::clone(&self.context), &[]);
+        mayfly_exec::evaluate(&self.expression, batch, &run)
+    }
+
+    /// Its value for a batch of one row, and the type of that. `parameters` are the values of `?`.
+    pub(crate) fn scalar(&self, batch: &Batch, parameters: &[Value]) -> Result<(Value, SqlType)> {
+        let run = RunContext::for_expressions(Arc::clone(&self.context), parameters);
+        let array = mayfly_exec::evaluate(&self.expression, batch, &run)?;
+        let ty = match self.expression.ty.kind {
+            // A predicate's value is stored as an integer.
+            TypeKind::Boolean => SqlType::bigint(),
+            _ => self.expression.ty.clone(),
+        };
+        Ok((convert::value_at(&array, 0), ty))
+    }
+
+    /// The type of its values.
+    pub(crate) fn ty(&self) -> &SqlType {
+        &self.expression.ty
+    }
+}
+
+/// A row without columns.
+pub(crate) fn one_row() -> Batch {
+    Batch::new(Vec::new(), 1)
+}
+
+/// Binds an expression that may name columns of a table, by their positions.
+pub(crate) fn bind(
+    session: &Session,
+    expr: &Expr,
+    columns: &[ScalarColumn<'_>],
+) -> Result<Bound> {
+    bind_with(session, expr, columns, Vec::new())
+}
+
+/// Binds an expression that may name columns of a table, and has `?` of these types.
+pub(crate) fn bind_with(
+    session: &Session,
+    expr: &Expr,
+    columns: &[ScalarColumn<'_>],
+    parameters: Vec<SqlType>,
+) -> Result<Bound> {
+    let catalog = SessionCatalog::new(session);
+    let options = &session.options().plan;
+    let expression = match parameters.is_empty() {
+        true => bind_scalar(expr, columns, &catalog, options)?,
+        false => bind_scalar(expr, columns, &catalog, &PlanOptions { parameters, ..options.clone() })?,
+    };
+    Ok(Bound {
+        expression,
+        context: session.statement_context(catalog.into_tables()),
+    })
+}
+
+/// The columns of a table, for [`bind`].
+pub(crate) fn columns_of(definition: &TableDefinition) -> Vec<ScalarColumn<'_>> {
+    let columns = definition.columns.iter().map(|column| ScalarColumn {
+        table: &definition.name,
+        name: &column.name,
+        ty: &column.ty,
+        nullable: true,
+    });
+    columns.collect()
+}
+
+/// The value and type of an expression that names no column.
+pub(crate) fn evaluate(session: &Session, expr: &Expr) -> Result<(Value, SqlType)> {
+    if let Some(literal) = plain_literal(session, expr) {
+        return Ok(literal);
+    }
+    bind(session, expr, &[])?.scalar(&one_row(), &[])
+}
+
+/// Strings and small integers need no binding: most values of an INSERT are such.
+pub(crate) fn plain_literal(session: &Session, expr: &Expr) -> Option<(Value, SqlType)> {
+    let negative = matches!(expr, Expr::UnaryOp { op: UnaryOperator::Minus, .. });
+    let inner = match expr {
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => expr,
+        other => other,
+    };
+    let Expr::Value(value) = inner else {
+        return None;
+    };
+    match &value.value {
+        Literal::Null if !negative => Some((Value::Null, SqlType::null())),
+        Literal::SingleQuotedString(text) if !negative => {
+            let length = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+            let ty = SqlType::varchar(length, session.options().collation_connection);
+            Some((Value::Bytes(text.clone().into_bytes()), ty))
+        }
+        Literal::Number(digits, _) => {
+            let number: i64 = digits.parse().ok()?;
+            let number = if negative { -number } else { number };
+            Some((Value::Int(number), SqlType::bigint()))
+        }
+        _ => None,
+    }
+}
+
+/// Whether an expression is NOW() or one of its other names.
+pub(crate) fn is_now(expr: &Expr) -> bool {
+    const NAMES: &[&str] = &["now", "current_timestamp", "localtime", "localtimestamp"];
+    let Expr::Function(function) = expr else {
+        return false;
+    };
+    let simple = match &function.args {
+        FunctionArguments::None => true,
+        FunctionArguments::List(list) => list.args.len() <= 1,
+        FunctionArguments::Subquery(_) => false,
+    };
+    let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else {
+        return false;
+    };
+    simple && NAMES.iter().any(|known| name.value.eq_ignore_ascii_case(known))
+}
+
+/// Binds every expression of a definition, to find the errors that a row would show.
+pub(crate) fn check_definition(session: &Session, definition: &TableDefinition) -> Result<()> {
+    let columns = columns_of(definition);
+    for column in &definition.columns {
+        if let Some(generated) = &column.generated {
+            bind(session, &generated.expression, &columns)?;
+        }
+        if let ColumnDefault::Expression { expression, .. } = &column.default {
+            bind(session, expression, &columns)?;
+        }
+    }
+    for check in &definition.checks {
+        bind(session, &check.expression, &columns)?;
+    }
+    Ok(())
+}

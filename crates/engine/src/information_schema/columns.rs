@@ -1,0 +1,236 @@
+//! `information_schema.COLUMNS`, and the same with the session's temporary tables for SHOW COLUMNS.
+
+use mayfly_plan::TableSource;
+use mayfly_syntax::ast::KeyKind;
+use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
+use mayfly_types::{SqlType, TypeKind, Value};
+
+use super::relation::{Kind, Relation, Row, text, text_or_null, yes_no};
+use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyTarget, TableDefinition};
+use crate::catalog::{show_create, type_text};
+use crate::session::Session;
+use crate::{character_sets, convert, information_schema};
+
+const COLUMNS: &[(&str, Kind)] = &[
+    ("TABLE_CATALOG", Kind::Text(64)),
+    ("TABLE_SCHEMA", Kind::Text(64)),
+    ("TABLE_NAME", Kind::Text(64)),
+    ("COLUMN_NAME", Kind::Text(64)),
+    ("ORDINAL_POSITION", Kind::UInt),
+    ("COLUMN_DEFAULT", Kind::Long),
+    ("IS_NULLABLE", Kind::Text(3)),
+    ("DATA_TYPE", Kind::Long),
+    ("CHARACTER_MAXIMUM_LENGTH", Kind::Int),
+    ("CHARACTER_OCTET_LENGTH", Kind::Int),
+    ("NUMERIC_PRECISION", Kind::UInt),
+    ("NUMERIC_SCALE", Kind::UInt),
+    ("DATETIME_PRECISION", Kind::UInt),
+    ("CHARACTER_SET_NAME", Kind::Text(64)),
+    ("COLLATION_NAME", Kind::Text(64)),
+    ("COLUMN_TYPE", Kind::Long),
+    ("COLUMN_KEY", Kind::Text(3)),
+    ("EXTRA", Kind::Text(256)),
+    ("PRIVILEGES", Kind::Text(154)),
+    ("COLUMN_COMMENT", Kind::Long),
+    ("GENERATION_EXPRESSION", Kind::Long),
+    ("SRS_ID", Kind::UInt),
+];
+
+pub(super) const RELATIONS: &[Relation] = &[
+    Relation { schema: "information_schema", name: "COLUMNS", columns: COLUMNS, rows },
+    Relation { schema: "information_schema", name: "#temporary_columns", columns: COLUMNS, rows: temporary },
+];
+
+fn rows(session: &Session) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for schema in ["information_schema", "performance_schema"] {
+        for source in information_schema::relations(schema) {
+            rows.extend(system_rows(source));
+        }
+    }
+    for table in session.database.catalog.all_tables() {
+        rows.extend(definition_rows(&table.definition));
+    }
+    rows
+}
+
+fn temporary(session: &Session) -> Vec<Row> {
+    let tables = session.temporary_tables();
+    tables.flat_map(|table| definition_rows(&table.definition)).collect()
+}
+
+fn system_rows(source: &TableSource) -> impl Iterator<Item = Row> + '_ {
+    source.columns.iter().zip(1_u64..).map(|(column, position)| {
+        row(source.database.as_str(), &source.name, position, &column.name, &column.ty, Details {
+            default: Value::Null,
+            nullable: column.nullable,
+            key: "",
+            extra: String::new(),
+            comment: "",
+            generation: "",
+        })
+    })
+}
+
+fn definition_rows(definition: &TableDefinition) -> Vec<Row> {
+    let columns = definition.columns.iter().zip(1_u64..);
+    columns
+        .map(|(column, position)| {
+            row(&definition.database, &definition.name, position, &column.name, &column.ty, Details {
+                default: default_value(column),
+                nullable: column.nullable,
+                key: key_text(definition, usize::try_from(position - 1).unwrap_or(0)),
+                extra: extra_text(column),
+                comment: &column.comment,
+                generation: column.generated.as_ref().map_or("", |generated| &generated.text),
+            })
+        })
+        .collect()
+}
+
+struct Details<'a> {
+    default: Value,
+    nullable: bool,
+    key: &'static str,
+    extra: String,
+    comment: &'a str,
+    generation: &'a str,
+}
+
+fn row(
+    database: &str,
+    table: &str,
+    position: u64,
+    name: &str,
+    ty: &SqlType,
+    details: Details<'_>,
+) -> Row {
+    let (characters, octets) = lengths(ty);
+    let (precision, scale) = numeric(ty);
+    let fraction = match ty.kind {
+        TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => Value::UInt(ty.decimals.into()),
+        _ => Value::Null,
+    };
+    let collation = type_text::has_character_set(ty).then(|| character_sets::row(ty.collation));
+    vec![
+        text("def"),
+        text(database),
+        text(table),
+        text(name),
+        Value::UInt(position),
+        details.default,
+        yes_no(details.nullable),
+        text(type_text::data_type(ty)),
+        characters,
+        octets,
+        precision,
+        scale,
+        fraction,
+        text_or_null(collation.map(|row| row.character_set)),
+        text_or_null(collation.map(|row| row.name)),
+        text(type_text::column_type(ty)),
+        text(details.key),
+        text(details.extra),
+        text("select,insert,update,references"),
+        text(details.comment),
+        text(details.generation),
+        Value::Null,
+    ]
+}
+
+fn lengths(ty: &SqlType) -> (Value, Value) {
+    let bytes_max = character_sets::by_name(character_sets::row(ty.collation).character_set)
+        .map_or(1, |set| set.bytes_max);
+    let length = i64::from(ty.length);
+    match ty.kind {
+        TypeKind::Char | TypeKind::VarChar | TypeKind::Enum | TypeKind::Set => {
+            (Value::Int(length), Value::Int(length * i64::from(bytes_max)))
+        }
+        TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
+            (Value::Int(length), Value::Int(length))
+        }
+        _ => (Value::Null, Value::Null),
+    }
+}
+
+fn numeric(ty: &SqlType) -> (Value, Value) {
+    let integer = |digits: u64| (Value::UInt(digits), Value::UInt(0));
+    match ty.kind {
+        TypeKind::TinyInt | TypeKind::Boolean => integer(3),
+        TypeKind::SmallInt => integer(5),
+        TypeKind::MediumInt => integer(7),
+        TypeKind::Int => integer(10),
+        TypeKind::BigInt if ty.unsigned => integer(20),
+        TypeKind::BigInt => integer(19),
+        TypeKind::Decimal => (Value::UInt(ty.length.into()), Value::UInt(ty.decimals.into())),
+        TypeKind::Float | TypeKind::Double => {
+            let fixed = ty.decimals < DECIMALS_NOT_FIXED;
+            let scale = if fixed { Value::UInt(ty.decimals.into()) } else { Value::Null };
+            (Value::UInt(ty.length.into()), scale)
+        }
+        TypeKind::Bit => (Value::UInt(ty.length.into()), Value::Null),
+        _ => (Value::Null, Value::Null),
+    }
+}
+
+fn default_value(column: &ColumnDefinition) -> Value {
+    match &column.default {
+        ColumnDefault::None | ColumnDefault::Null => Value::Null,
+        ColumnDefault::Now => text(show_create::now_text(column)),
+        ColumnDefault::Expression { text: expression, .. } => text(expression),
+        ColumnDefault::Value(value) => match (column.ty.kind, value) {
+            (TypeKind::Bit, Value::UInt(bits)) => text(format!("b'{bits:b}'")),
+            (_, Value::Bytes(bytes)) if column.ty.is_binary_string() => {
+                // Trailing zeroes are padding of BINARY.
+                let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                let hex: String = bytes[..end].iter().map(|byte| format!("{byte:02X}")).collect();
+                text(format!("0x{hex}"))
+            }
+            _ => Value::Bytes(convert::display(value, &column.ty)),
+        },
+    }
+}
+
+/// PRI, UNI, MUL or nothing, as DESCRIBE prints it.
+pub(crate) fn key_text(definition: &TableDefinition, position: usize) -> &'static str {
+    let at = |target: &KeyTarget| matches!(target, KeyTarget::Column(column) if *column == position);
+    let primary = definition.keys.iter().find(|key| key.kind == KeyKind::Primary);
+    if primary.is_some_and(|key| key.parts.iter().any(|part| at(&part.target))) {
+        return "PRI";
+    }
+    let leads = definition
+        .keys
+        .iter()
+        .filter(|key| key.parts.first().is_some_and(|part| at(&part.target)));
+    let mut found = "";
+    for key in leads {
+        if key.kind == KeyKind::Unique && key.parts.len() == 1 {
+            // A unique key without NULL shows as the primary key when there is none.
+            let promoted = primary.is_none() && !definition.columns[position].nullable;
+            return if promoted { "PRI" } else { "UNI" };
+        }
+        found = "MUL";
+    }
+    found
+}
+
+/// The Extra of DESCRIBE.
+pub(crate) fn extra_text(column: &ColumnDefinition) -> String {
+    let mut parts = Vec::new();
+    if column.auto_increment {
+        parts.push("auto_increment".to_owned());
+    }
+    if let Some(generated) = &column.generated {
+        parts.push(if generated.stored { "STORED GENERATED" } else { "VIRTUAL GENERATED" }.to_owned());
+    }
+    if matches!(column.default, ColumnDefault::Now | ColumnDefault::Expression { .. }) {
+        parts.push("DEFAULT_GENERATED".to_owned());
+    }
+    if column.on_update_now {
+        parts.push(format!("on update {}", show_create::now_text(column)));
+    }
+    if column.invisible {
+        parts.push("INVISIBLE".to_owned());
+    }
+    parts.join(" ")
+}

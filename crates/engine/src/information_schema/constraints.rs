@@ -1,0 +1,186 @@
+//! Constraints: `TABLE_CONSTRAINTS`, `KEY_COLUMN_USAGE`, `CHECK_CONSTRAINTS`,
+//! `REFERENTIAL_CONSTRAINTS`.
+
+use mayfly_syntax::ast::KeyKind;
+use mayfly_types::Value;
+
+use super::relation::{Kind, Relation, Row, text, text_or_null, yes_no};
+use crate::catalog::definition::KeyTarget;
+use crate::session::Session;
+
+pub(super) const RELATIONS: &[Relation] = &[
+    Relation {
+        schema: "information_schema",
+        name: "TABLE_CONSTRAINTS",
+        columns: &[
+            ("CONSTRAINT_CATALOG", Kind::Text(64)),
+            ("CONSTRAINT_SCHEMA", Kind::Text(64)),
+            ("CONSTRAINT_NAME", Kind::Text(64)),
+            ("TABLE_SCHEMA", Kind::Text(64)),
+            ("TABLE_NAME", Kind::Text(64)),
+            ("CONSTRAINT_TYPE", Kind::Text(11)),
+            ("ENFORCED", Kind::Text(3)),
+        ],
+        rows: table_constraints,
+    },
+    Relation {
+        schema: "information_schema",
+        name: "KEY_COLUMN_USAGE",
+        columns: &[
+            ("CONSTRAINT_CATALOG", Kind::Text(64)),
+            ("CONSTRAINT_SCHEMA", Kind::Text(64)),
+            ("CONSTRAINT_NAME", Kind::Text(64)),
+            ("TABLE_CATALOG", Kind::Text(64)),
+            ("TABLE_SCHEMA", Kind::Text(64)),
+            ("TABLE_NAME", Kind::Text(64)),
+            ("COLUMN_NAME", Kind::Text(64)),
+            ("ORDINAL_POSITION", Kind::UInt),
+            ("POSITION_IN_UNIQUE_CONSTRAINT", Kind::UInt),
+            ("REFERENCED_TABLE_SCHEMA", Kind::Text(64)),
+            ("REFERENCED_TABLE_NAME", Kind::Text(64)),
+            ("REFERENCED_COLUMN_NAME", Kind::Text(64)),
+        ],
+        rows: key_column_usage,
+    },
+    Relation {
+        schema: "information_schema",
+        name: "CHECK_CONSTRAINTS",
+        columns: &[
+            ("CONSTRAINT_CATALOG", Kind::Text(64)),
+            ("CONSTRAINT_SCHEMA", Kind::Text(64)),
+            ("CONSTRAINT_NAME", Kind::Text(64)),
+            ("CHECK_CLAUSE", Kind::Long),
+        ],
+        rows: check_constraints,
+    },
+    Relation {
+        schema: "information_schema",
+        name: "REFERENTIAL_CONSTRAINTS",
+        columns: &[
+            ("CONSTRAINT_CATALOG", Kind::Text(64)),
+            ("CONSTRAINT_SCHEMA", Kind::Text(64)),
+            ("CONSTRAINT_NAME", Kind::Text(64)),
+            ("UNIQUE_CONSTRAINT_CATALOG", Kind::Text(64)),
+            ("UNIQUE_CONSTRAINT_SCHEMA", Kind::Text(64)),
+            ("UNIQUE_CONSTRAINT_NAME", Kind::Text(64)),
+            ("MATCH_OPTION", Kind::Text(7)),
+            ("UPDATE_RULE", Kind::Text(11)),
+            ("DELETE_RULE", Kind::Text(11)),
+            ("TABLE_NAME", Kind::Text(64)),
+            ("REFERENCED_TABLE_NAME", Kind::Text(64)),
+        ],
+        rows: referential_constraints,
+    },
+];
+
+fn table_constraints(session: &Session) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for table in session.database.catalog.all_tables() {
+        let definition = &table.definition;
+        let mut push = |name: &str, kind: &str, enforced: bool| {
+            rows.push(vec![
+                text("def"),
+                text(&definition.database),
+                text(name),
+                text(&definition.database),
+                text(&definition.name),
+                text(kind),
+                yes_no(enforced),
+            ]);
+        };
+        for key in definition.unique_keys() {
+            let primary = key.kind == KeyKind::Primary;
+            push(&key.name, if primary { "PRIMARY KEY" } else { "UNIQUE" }, true);
+        }
+        for foreign in &definition.foreign_keys {
+            push(&foreign.name, "FOREIGN KEY", true);
+        }
+        for check in &definition.checks {
+            push(&check.name, "CHECK", check.enforced);
+        }
+    }
+    rows
+}
+
+fn key_column_usage(session: &Session) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for table in session.database.catalog.all_tables() {
+        let definition = &table.definition;
+        let start = |constraint: &str, column: &str, position: u64| {
+            vec![
+                text("def"),
+                text(&definition.database),
+                text(constraint),
+                text("def"),
+                text(&definition.database),
+                text(&definition.name),
+                text(column),
+                Value::UInt(position),
+            ]
+        };
+        for key in definition.unique_keys() {
+            for (part, position) in key.parts.iter().zip(1..) {
+                if let KeyTarget::Column(column) = part.target {
+                    let mut row = start(&key.name, &definition.columns[column].name, position);
+                    row.resize(12, Value::Null);
+                    rows.push(row);
+                }
+            }
+        }
+        for foreign in &definition.foreign_keys {
+            let references = &foreign.references;
+            let pairs = foreign.columns.iter().zip(&references.columns).zip(1..);
+            for ((column, parent), position) in pairs {
+                let mut row = start(&foreign.name, column, position);
+                row.push(Value::UInt(position));
+                row.push(text(references.table.database.as_ref().unwrap_or(&definition.database)));
+                row.push(text(&references.table.name));
+                row.push(text(parent));
+                rows.push(row);
+            }
+        }
+    }
+    rows
+}
+
+fn check_constraints(session: &Session) -> Vec<Row> {
+    let tables = session.database.catalog.all_tables();
+    let rows = tables.iter().flat_map(|table| {
+        table.definition.checks.iter().map(|check| {
+            vec![
+                text("def"),
+                text(&table.definition.database),
+                text(&check.name),
+                text(format!("({})", check.text.trim_matches(['(', ')']))),
+            ]
+        })
+    });
+    rows.collect()
+}
+
+fn referential_constraints(session: &Session) -> Vec<Row> {
+    let tables = session.database.catalog.all_tables();
+    let rows = tables.iter().flat_map(|table| {
+        let definition = &table.definition;
+        definition.foreign_keys.iter().map(|foreign| {
+            let references = &foreign.references;
+            let rule = |action: &Option<String>| {
+                text(action.clone().unwrap_or_else(|| "NO ACTION".to_owned()))
+            };
+            vec![
+                text("def"),
+                text(&definition.database),
+                text(&foreign.name),
+                text("def"),
+                text(references.table.database.as_ref().unwrap_or(&definition.database)),
+                text_or_null(Some("PRIMARY")),
+                text("NONE"),
+                rule(&references.on_update),
+                rule(&references.on_delete),
+                text(&definition.name),
+                text(&references.table.name),
+            ]
+        })
+    });
+    rows.collect()
+}

@@ -1,0 +1,110 @@
+//! System tables: relations that are made from the engine's state when a statement opens them.
+//!
+//! A relation is one file or one entry: its columns and a function that gives its rows. The planner
+//! sees it as a table like any other; there is nothing special about reading it.
+
+mod columns;
+mod constraints;
+mod empty;
+mod memory_table;
+mod processlist;
+mod relation;
+mod schemata;
+mod server;
+mod statistics;
+mod tables;
+mod temp_tables;
+mod variables;
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use mayfly_plan::{ColumnSource, TableId, TableSource};
+use mayfly_storage::Table;
+use mayfly_types::Result;
+
+pub(crate) use self::columns::{extra_text, key_text};
+use self::relation::Relation;
+use crate::session::Session;
+
+/// The databases that the engine makes itself.
+pub(crate) const SCHEMAS: &[&str] = &["information_schema", "performance_schema", "sys"];
+
+/// Every relation.
+const RELATIONS: &[&[Relation]] = &[
+    schemata::RELATIONS,
+    tables::RELATIONS,
+    columns::RELATIONS,
+    statistics::RELATIONS,
+    constraints::RELATIONS,
+    server::RELATIONS,
+    variables::RELATIONS,
+    processlist::RELATIONS,
+    temp_tables::RELATIONS,
+    empty::RELATIONS,
+];
+
+/// Positions of relations are the lower bits of their [`TableId`]s, which no base table reaches.
+const FIRST_ID: u64 = 1 << 62;
+
+struct Relations {
+    all: Vec<(&'static Relation, Arc<TableSource>)>,
+    by_name: HashMap<(String, String), usize>,
+}
+
+static ALL: LazyLock<Relations> = LazyLock::new(|| {
+    let relations = RELATIONS.iter().flat_map(|group| group.iter());
+    let source = |(position, relation): (u64, &'static Relation)| {
+        let columns = relation.columns.iter().map(|(name, kind)| ColumnSource {
+            name: (*name).to_owned(),
+            ty: kind.sql_type(),
+            nullable: true,
+            invisible: false,
+        });
+        let source = TableSource {
+            id: TableId(FIRST_ID + position),
+            database: relation.schema.to_owned(),
+            name: relation.name.to_owned(),
+            columns: columns.collect(),
+            unique_keys: Vec::new(),
+            row_count: 100,
+            temporary: false,
+        };
+        (relation, Arc::new(source))
+    };
+    let all: Vec<_> = (0..).zip(relations).map(source).collect();
+    let key = |relation: &Relation| (relation.schema.to_owned(), relation.name.to_lowercase());
+    let by_name = all.iter().enumerate().map(|(at, (relation, _))| (key(relation), at)).collect();
+    Relations { all, by_name }
+});
+
+/// Whether a name is that of one of [`SCHEMAS`], in any case.
+pub(crate) fn is_schema(name: &str) -> bool {
+    SCHEMAS.iter().any(|schema| schema.eq_ignore_ascii_case(name))
+}
+
+/// The relation of a name, in any case.
+pub(crate) fn table(schema: &str, name: &str) -> Option<Arc<TableSource>> {
+    if !is_schema(schema) {
+        return None;
+    }
+    let key = (schema.to_lowercase(), name.to_lowercase());
+    let position = ALL.by_name.get(&key)?;
+    Some(Arc::clone(&ALL.all[*position].1))
+}
+
+/// The rows of a relation as they are now, if `id` is that of a relation.
+pub(crate) fn open(session: &Session, id: TableId) -> Option<Result<Arc<dyn Table>>> {
+    let position = usize::try_from(id.0.checked_sub(FIRST_ID)?).ok()?;
+    let (relation, _) = ALL.all.get(position)?;
+    let rows = (relation.rows)(session);
+    Some(memory_table::MemoryTable::open(relation, rows))
+}
+
+/// The names and numbers of columns of all relations of a schema, for `information_schema` itself.
+pub(crate) fn relations(schema: &str) -> impl Iterator<Item = &'static Arc<TableSource>> {
+    let all = ALL.all.iter().filter(move |(relation, _)| {
+        relation.schema == schema && !relation.name.starts_with('#')
+    });
+    all.map(|(_, source)| source)
+}

@@ -1,0 +1,118 @@
+//! What the engine offers: `ENGINES`, `CHARACTER_SETS`, `COLLATIONS`,
+//! `COLLATION_CHARACTER_SET_APPLICABILITY`, `KEYWORDS`.
+
+use mayfly_types::Value;
+
+use super::relation::{Kind, Relation, Row, text, yes_no};
+use crate::catalog::engines::ENGINES;
+use crate::character_sets::{CHARACTER_SETS, COLLATIONS};
+use crate::session::Session;
+
+pub(super) const RELATIONS: &[Relation] = &[
+    Relation {
+        schema: "information_schema",
+        name: "ENGINES",
+        columns: &[
+            ("ENGINE", Kind::Text(64)),
+            ("SUPPORT", Kind::Text(8)),
+            ("COMMENT", Kind::Text(80)),
+            ("TRANSACTIONS", Kind::Text(3)),
+            ("XA", Kind::Text(3)),
+            ("SAVEPOINTS", Kind::Text(3)),
+        ],
+        rows: engines,
+    },
+    Relation {
+        schema: "information_schema",
+        name: "CHARACTER_SETS",
+        columns: &[
+            ("CHARACTER_SET_NAME", Kind::Text(64)),
+            ("DEFAULT_COLLATE_NAME", Kind::Text(64)),
+            ("DESCRIPTION", Kind::Text(2048)),
+            ("MAXLEN", Kind::UInt),
+        ],
+        rows: character_sets,
+    },
+    Relation {
+        schema: "information_schema",
+        name: "COLLATIONS",
+        columns: &[
+            ("COLLATION_NAME", Kind::Text(64)),
+            ("CHARACTER_SET_NAME", Kind::Text(64)),
+            ("ID", Kind::UInt),
+            ("IS_DEFAULT", Kind::Text(3)),
+            ("IS_COMPILED", Kind::Text(3)),
+            ("SORTLEN", Kind::UInt),
+            ("PAD_ATTRIBUTE", Kind::Text(9)),
+        ],
+        rows: collations,
+    },
+    Relation {
+        schema: "information_schema",
+        name: "COLLATION_CHARACTER_SET_APPLICABILITY",
+        columns: &[
+            ("COLLATION_NAME", Kind::Text(64)),
+            ("CHARACTER_SET_NAME", Kind::Text(64)),
+        ],
+        rows: applicability,
+    },
+    Relation {
+        schema: "information_schema",
+        name: "KEYWORDS",
+        columns: &[("WORD", Kind::Text(128)), ("RESERVED", Kind::Int)],
+        rows: keywords,
+    },
+];
+
+fn engines(_: &Session) -> Vec<Row> {
+    let row = |engine: &crate::catalog::engines::Engine| {
+        vec![
+            text(engine.name),
+            text(engine.support),
+            text(engine.comment),
+            yes_no(engine.transactions),
+            text("NO"),
+            text("NO"),
+        ]
+    };
+    ENGINES.iter().map(row).collect()
+}
+
+fn character_sets(_: &Session) -> Vec<Row> {
+    let sets = CHARACTER_SETS.iter().map(|set| {
+        vec![
+            text(set.name),
+            text(set.default_collation),
+            text(set.description),
+            Value::UInt(set.bytes_max.into()),
+        ]
+    });
+    sets.collect()
+}
+
+fn collations(_: &Session) -> Vec<Row> {
+    let rows = COLLATIONS.iter().map(|row| {
+        vec![
+            text(row.name),
+            text(row.character_set),
+            Value::UInt(row.id.into()),
+            text(if row.is_default() { "Yes" } else { "" }),
+            text("Yes"),
+            Value::UInt(row.sort_length.into()),
+            text(if row.pad_space { "PAD SPACE" } else { "NO PAD" }),
+        ]
+    });
+    rows.collect()
+}
+
+fn applicability(_: &Session) -> Vec<Row> {
+    COLLATIONS.iter().map(|row| vec![text(row.name), text(row.character_set)]).collect()
+}
+
+fn keywords(_: &Session) -> Vec<Row> {
+    let words = mayfly_syntax::all_keywords().map(|word| {
+        let reserved = mayfly_syntax::is_reserved_word(word);
+        vec![text(word), Value::Int(i64::from(reserved))]
+    });
+    words.collect()
+}

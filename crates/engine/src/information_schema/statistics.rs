@@ -1,0 +1,89 @@
+//! `information_schema.STATISTICS`, and the same with the session's temporary tables for SHOW INDEX.
+
+use mayfly_syntax::ast::KeyKind;
+use mayfly_types::Value;
+
+use super::relation::{Kind, Relation, Row, text, text_or_null, yes_no};
+use crate::catalog::BaseTable;
+use crate::catalog::definition::KeyTarget;
+use crate::session::Session;
+
+const COLUMNS: &[(&str, Kind)] = &[
+    ("TABLE_CATALOG", Kind::Text(64)),
+    ("TABLE_SCHEMA", Kind::Text(64)),
+    ("TABLE_NAME", Kind::Text(64)),
+    ("NON_UNIQUE", Kind::Int),
+    ("INDEX_SCHEMA", Kind::Text(64)),
+    ("INDEX_NAME", Kind::Text(64)),
+    ("SEQ_IN_INDEX", Kind::UInt),
+    ("COLUMN_NAME", Kind::Text(64)),
+    ("COLLATION", Kind::Text(1)),
+    ("CARDINALITY", Kind::Int),
+    ("SUB_PART", Kind::Int),
+    ("PACKED", Kind::Text(1)),
+    ("NULLABLE", Kind::Text(3)),
+    ("INDEX_TYPE", Kind::Text(11)),
+    ("COMMENT", Kind::Text(8)),
+    ("INDEX_COMMENT", Kind::Text(2048)),
+    ("IS_VISIBLE", Kind::Text(3)),
+    ("EXPRESSION", Kind::Long),
+];
+
+pub(super) const RELATIONS: &[Relation] = &[
+    Relation { schema: "information_schema", name: "STATISTICS", columns: COLUMNS, rows },
+    Relation { schema: "information_schema", name: "#temporary_statistics", columns: COLUMNS, rows: temporary },
+];
+
+fn rows(session: &Session) -> Vec<Row> {
+    session.database.catalog.all_tables().iter().flat_map(|table| table_rows(table)).collect()
+}
+
+fn temporary(session: &Session) -> Vec<Row> {
+    session.temporary_tables().flat_map(|table| table_rows(table)).collect()
+}
+
+fn table_rows(table: &BaseTable) -> Vec<Row> {
+    let definition = &table.definition;
+    let row_count = table.storage().statistics().rows;
+    let mut rows = Vec::new();
+    for key in &definition.keys {
+        for (part, sequence) in key.parts.iter().zip(1_u64..) {
+            let full_text = key.kind == KeyKind::FullText;
+            let (column, nullable, expression) = match &part.target {
+                KeyTarget::Column(position) => {
+                    let column = &definition.columns[*position];
+                    (Some(column.name.as_str()), column.nullable, None)
+                }
+                KeyTarget::Expression(expression) => (None, true, Some(expression.as_str())),
+            };
+            let direction = if part.descending { "D" } else { "A" };
+            let index_type = match key.kind {
+                KeyKind::FullText => "FULLTEXT",
+                KeyKind::Spatial => "SPATIAL",
+                _ if definition.engine == "MEMORY" && key.using.as_deref() != Some("BTREE") => "HASH",
+                _ => "BTREE",
+            };
+            rows.push(vec![
+                text("def"),
+                text(&definition.database),
+                text(&definition.name),
+                Value::Int(i64::from(!key.is_unique())),
+                text(&definition.database),
+                text(&key.name),
+                Value::UInt(sequence),
+                text_or_null(column),
+                if full_text { Value::Null } else { text(direction) },
+                Value::UInt(row_count),
+                part.prefix.map_or(Value::Null, Value::UInt),
+                Value::Null,
+                text(if nullable { "YES" } else { "" }),
+                text(index_type),
+                text(""),
+                text(&key.comment),
+                yes_no(!key.invisible),
+                text_or_null(expression),
+            ]);
+        }
+    }
+    rows
+}

@@ -1,0 +1,94 @@
+//! `information_schema.TABLES`
+
+use mayfly_storage::TableStatistics;
+use mayfly_types::Value;
+
+use super::relation::{Kind, Relation, Row, text};
+use crate::catalog::BaseTable;
+use crate::session::Session;
+use crate::{character_sets, convert, information_schema};
+
+pub(super) const RELATIONS: &[Relation] = &[Relation {
+    schema: "information_schema",
+    name: "TABLES",
+    columns: &[
+        ("TABLE_CATALOG", Kind::Text(64)),
+        ("TABLE_SCHEMA", Kind::Text(64)),
+        ("TABLE_NAME", Kind::Text(64)),
+        ("TABLE_TYPE", Kind::Text(11)),
+        ("ENGINE", Kind::Text(64)),
+        ("VERSION", Kind::Int),
+        ("ROW_FORMAT", Kind::Text(10)),
+        ("TABLE_ROWS", Kind::UInt),
+        ("AVG_ROW_LENGTH", Kind::UInt),
+        ("DATA_LENGTH", Kind::UInt),
+        ("MAX_DATA_LENGTH", Kind::UInt),
+        ("INDEX_LENGTH", Kind::UInt),
+        ("DATA_FREE", Kind::UInt),
+        ("AUTO_INCREMENT", Kind::UInt),
+        ("CREATE_TIME", Kind::Moment),
+        ("UPDATE_TIME", Kind::Moment),
+        ("CHECK_TIME", Kind::Moment),
+        ("TABLE_COLLATION", Kind::Text(64)),
+        ("CHECKSUM", Kind::Int),
+        ("CREATE_OPTIONS", Kind::Text(256)),
+        ("TABLE_COMMENT", Kind::Long),
+    ],
+    rows,
+}];
+
+fn rows(session: &Session) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for schema in ["information_schema", "performance_schema"] {
+        for source in information_schema::relations(schema) {
+            let is_view = schema == "information_schema";
+            let mut row = vec![
+                text("def"),
+                text(schema),
+                text(&source.name),
+                text(if is_view { "SYSTEM VIEW" } else { "BASE TABLE" }),
+            ];
+            row.resize(21, Value::Null);
+            row[20] = text("");
+            rows.push(row);
+        }
+    }
+    let zone = &session.options().time_zone;
+    rows.extend(session.database.catalog.all_tables().iter().map(|table| row(table, zone)));
+    rows
+}
+
+fn row(table: &BaseTable, zone: &str) -> Row {
+    let definition = &table.definition;
+    let TableStatistics { rows, memory_bytes, disk_bytes } = table.storage().statistics();
+    let bytes = memory_bytes + disk_bytes;
+    let numbered = definition.auto_increment_column().is_some();
+    let options: Vec<String> = definition
+        .options
+        .iter()
+        .map(|(name, value)| format!("{}={value}", name.to_lowercase()))
+        .collect();
+    vec![
+        text("def"),
+        text(&definition.database),
+        text(&definition.name),
+        text("BASE TABLE"),
+        text(&definition.engine),
+        Value::Int(10),
+        text("Dynamic"),
+        Value::UInt(rows),
+        Value::UInt(bytes.checked_div(rows).unwrap_or(0)),
+        Value::UInt(bytes),
+        Value::UInt(0),
+        Value::UInt(0),
+        Value::UInt(0),
+        if numbered { Value::UInt(table.next_auto_increment()) } else { Value::Null },
+        convert::datetime_of_unix(definition.created, zone),
+        Value::Null,
+        Value::Null,
+        text(character_sets::row(definition.collation).name),
+        Value::Null,
+        text(options.join(" ")),
+        text(&definition.comment),
+    ]
+}

@@ -1,0 +1,103 @@
+//! What statements read of the session's variables: a plain struct, made anew only after a variable
+//! changed.
+
+use mayfly_plan::{OptimizerSwitches, PlanOptions};
+use mayfly_syntax::ParseOptions;
+use mayfly_types::{CollationId, SqlMode};
+
+use crate::character_sets;
+use crate::options::DatabaseOptions;
+use crate::variables::optimizer::OPTIMIZER_SWITCHES;
+use crate::variables::{Settings, sql_mode};
+
+/// The settings that statements depend on.
+#[derive(Debug, Clone)]
+pub(crate) struct StatementOptions {
+    pub(crate) sql_mode: SqlMode,
+    pub(crate) parse: ParseOptions,
+    pub(crate) plan: PlanOptions,
+    pub(crate) collation_connection: CollationId,
+    pub(crate) collation_server: CollationId,
+    pub(crate) time_zone: String,
+    pub(crate) lc_time_names: String,
+    pub(crate) default_week_format: u8,
+    pub(crate) group_concat_max_len: u64,
+    pub(crate) max_allowed_packet: u64,
+    pub(crate) max_error_count: usize,
+    pub(crate) max_execution_time: u64,
+    pub(crate) cte_max_recursion_depth: u64,
+    pub(crate) tmp_table_size: u64,
+    pub(crate) big_tables: bool,
+    pub(crate) sql_notes: bool,
+    pub(crate) auto_increment_increment: u64,
+    pub(crate) auto_increment_offset: u64,
+    pub(crate) timestamp: f64,
+    pub(crate) max_tmp_session_space_usage: u64,
+    pub(crate) quote_show_create: bool,
+    pub(crate) explain_format: u64,
+}
+
+impl StatementOptions {
+    /// Reads the variables.
+    pub(crate) fn read(settings: &Settings, database: &DatabaseOptions) -> Self {
+        let sql_mode = sql_mode::from_bits(settings.unsigned("sql_mode"));
+        let collation = |name| {
+            let text = settings.text(name).map_or("", |text| text);
+            character_sets::collation_by_name(text)
+                .map_or(CollationId::default(), |row| row.collation_id())
+        };
+        let text = |name| settings.text(name).map_or("", |text| text).to_owned();
+        let small = |name| u8::try_from(settings.unsigned(name)).unwrap_or(u8::MAX);
+        let switches = settings.unsigned("optimizer_switch");
+        let switch = |name: &str| {
+            let bit = OPTIMIZER_SWITCHES.iter().position(|known| *known == name);
+            bit.is_some_and(|bit| switches >> bit & 1 == 1)
+        };
+        let collation_connection = collation("collation_connection");
+        let group_concat_max_len = settings.unsigned("group_concat_max_len");
+        Self {
+            sql_mode,
+            parse: ParseOptions {
+                ansi_quotes: sql_mode.has(SqlMode::ANSI_QUOTES),
+                pipes_as_concat: sql_mode.has(SqlMode::PIPES_AS_CONCAT),
+                no_backslash_escapes: sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES),
+                high_not_precedence: sql_mode.has(SqlMode::HIGH_NOT_PRECEDENCE),
+                ignore_space: sql_mode.has(SqlMode::IGNORE_SPACE),
+            },
+            plan: PlanOptions {
+                sql_mode,
+                collation_connection,
+                div_precision_increment: small("div_precision_increment"),
+                group_concat_max_len,
+                sql_select_limit: settings.unsigned("sql_select_limit"),
+                parameters: Vec::new(),
+                switches: OptimizerSwitches {
+                    derived_merge: switch("derived_merge"),
+                    derived_condition_pushdown: switch("derived_condition_pushdown"),
+                    semijoin: switch("semijoin"),
+                    group_by_limit_pushdown: switch("group_by_limit_pushdown"),
+                },
+                optimizer: database.optimizer,
+            },
+            collation_connection,
+            collation_server: collation("collation_server"),
+            time_zone: text("time_zone"),
+            lc_time_names: text("lc_time_names"),
+            default_week_format: small("default_week_format"),
+            group_concat_max_len,
+            max_allowed_packet: settings.unsigned("max_allowed_packet"),
+            max_error_count: usize::try_from(settings.unsigned("max_error_count")).unwrap_or(0),
+            max_execution_time: settings.unsigned("max_execution_time"),
+            cte_max_recursion_depth: settings.unsigned("cte_max_recursion_depth"),
+            tmp_table_size: settings.unsigned("tmp_table_size"),
+            big_tables: settings.boolean("big_tables"),
+            sql_notes: settings.boolean("sql_notes"),
+            auto_increment_increment: settings.unsigned("auto_increment_increment").max(1),
+            auto_increment_offset: settings.unsigned("auto_increment_offset").max(1),
+            timestamp: settings.double("timestamp"),
+            max_tmp_session_space_usage: settings.unsigned("max_tmp_session_space_usage"),
+            quote_show_create: settings.boolean("sql_quote_show_create"),
+            explain_format: settings.unsigned("explain_format"),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! CREATE [TEMPORARY] TABLE, in its three forms.
+
+use std::sync::Arc;
+
+use mayfly_syntax::ast::{CreateTable, OnDuplicateRow};
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Level, Result, SqlType, TypeKind};
+
+use super::insert::copy_rows;
+use super::row_sink::Written;
+use super::select::{self, Reading};
+use crate::catalog::BaseTable;
+use crate::catalog::create;
+use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
+use crate::information_schema;
+use crate::result::{Outcome, StatementResult};
+use crate::session::Session;
+use crate::status::Counter;
+
+/// Runs the statement.
+pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outcome> {
+    super::count(session, Counter::ComCreateTable);
+    let (database, name) = super::qualified(session, &statement.name)?;
+    if information_schema::is_schema(&database) {
+        let denied = codes::ER_DBACCESS_DENIED_ERROR;
+        return Err(denied.with(&[&session.user(), &session.host(), &database]));
+    }
+    let catalog = &session.database.catalog;
+    let collation = catalog
+        .database_collation(&database)
+        .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&database]))?;
+    let exists = if statement.temporary {
+        session.temporary_table(&database, &name).is_some()
+    } else {
+        catalog.table(&database, &name).is_some()
+    };
+    if exists && !(statement.or_replace) {
+        let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);
+        if statement.if_not_exists {
+            session.diagnostics().push(Level::Note, error);
+            return Ok(StatementResult::default().into());
+        }
+        return Err(error);
+    }
+    if let Some(other) = &statement.like {
+        let (other_database, other_name) = super::qualified(session, other)?;
+        let definition = like(session, &other_database, &other_name)?;
+        let definition = TableDefinition {
+            database,
+            name,
+            temporary: statement.temporary,
+            created: session.now(),
+            auto_increment_start: 1,
+            foreign_keys: Vec::new(),
+            ..definition
+        };
+        add(session, definition, statement)?;
+        return Ok(StatementResult::default().into());
+    }
+    let Some(source) = &statement.select else {
+        let definition =
+            create::definition(session, &database, collation, statement, Vec::new())?;
+        add(session, definition, statement)?;
+        return Ok(StatementResult::default().into());
+    };
+    let planned = select::plan(session, &source.query, &[])?;
+    let columns = planned.plan.columns.iter().map(|column| {
+        selected_column(&column.name, &column.ty, column.nullable)
+    });
+    let columns = columns.collect();
+    let definition = create::definition(session, &database, collation, statement, columns)?;
+    let positions: Vec<usize> = planned
+        .plan
+        .columns
+        .iter()
+        .filter_map(|column| definition.column_position(&column.name))
+        .collect();
+    let types: Vec<SqlType> = planned.plan.columns.iter().map(|column| column.ty.clone()).collect();
+    let table = new_table(session, definition);
+    let ignore = source.on_duplicate != OnDuplicateRow::Error;
+    let mut reading = Reading::start(session, &planned, &[])?;
+    let filled = copy_rows(session, &table, ignore, &positions, &types, &mut reading);
+    reading.finish(session);
+    let Written { inserted: rows, skipped: duplicates, .. } = filled?;
+    put(session, table, statement)?;
+    let warnings = session.diagnostics().count();
+    Ok(StatementResult {
+        affected_rows: rows,
+        info: format!("Records: {rows}  Duplicates: {duplicates}  Warnings: {warnings}"),
+        ..StatementResult::default()
+    }
+    .into())
+}
+
+/// The column that a query's column becomes.
+fn selected_column(name: &str, ty: &SqlType, nullable: bool) -> ColumnDefinition {
+    let ty = match ty.kind {
+        TypeKind::Null => SqlType::char(0, CollationId::BINARY),
+        TypeKind::Boolean => SqlType { length: 1, ..SqlType::integer(TypeKind::Int) },
+        TypeKind::VarChar if ty.length > 16_383 && ty.collation != CollationId::BINARY => {
+            SqlType::text(TypeKind::LongText, ty.collation)
+        }
+        TypeKind::VarChar if ty.length > 65_535 => SqlType::text(TypeKind::LongText, ty.collation),
+        TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int
+        | TypeKind::BigInt
+            if !ty.zerofill && !(ty.kind == TypeKind::TinyInt && ty.length == 1) =>
+        {
+            let plain = SqlType::integer(ty.kind);
+            SqlType { unsigned: ty.unsigned, ..plain }
+        }
+        _ => ty.clone(),
+    };
+    let zero = |ty: &SqlType| crate::convert::implicit_default(ty);
+    let default = match nullable {
+        true => ColumnDefault::None,
+        // MySQL gives the columns of a query that cannot be NULL a default.
+        false if ty.is_numeric() || ty.is_string() => match ty.kind {
+            TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
+                ColumnDefault::None
+            }
+            _ => ColumnDefault::Value(zero(&ty)),
+        },
+        false => ColumnDefault::None,
+    };
+    ColumnDefinition {
+        name: name.to_owned(),
+        explicit_collation: false,
+        ty,
+        nullable,
+        default,
+        on_update_now: false,
+        auto_increment: false,
+        generated: None,
+        comment: String::new(),
+        invisible: false,
+    }
+}
+
+fn like(session: &Session, database: &str, name: &str) -> Result<TableDefinition> {
+    if let Some(table) = session.find_table(database, name) {
+        return Ok(TableDefinition::clone(&table.definition));
+    }
+    if session.database.catalog.database_collation(database).is_none() {
+        return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
+    }
+    Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
+}
+
+fn new_table(session: &Session, definition: TableDefinition) -> Arc<BaseTable> {
+    let id = session.database.catalog.next_table_id();
+    let context = match definition.temporary {
+        true => session.temporary_table_context(),
+        false => session.database.base_table_context(),
+    };
+    Arc::new(BaseTable::new(id, definition, context))
+}
+
+fn add(session: &mut Session, definition: TableDefinition, statement: &CreateTable) -> Result<()> {
+    let table = new_table(session, definition);
+    put(session, table, statement)
+}
+
+fn put(session: &mut Session, table: Arc<BaseTable>, statement: &CreateTable) -> Result<()> {
+    if statement.temporary {
+        session.add_temporary_table(table);
+        return Ok(());
+    }
+    if statement.or_replace {
+        let definition = &table.definition;
+        session.database.catalog.drop_table(&definition.database, &definition.name);
+    }
+    session.database.catalog.add_table(table)
+}

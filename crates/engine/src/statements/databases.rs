@@ -1,0 +1,121 @@
+//! CREATE, ALTER and DROP DATABASE, and USE.
+
+use mayfly_syntax::ast::{AlterDatabase, CreateDatabase, DatabaseOption, DropDatabase};
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Level, Result};
+
+use crate::catalog::{column_type, create as names};
+use crate::information_schema;
+use crate::result::{Outcome, StatementResult};
+use crate::session::Session;
+use crate::status::Counter;
+use crate::variables::Setting;
+
+fn collation(options: &[DatabaseOption]) -> Result<Option<CollationId>> {
+    let (mut charset, mut collation) = (None, None);
+    for option in options {
+        match option {
+            DatabaseOption::Charset(name) => charset = Some(name.as_str()),
+            DatabaseOption::Collation(name) => collation = Some(name.as_str()),
+            DatabaseOption::Encryption(_) | DatabaseOption::ReadOnly(_) => {}
+        }
+    }
+    column_type::resolve_collation(charset, collation)
+}
+
+fn denied(session: &Session, name: &str) -> Result<()> {
+    if !information_schema::is_schema(name) {
+        return Ok(());
+    }
+    let error = codes::ER_DBACCESS_DENIED_ERROR;
+    Err(error.with(&[&session.user(), &session.host(), &name.to_lowercase()]))
+}
+
+/// CREATE DATABASE
+pub(super) fn create(session: &mut Session, statement: &CreateDatabase) -> Result<Outcome> {
+    super::count(session, Counter::ComCreateDb);
+    let name = statement.name.as_str();
+    names::check_name(name, &codes::ER_WRONG_DB_NAME)?;
+    denied(session, name)?;
+    let collation = collation(&statement.options)?;
+    let collation = collation.unwrap_or(session.options().collation_server);
+    if !session.database.catalog.create_database(name, collation) {
+        let error = codes::ER_DB_CREATE_EXISTS.with(&[&name]);
+        if !statement.if_not_exists {
+            return Err(error);
+        }
+        session.diagnostics().push(Level::Note, error);
+    }
+    Ok(StatementResult {
+        affected_rows: 1,
+        ..StatementResult::default()
+    }
+    .into())
+}
+
+/// ALTER DATABASE
+pub(super) fn alter(session: &mut Session, statement: &AlterDatabase) -> Result<Outcome> {
+    let name = match statement.name.as_deref().or_else(|| session.current_database()) {
+        Some(name) => name.to_owned(),
+        None => return Err(codes::ER_NO_DB_ERROR.error()),
+    };
+    denied(session, &name)?;
+    if let Some(collation) = collation(&statement.options)? {
+        session.database.catalog.alter_database(&name, collation)?;
+    }
+    Ok(StatementResult {
+        affected_rows: 1,
+        ..StatementResult::default()
+    }
+    .into())
+}
+
+/// DROP DATABASE: the session's temporary tables in it stay.
+pub(super) fn drop(session: &mut Session, statement: &DropDatabase) -> Result<Outcome> {
+    super::count(session, Counter::ComDropDb);
+    let name = statement.name.as_str();
+    denied(session, name)?;
+    let Some(tables) = session.database.catalog.drop_database(name) else {
+        let error = codes::ER_DB_DROP_EXISTS.with(&[&name]);
+        if !statement.if_exists {
+            return Err(error);
+        }
+        session.diagnostics().push(Level::Note, error);
+        return Ok(StatementResult::default().into());
+    };
+    if session.current_database() == Some(name) {
+        session.set_current_database(None);
+    }
+    Ok(StatementResult {
+        affected_rows: tables as u64,
+        ..StatementResult::default()
+    }
+    .into())
+}
+
+/// USE
+pub(super) fn use_database(session: &mut Session, name: &str) -> Result<Outcome> {
+    session.use_database(name)?;
+    Ok(StatementResult::default().into())
+}
+
+impl Session {
+    /// Makes a database that of unqualified names: 1049 when there is none of that name.
+    pub fn use_database(&mut self, name: &str) -> Result<()> {
+        let collation = self
+            .database
+            .catalog
+            .database_collation(name)
+            .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&name]))?;
+        let name = match information_schema::is_schema(name) {
+            true => name.to_lowercase(),
+            false => name.to_owned(),
+        };
+        self.set_current_database(Some(&name));
+        let row = crate::character_sets::row(collation);
+        let text = |text: &str| Setting::Text(Some(std::sync::Arc::from(text)));
+        self.set_setting_by_name("collation_database", text(row.name));
+        self.set_setting_by_name("character_set_database", text(row.character_set));
+        Ok(())
+    }
+}

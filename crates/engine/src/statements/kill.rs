@@ -1,0 +1,32 @@
+//! KILL: ends another session's statement, or the session.
+
+use std::sync::atomic::Ordering;
+
+use mayfly_syntax::ast::Expr;
+use mayfly_types::error::codes;
+use mayfly_types::{Result, Value};
+
+use crate::expressions;
+use crate::result::{Outcome, StatementResult};
+use crate::session::Session;
+
+/// Runs the statement.
+pub(super) fn run(session: &mut Session, query_only: bool, id: &Expr) -> Result<Outcome> {
+    let (value, _) = expressions::evaluate(session, id)?;
+    let id = match value {
+        Value::Int(id) => u64::try_from(id).unwrap_or(0),
+        Value::UInt(id) => id,
+        other => crate::variables::check::text_of(&other).trim().parse().unwrap_or(0),
+    };
+    let living = session.database.living_sessions();
+    let other = living.iter().find(|other| other.id == id);
+    let other = other.ok_or_else(|| codes::ER_NO_SUCH_THREAD.with(&[&id]))?;
+    other.kill.kill();
+    if !query_only {
+        other.closed.store(true, Ordering::Relaxed);
+    }
+    if id == session.id() {
+        return Err(codes::ER_QUERY_INTERRUPTED.error());
+    }
+    Ok(StatementResult::default().into())
+}

@@ -1,0 +1,235 @@
+//! SET. All values are computed and checked before the first variable changes, so that a statement
+//! that fails changes none.
+
+use mayfly_syntax::ast::{SetItem, SetTarget, SetValue, VariableScope};
+use mayfly_types::error::codes;
+use mayfly_types::{Level, Result, SqlMode, SqlType, Value};
+
+use crate::character_sets::{self, CharacterSet, CollationRow};
+use crate::expressions;
+use crate::result::{Outcome, StatementResult};
+use crate::session::Session;
+use crate::status::Counter;
+use crate::variables::check::Check;
+use crate::variables::{self, Scope, Setting, SystemVariable};
+
+/// A change that was checked.
+enum Change {
+    User { name: String, ty: SqlType, value: Value },
+    Session { position: usize, setting: Setting },
+    Global { position: usize, setting: Setting },
+    /// A session variable that is no setting.
+    Computed { name: &'static str, number: u64 },
+}
+
+/// Runs the statement.
+pub(super) fn run(session: &mut Session, items: &[SetItem]) -> Result<Outcome> {
+    super::count(session, Counter::ComSetOption);
+    let mut changes = Vec::with_capacity(items.len());
+    for item in items {
+        check(session, item, &mut changes)?;
+    }
+    for change in changes {
+        apply(session, change);
+    }
+    Ok(StatementResult::default().into())
+}
+
+fn check(session: &Session, item: &SetItem, changes: &mut Vec<Change>) -> Result<()> {
+    match item {
+        SetItem::Assign { target: SetTarget::User(name), value } => {
+            let (value, ty) = user_value(session, value)?;
+            let name = name.clone();
+            changes.push(Change::User { name, ty, value });
+            Ok(())
+        }
+        SetItem::Assign { target: SetTarget::System { scope, name }, value } => {
+            system(session, *scope, name, value, changes)
+        }
+        SetItem::Names { charset, collation } => {
+            let set = named_set(session, charset.as_deref())?;
+            let collation = named_collation(collation.as_deref(), set)?;
+            names(set, set.name, collation.name, changes);
+            Ok(())
+        }
+        SetItem::CharacterSet { charset } => {
+            let set = named_set(session, charset.as_deref())?;
+            let database = session.settings().text("collation_database");
+            let collation = database.and_then(|name| character_sets::collation_by_name(name));
+            let collation = collation.unwrap_or(character_sets::row(set.default_collation_id()));
+            names(set, collation.character_set, collation.name, changes);
+            Ok(())
+        }
+        SetItem::Other(text) => Err(codes::ER_NOT_SUPPORTED_YET.with(&[&format!("SET {text}")])),
+    }
+}
+
+fn user_value(session: &Session, value: &SetValue) -> Result<(Value, SqlType)> {
+    match value {
+        SetValue::Expr(expr) => expressions::evaluate(session, expr),
+        SetValue::Word(word) => Err(codes::ER_BAD_FIELD_ERROR.with(&[word, &"field list"])),
+        SetValue::Default => Err(codes::ER_PARSE_ERROR.with(&[&"DEFAULT", &1])),
+    }
+}
+
+fn named_set(session: &Session, name: Option<&str>) -> Result<&'static CharacterSet> {
+    let Some(name) = name else {
+        return character_sets::by_name("utf8mb4")
+            .ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&"utf8mb4"]));
+    };
+    if name.eq_ignore_ascii_case("utf8") {
+        session.diagnostics().push(Level::Warning, codes::ER_DEPRECATED_UTF8_ALIAS.error());
+    }
+    character_sets::by_name(name).ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))
+}
+
+fn named_collation(
+    name: Option<&str>,
+    set: &'static CharacterSet,
+) -> Result<&'static CollationRow> {
+    let Some(name) = name else {
+        return Ok(character_sets::row(set.default_collation_id()));
+    };
+    let row = character_sets::collation_by_name(name)
+        .ok_or_else(|| codes::ER_UNKNOWN_COLLATION.with(&[&name]))?;
+    if row.character_set != set.name {
+        return Err(codes::ER_COLLATION_CHARSET_MISMATCH.with(&[&row.name, &set.name]));
+    }
+    Ok(row)
+}
+
+fn names(set: &CharacterSet, connection: &str, collation: &str, changes: &mut Vec<Change>) {
+    let settings = [
+        ("character_set_client", set.name),
+        ("character_set_results", set.name),
+        ("character_set_connection", connection),
+        ("collation_connection", collation),
+    ];
+    for (name, value) in settings {
+        if let Some(position) = variables::position(name) {
+            let setting = Setting::Text(Some(std::sync::Arc::from(value)));
+            changes.push(Change::Session { position, setting });
+        }
+    }
+}
+
+fn system(
+    session: &Session,
+    scope: Option<VariableScope>,
+    name: &str,
+    value: &SetValue,
+    changes: &mut Vec<Change>,
+) -> Result<()> {
+    let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
+    let position = variables::position(name).ok_or_else(unknown)?;
+    let variable = variables::all()[position];
+    if !variable.dynamic && scope != Some(VariableScope::PersistOnly) {
+        return Err(codes::ER_INCORRECT_GLOBAL_LOCAL_VAR.with(&[&variable.name, &"read only"]));
+    }
+    let global = matches!(
+        scope,
+        Some(VariableScope::Global | VariableScope::Persist | VariableScope::PersistOnly)
+    );
+    if global && variable.scope == Scope::Session {
+        return Err(codes::ER_LOCAL_VARIABLE.with(&[&variable.name]));
+    }
+    if !global && variable.scope == Scope::Global {
+        return Err(codes::ER_GLOBAL_VARIABLE.with(&[&variable.name]));
+    }
+    let setting = match value {
+        SetValue::Default => default(session, variable, position, global),
+        _ => {
+            let (value, ty) = system_value(session, value)?;
+            let globals;
+            let before = if global {
+                globals = session.database.globals();
+                globals.at(position)
+            } else {
+                session.settings().at(position)
+            };
+            let check = Check {
+                diagnostics: session.diagnostics(),
+                strict: session.options().sql_mode.has(SqlMode::STRICT_ALL_TABLES),
+                before,
+            };
+            variable.check(&value, &ty, &check)?
+        }
+    };
+    if !global && !variable.session_writable {
+        let error = codes::ER_VARIABLE_IS_READONLY;
+        return Err(error.with(&[&"SESSION", &variable.name, &"SET GLOBAL"]));
+    }
+    let computed = match variable.name {
+        "last_insert_id" | "identity" => Some("last_insert_id"),
+        "insert_id" => Some("insert_id"),
+        "rand_seed1" => Some("rand_seed1"),
+        "rand_seed2" => Some("rand_seed2"),
+        _ => None,
+    };
+    if let (Some(name), Setting::Unsigned(number)) = (computed, &setting) {
+        changes.push(Change::Computed { name, number: *number });
+        return Ok(());
+    }
+    changes.push(match global {
+        true => Change::Global { position, setting: setting.clone() },
+        false => Change::Session { position, setting: setting.clone() },
+    });
+    together(variable.name, &setting, global, changes);
+    Ok(())
+}
+
+/// A character set and its collation change together.
+fn together(name: &str, setting: &Setting, global: bool, changes: &mut Vec<Change>) {
+    let Setting::Text(Some(text)) = setting else {
+        return;
+    };
+    let (other, value) = if let Some(rest) = name.strip_prefix("collation_") {
+        let row = character_sets::collation_by_name(text);
+        (format!("character_set_{rest}"), row.map(|row| row.character_set))
+    } else if let Some(rest) = name.strip_prefix("character_set_") {
+        let set = character_sets::by_name(text);
+        (format!("collation_{rest}"), set.map(|set| set.default_collation))
+    } else {
+        return;
+    };
+    let (Some(position), Some(value)) = (variables::position(&other), value) else {
+        return;
+    };
+    let setting = Setting::Text(Some(std::sync::Arc::from(value)));
+    changes.push(match global {
+        true => Change::Global { position, setting },
+        false => Change::Session { position, setting },
+    });
+}
+
+fn default(session: &Session, variable: &SystemVariable, position: usize, global: bool) -> Setting {
+    if global || variable.scope == Scope::Session {
+        return variable.default_setting();
+    }
+    session.database.globals().at(position).clone()
+}
+
+fn system_value(session: &Session, value: &SetValue) -> Result<(Value, SqlType)> {
+    match value {
+        SetValue::Word(word) => {
+            let ty = SqlType::varchar(64, session.options().collation_connection);
+            Ok((Value::from(word.as_str()), ty))
+        }
+        SetValue::Expr(expr) => expressions::evaluate(session, expr),
+        SetValue::Default => Ok((Value::Null, SqlType::null())),
+    }
+}
+
+fn apply(session: &mut Session, change: Change) {
+    match change {
+        Change::User { name, ty, value } => session.user_variables().set(&name, ty, value),
+        Change::Session { position, setting } => session.set_setting(position, setting),
+        Change::Global { position, setting } => session.database.set_global(position, setting),
+        Change::Computed { name, number } => match name {
+            "last_insert_id" => session.set_last_insert_id(number),
+            "insert_id" => session.insert_id = number,
+            _ => session.set_random_seed(name, number),
+        },
+    }
+}
+

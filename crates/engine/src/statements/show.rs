@@ -1,0 +1,421 @@
+//! SHOW: rewrites to SELECT over information_schema, and the few that are no relation.
+
+use mayfly_syntax::ast::{
+    BinaryOperator, Expr, Ident, Query, SetExpr, Show, ShowCreate, ShowFilter, ShowKind, Statement,
+    VariableScope,
+};
+use mayfly_syntax::printer::{quoted_identifier, quoted_string};
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Condition, Level, Result, SqlType, TypeKind, Value};
+
+use super::select;
+use super::simple::text_rows;
+use crate::builder::ColumnBuilder;
+use crate::catalog::show_create;
+use crate::information_schema;
+use crate::result::{Outcome, ResultColumn, StatementResult};
+use crate::session::Session;
+use crate::status::Counter;
+
+/// Runs the statement.
+pub(super) fn run(session: &mut Session, show: &Show) -> Result<Outcome> {
+    super::count(session, Counter::ComShow);
+    let text = match &show.kind {
+        ShowKind::Warnings => return Ok(conditions(session, show, false)),
+        ShowKind::Errors => return Ok(conditions(session, show, true)),
+        ShowKind::CountWarnings => return Ok(count(session, "@@session.warning_count", "warning_count")),
+        ShowKind::CountErrors => return Ok(count(session, "@@session.error_count", "error_count")),
+        ShowKind::Create(object) => return create(session, object),
+        kind => rewrite(session, kind, show.filter.as_ref())?,
+    };
+    filtered(session, &text, show.filter.as_ref())
+}
+
+/// The SELECT that a SHOW stands for.
+fn rewrite(session: &Session, kind: &ShowKind, filter: Option<&ShowFilter>) -> Result<String> {
+    let schema = |database: &Option<String>| -> Result<String> {
+        let name = database.as_deref().or_else(|| session.current_database());
+        let name = name.ok_or_else(|| codes::ER_NO_DB_ERROR.error())?;
+        if session.database.catalog.database_collation(name).is_none() {
+            return Err(codes::ER_BAD_DB_ERROR.with(&[&name]));
+        }
+        Ok(name.to_owned())
+    };
+    let pattern = match filter {
+        Some(ShowFilter::Like(pattern)) => format!(" ({pattern})"),
+        _ => String::new(),
+    };
+    Ok(match kind {
+        ShowKind::Databases => {
+            let name = quoted_identifier(&format!("Database{pattern}"));
+            format!("SELECT SCHEMA_NAME AS {name} FROM information_schema.SCHEMATA")
+        }
+        ShowKind::Tables { full, database, .. } => {
+            let schema = schema(database)?;
+            let name = quoted_identifier(&format!("Tables_in_{schema}{pattern}"));
+            let full = if *full { ", TABLE_TYPE AS Table_type" } else { "" };
+            format!(
+                "SELECT TABLE_NAME AS {name}{full} FROM information_schema.TABLES \
+                 WHERE TABLE_SCHEMA = {}",
+                quoted_string(&schema)
+            )
+        }
+        ShowKind::TemporaryTables { all } => {
+            let own = match all {
+                true => String::new(),
+                false => format!(" WHERE SESSION_ID = {}", session.id()),
+            };
+            format!(
+                "SELECT ID AS Id, SESSION_ID AS Session, NAME AS Name, PURPOSE AS Purpose, CAUSE AS Cause, \
+                 `ROWS` AS `Rows`, MEMORY_BYTES AS Memory_bytes, DISK_BYTES AS Disk_bytes, AGE AS Age \
+                 FROM information_schema.TEMP_TABLES{own}"
+            )
+        }
+        ShowKind::TableStatus { database } => format!(
+            "SELECT TABLE_NAME AS Name, ENGINE AS Engine, VERSION AS Version, ROW_FORMAT AS Row_format, \
+             TABLE_ROWS AS `Rows`, AVG_ROW_LENGTH AS Avg_row_length, DATA_LENGTH AS Data_length, \
+             MAX_DATA_LENGTH AS Max_data_length, INDEX_LENGTH AS Index_length, DATA_FREE AS Data_free, \
+             AUTO_INCREMENT AS Auto_increment, CREATE_TIME AS Create_time, UPDATE_TIME AS Update_time, \
+             CHECK_TIME AS Check_time, TABLE_COLLATION AS Collation, CHECKSUM AS Checksum, \
+             CREATE_OPTIONS AS Create_options, TABLE_COMMENT AS Comment FROM information_schema.TABLES \
+             WHERE TABLE_SCHEMA = {}",
+            quoted_string(&schema(database)?)
+        ),
+        ShowKind::OpenTables { database } => format!(
+            "SELECT TABLE_SCHEMA AS `Database`, TABLE_NAME AS `Table`, 0 AS In_use, 0 AS Name_locked \
+             FROM information_schema.TABLES WHERE TABLE_SCHEMA = {}",
+            quoted_string(&schema(database)?)
+        ),
+        ShowKind::Columns { full, table, .. } => {
+            let (database, name) = super::qualified(session, table)?;
+            columns_text(session, &database, &name, *full, None)?
+        }
+        ShowKind::Index { table, .. } => {
+            let (database, name) = super::qualified(session, table)?;
+            let source = column_source(session, &database, &name, "STATISTICS", "#temporary_statistics")?;
+            format!(
+                "SELECT TABLE_NAME AS `Table`, NON_UNIQUE AS Non_unique, INDEX_NAME AS Key_name, \
+                 SEQ_IN_INDEX AS Seq_in_index, COLUMN_NAME AS Column_name, COLLATION AS Collation, \
+                 CARDINALITY AS Cardinality, SUB_PART AS Sub_part, PACKED AS Packed, NULLABLE AS `Null`, \
+                 INDEX_TYPE AS Index_type, COMMENT AS Comment, INDEX_COMMENT AS Index_comment, \
+                 IS_VISIBLE AS Visible, EXPRESSION AS Expression FROM {source}"
+            )
+        }
+        ShowKind::Variables { scope } => format!(
+            "SELECT VARIABLE_NAME AS Variable_name, VARIABLE_VALUE AS Value \
+             FROM performance_schema.{}_variables",
+            scope_name(*scope)
+        ),
+        ShowKind::Status { scope } => format!(
+            "SELECT VARIABLE_NAME AS Variable_name, VARIABLE_VALUE AS Value \
+             FROM performance_schema.{}_status",
+            scope_name(*scope)
+        ),
+        ShowKind::Engines => "SELECT ENGINE AS Engine, SUPPORT AS Support, COMMENT AS Comment, \
+             TRANSACTIONS AS Transactions, XA, SAVEPOINTS AS Savepoints FROM information_schema.ENGINES"
+            .to_owned(),
+        ShowKind::Collation => "SELECT COLLATION_NAME AS Collation, CHARACTER_SET_NAME AS Charset, ID AS Id, \
+             IS_DEFAULT AS `Default`, IS_COMPILED AS Compiled, SORTLEN AS Sortlen, \
+             PAD_ATTRIBUTE AS Pad_attribute FROM information_schema.COLLATIONS"
+            .to_owned(),
+        ShowKind::CharacterSet => "SELECT CHARACTER_SET_NAME AS Charset, DESCRIPTION AS Description, \
+             DEFAULT_COLLATE_NAME AS `Default collation`, MAXLEN AS Maxlen \
+             FROM information_schema.CHARACTER_SETS"
+            .to_owned(),
+        ShowKind::ProcessList { full } => format!(
+            "SELECT ID AS Id, USER AS User, HOST AS Host, DB AS db, COMMAND AS Command, TIME AS Time, \
+             STATE AS State, {} AS Info FROM information_schema.PROCESSLIST",
+            if *full { "INFO" } else { "LEFT(INFO, 100)" }
+        ),
+        ShowKind::Grants { .. } => {
+            let account = format!("`{}`@`{}`", session.user(), session.host());
+            let name = format!("Grants for {}@{}", session.user(), session.host());
+            let grant = format!("GRANT ALL PRIVILEGES ON *.* TO {account} WITH GRANT OPTION");
+            format!("SELECT {} AS {}", quoted_string(&grant), quoted_identifier(&name))
+        }
+        ShowKind::Plugins => "SELECT PLUGIN_NAME AS Name, PLUGIN_STATUS AS Status, PLUGIN_TYPE AS Type, \
+             PLUGIN_LIBRARY AS Library, PLUGIN_LICENSE AS License FROM information_schema.PLUGINS"
+            .to_owned(),
+        ShowKind::Privileges => empty(&["Privilege", "Context", "Comment"]),
+        ShowKind::Profiles => empty(&["Query_ID", "Duration", "Query"]),
+        ShowKind::Profile { .. } => empty(&["Status", "Duration"]),
+        ShowKind::Triggers { .. } => empty(&[
+            "Trigger", "Event", "Table", "Statement", "Timing", "Created", "sql_mode", "Definer",
+            "character_set_client", "collation_connection", "Database Collation",
+        ]),
+        ShowKind::Events { .. } => empty(&[
+            "Db", "Name", "Definer", "Time zone", "Type", "Execute at", "Interval value", "Interval field",
+            "Starts", "Ends", "Status", "Originator", "character_set_client", "collation_connection",
+            "Database Collation",
+        ]),
+        ShowKind::FunctionStatus | ShowKind::ProcedureStatus => empty(&[
+            "Db", "Name", "Type", "Definer", "Modified", "Created", "Security_type", "Comment",
+            "character_set_client", "collation_connection", "Database Collation",
+        ]),
+        ShowKind::Engine { engine, .. } => {
+            if crate::catalog::engines::canonical(engine).is_none() {
+                return Err(codes::ER_UNKNOWN_STORAGE_ENGINE.with(&[engine]));
+            }
+            empty(&["Type", "Name", "Status"])
+        }
+        ShowKind::Replicas => empty(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"]),
+        ShowKind::ReplicaStatus { .. } => empty(&["Replica_IO_State"]),
+        ShowKind::BinaryLogs | ShowKind::BinaryLogStatus | ShowKind::LogEvents { .. } => {
+            return Err(codes::ER_NO_BINARY_LOGGING.error());
+        }
+        ShowKind::FunctionCode(_) | ShowKind::ProcedureCode(_) => {
+            return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"stored programs"]));
+        }
+        ShowKind::Warnings | ShowKind::Errors | ShowKind::CountWarnings | ShowKind::CountErrors
+        | ShowKind::Create(_) => String::new(),
+    })
+}
+
+fn scope_name(scope: VariableScope) -> &'static str {
+    if scope == VariableScope::Session { "session" } else { "global" }
+}
+
+/// A SELECT of these columns that gives no row.
+fn empty(names: &[&str]) -> String {
+    let columns: Vec<String> =
+        names.iter().map(|name| format!("'' AS {}", quoted_identifier(name))).collect();
+    format!("SELECT {} WHERE FALSE", columns.join(", "))
+}
+
+/// The relation that lists a table's columns or keys, with its condition: 1146 when there is no such
+/// table.
+fn column_source(
+    session: &Session,
+    database: &str,
+    name: &str,
+    base: &str,
+    temporary: &str,
+) -> Result<String> {
+    let relation = if session.temporary_table(database, name).is_some() {
+        quoted_identifier(temporary)
+    } else if session.find_table(database, name).is_some()
+        || information_schema::table(database, name).is_some()
+    {
+        base.to_owned()
+    } else if session.database.catalog.database_collation(database).is_none() {
+        return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
+    } else {
+        return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]));
+    };
+    let (database, name) = match information_schema::table(database, name) {
+        Some(source) => (source.database.clone(), source.name.clone()),
+        None => (database.to_owned(), name.to_owned()),
+    };
+    Ok(format!(
+        "information_schema.{relation} WHERE BINARY TABLE_SCHEMA = {} AND BINARY TABLE_NAME = {}",
+        quoted_string(&database),
+        quoted_string(&name)
+    ))
+}
+
+/// The SELECT of SHOW COLUMNS and DESCRIBE.
+pub(super) fn columns_text(
+    session: &Session,
+    database: &str,
+    name: &str,
+    full: bool,
+    column: Option<&str>,
+) -> Result<String> {
+    let source = column_source(session, database, name, "COLUMNS", "#temporary_columns")?;
+    let (collation, tail) = match full {
+        true => (", COLLATION_NAME AS Collation", ", PRIVILEGES AS Privileges, COLUMN_COMMENT AS Comment"),
+        false => ("", ""),
+    };
+    let like = column.map(|column| format!(" AND COLUMN_NAME LIKE {}", quoted_string(column)));
+    Ok(format!(
+        "SELECT COLUMN_NAME AS Field, COLUMN_TYPE AS Type{collation}, IS_NULLABLE AS `Null`, \
+         COLUMN_KEY AS `Key`, COLUMN_DEFAULT AS `Default`, EXTRA AS Extra{tail} FROM {source}{}",
+        like.unwrap_or_default()
+    ))
+}
+
+/// Runs the SELECT of a SHOW, over the rows that its LIKE or WHERE lets through.
+pub(super) fn filtered(
+    session: &mut Session,
+    text: &str,
+    filter: Option<&ShowFilter>,
+) -> Result<Outcome> {
+    let text = match filter {
+        None => text.to_owned(),
+        Some(_) => format!("SELECT * FROM ({text}) AS `show`"),
+    };
+    let parsed = mayfly_syntax::parse_one(&text, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
+    let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
+    let Statement::Query(mut query) = parsed else {
+        return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&text]));
+    };
+    if let Some(filter) = filter {
+        let condition = match filter {
+            ShowFilter::Where(condition) => condition.clone(),
+            ShowFilter::Like(pattern) => like(&text, pattern)?,
+        };
+        select_of(&mut query, condition);
+    }
+    let planned = select::plan(session, &query, &[])?;
+    // What SHOW itself reads is not counted as work of a user's statement.
+    let mut reading = select::Reading::start(session, &planned, &[])?;
+    let mut batches = Vec::new();
+    loop {
+        match reading.next_batch() {
+            Ok(Some(batch)) => batches.push(batch),
+            Ok(None) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    drop(reading);
+    let columns = planned.plan.columns.iter().map(|column| ResultColumn {
+        origin: None,
+        ..ResultColumn::from_plan(column)
+    });
+    Ok(StatementResult {
+        columns: columns.collect(),
+        batches,
+        ..StatementResult::default()
+    }
+    .into())
+}
+
+fn select_of(query: &mut Query, condition: Expr) {
+    if let SetExpr::Select(select) = &mut *query.body {
+        select.selection = Some(match select.selection.take() {
+            None => condition,
+            Some(other) => Expr::BinaryOp {
+                left: Box::new(other),
+                op: BinaryOperator::And,
+                right: Box::new(condition),
+            },
+        });
+    }
+}
+
+/// `first column LIKE pattern`.
+fn like(text: &str, pattern: &str) -> Result<Expr> {
+    // The name of the first column stands between the first AS and what follows it.
+    let name = text.split(" AS ").nth(1).unwrap_or("");
+    let end = if let Some(rest) = name.strip_prefix('`') {
+        rest.replace("``", "\0\0").find('`').map_or(name.len(), |end| end + 2)
+    } else {
+        name.find([',', ' ']).unwrap_or(name.len())
+    };
+    let column = name[..end].trim_matches('`').replace("``", "`");
+    Ok(Expr::Like {
+        negated: false,
+        any: false,
+        expr: Box::new(Expr::Identifier(Ident::with_quote('`', column))),
+        pattern: Box::new(Expr::Value(
+            mayfly_syntax::ast::Value::SingleQuotedString(pattern.to_owned()).into(),
+        )),
+        escape_char: None,
+    })
+}
+
+fn conditions(session: &Session, show: &Show, errors_only: bool) -> Outcome {
+    let shown = |condition: &&Condition| !errors_only || condition.level == Level::Error;
+    let all = session.warnings();
+    let (offset, count) = limit_of(show);
+    let rows: Vec<&Condition> = all.iter().filter(shown).skip(offset).take(count).collect();
+    let level = SqlType::varchar(7, CollationId::UTF8MB4_0900_AI_CI);
+    let code = SqlType { unsigned: true, ..SqlType::integer(TypeKind::Int) };
+    let message = SqlType::varchar(512, CollationId::UTF8MB4_0900_AI_CI);
+    let types = [level, code, message];
+    let mut builders: Vec<ColumnBuilder> = types.iter().map(ColumnBuilder::new).collect();
+    for condition in &rows {
+        let level = match condition.level {
+            Level::Note => "Note",
+            Level::Warning => "Warning",
+            Level::Error => "Error",
+        };
+        builders[0].push(&Value::from(level));
+        builders[1].push(&Value::UInt(condition.error.errno().into()));
+        builders[2].push(&Value::from(condition.error.message()));
+    }
+    let arrays = builders.iter_mut().map(ColumnBuilder::finish).collect();
+    let names = ["Level", "Code", "Message"];
+    let columns = names.iter().zip(&types).map(|(name, ty)| ResultColumn::new(name, ty.clone()));
+    StatementResult {
+        columns: columns.collect(),
+        batches: vec![mayfly_types::Batch::new(arrays, rows.len())],
+        ..StatementResult::default()
+    }
+    .into()
+}
+
+/// Offset and count of a SHOW's LIMIT.
+fn limit_of(show: &Show) -> (usize, usize) {
+    use mayfly_syntax::ast::LimitClause;
+    let number = |expr: &Expr| expr.to_string().parse::<usize>().ok();
+    match &show.limit {
+        Some(LimitClause::OffsetCommaLimit { offset, limit }) => {
+            (number(offset).unwrap_or(0), number(limit).unwrap_or(usize::MAX))
+        }
+        Some(LimitClause::LimitOffset { limit, offset, .. }) => (
+            offset.as_ref().and_then(|offset| number(&offset.value)).unwrap_or(0),
+            limit.as_ref().and_then(number).unwrap_or(usize::MAX),
+        ),
+        None => (0, usize::MAX),
+    }
+}
+
+fn count(session: &Session, name: &str, variable: &str) -> Outcome {
+    let value = session.computed_variable(variable).unwrap_or_default();
+    let ty = SqlType::bigint_unsigned();
+    let array = crate::builder::constant(&value, &ty, 1);
+    StatementResult {
+        columns: vec![ResultColumn::new(name, ty)],
+        batches: vec![mayfly_types::Batch::new(vec![array], 1)],
+        ..StatementResult::default()
+    }
+    .into()
+}
+
+fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
+    let quote = session.options().quote_show_create;
+    match object {
+        ShowCreate::Table(table) => {
+            let (database, name) = super::qualified(session, table)?;
+            let Some(found) = session.find_table(&database, &name) else {
+                if session.database.catalog.database_collation(&database).is_none() {
+                    return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
+                }
+                return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]));
+            };
+            let definition = &found.definition;
+            let next = match definition.auto_increment_column() {
+                Some(_) => found.next_auto_increment(),
+                None => definition.auto_increment_start,
+            };
+            let text = show_create::table(definition, next, quote);
+            Ok(text_rows(&["Table", "Create Table"], &[[name, text]]).into())
+        }
+        ShowCreate::Database { name, if_not_exists } => {
+            let collation = session
+                .database
+                .catalog
+                .database_collation(name)
+                .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[name]))?;
+            let text = show_create::database(name, collation, *if_not_exists, quote);
+            Ok(text_rows(&["Database", "Create Database"], &[[name.clone(), text]]).into())
+        }
+        ShowCreate::View(table) => {
+            let (database, name) = super::qualified(session, table)?;
+            if session.find_table(&database, &name).is_some() {
+                return Err(codes::ER_WRONG_OBJECT.with(&[&database, &name, &"VIEW"]));
+            }
+            Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
+        }
+        ShowCreate::Function(name) => {
+            Err(codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION", &name.name]))
+        }
+        ShowCreate::Procedure(name) => {
+            Err(codes::ER_SP_DOES_NOT_EXIST.with(&[&"PROCEDURE", &name.name]))
+        }
+        ShowCreate::Trigger(_) | ShowCreate::Event(_) | ShowCreate::User(_) => {
+            Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"SHOW CREATE of this object"]))
+        }
+    }
+}

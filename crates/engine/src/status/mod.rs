@@ -1,0 +1,137 @@
+//! Status variables: what SHOW STATUS prints.
+//!
+//! Counters that sessions keep are listed in [`COUNTERS`], one line each; the global value is the sum
+//! over all sessions, living and ended. What is no sum (uptime, bytes in use) is computed when it is
+//! asked for.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::database::Database;
+
+macro_rules! counters {
+    ($($variant:ident => $name:literal, $documentation:literal;)*) => {
+        /// A counter of a session.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(usize)]
+        pub(crate) enum Counter {
+            $(#[doc = $documentation] $variant),*
+        }
+
+        /// Every counter with its name.
+        pub(crate) const COUNTERS: &[(Counter, &str)] = &[$((Counter::$variant, $name)),*];
+    };
+}
+
+counters! {
+    BytesReceived => "Bytes_received", "Bytes that clients sent.";
+    BytesSent => "Bytes_sent", "Bytes that clients got.";
+    ComBegin => "Com_begin", "BEGIN and START TRANSACTION.";
+    ComCommit => "Com_commit", "COMMIT.";
+    ComCreateDb => "Com_create_db", "CREATE DATABASE.";
+    ComCreateTable => "Com_create_table", "CREATE TABLE.";
+    ComDelete => "Com_delete", "DELETE.";
+    ComDo => "Com_do", "DO.";
+    ComDropDb => "Com_drop_db", "DROP DATABASE.";
+    ComDropTable => "Com_drop_table", "DROP TABLE.";
+    ComInsert => "Com_insert", "INSERT … VALUES.";
+    ComInsertSelect => "Com_insert_select", "INSERT … SELECT.";
+    ComLoad => "Com_load", "LOAD DATA.";
+    ComReplace => "Com_replace", "REPLACE.";
+    ComRollback => "Com_rollback", "ROLLBACK.";
+    ComSelect => "Com_select", "SELECT.";
+    ComSetOption => "Com_set_option", "SET.";
+    ComShow => "Com_show", "SHOW of every kind.";
+    ComTruncate => "Com_truncate", "TRUNCATE TABLE.";
+    ComUpdate => "Com_update", "UPDATE.";
+    CountHitTmpTableSize => "Count_hit_tmp_table_size", "Temporary tables that overflowed to disk.";
+    CreatedTmpDiskTables => "Created_tmp_disk_tables", "Internal temporary tables that overflowed to disk.";
+    CreatedTmpTables => "Created_tmp_tables", "Internal temporary tables, in memory or on disk.";
+    HandlerCommit => "Handler_commit", "Transactions that were committed.";
+    HandlerDelete => "Handler_delete", "Rows deleted.";
+    HandlerExternalLock => "Handler_external_lock", "Tables opened by statements.";
+    HandlerReadFirst => "Handler_read_first", "Scans begun at the first row of an index.";
+    HandlerReadKey => "Handler_read_key", "Lookups by key.";
+    HandlerReadLast => "Handler_read_last", "Scans begun at the last row of an index.";
+    HandlerReadNext => "Handler_read_next", "Rows read in the order of a key.";
+    HandlerReadPrev => "Handler_read_prev", "Rows read against the order of a key.";
+    HandlerReadRnd => "Handler_read_rnd", "Rows read by position.";
+    HandlerReadRndNext => "Handler_read_rnd_next", "Rows read by scans.";
+    HandlerRollback => "Handler_rollback", "Transactions that were rolled back.";
+    HandlerUpdate => "Handler_update", "Rows changed.";
+    HandlerWrite => "Handler_write", "Rows written, those of internal temporary tables too.";
+    Questions => "Questions", "Statements that clients sent.";
+    Queries => "Queries", "Statements that ran.";
+    SelectFullJoin => "Select_full_join", "Joins without an index.";
+    SelectScan => "Select_scan", "Statements that scan their first table.";
+    SlowQueries => "Slow_queries", "Statements longer than long_query_time.";
+    SortMergePasses => "Sort_merge_passes", "Merges of sorted runs.";
+    SortRange => "Sort_range", "Sorts over ranges.";
+    SortRows => "Sort_rows", "Rows that were sorted.";
+    SortScan => "Sort_scan", "Sorts over scans.";
+    TmpBytesOverflowed => "Tmp_bytes_overflowed", "Bytes that internal temporary tables wrote to disk.";
+}
+
+const COUNT: usize = COUNTERS.len();
+
+/// A set of counters, of a session or of the engine.
+#[derive(Debug)]
+pub(crate) struct Counters([AtomicU64; COUNT]);
+
+impl Counters {
+    /// All zero.
+    pub(crate) fn new() -> Self {
+        Self([const { AtomicU64::new(0) }; COUNT])
+    }
+
+    /// Adds to a counter.
+    pub(crate) fn add(&self, counter: Counter, amount: u64) {
+        if amount > 0 {
+            self.0[counter as usize].fetch_add(amount, Ordering::Relaxed);
+        }
+    }
+
+    /// A counter's value.
+    pub(crate) fn get(&self, counter: Counter) -> u64 {
+        self.0[counter as usize].load(Ordering::Relaxed)
+    }
+
+    /// Moves every count into another set.
+    pub(crate) fn move_into(&self, other: &Self) {
+        for (from, to) in self.0.iter().zip(&other.0) {
+            to.fetch_add(from.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+}
+
+/// Everything SHOW [SESSION | GLOBAL] STATUS prints, by name. `session` is that of SHOW SESSION
+/// STATUS, with the temporary space that it uses now and used at most.
+pub(crate) fn rows(database: &Database, session: Option<SessionStatus<'_>>) -> Vec<(String, String)> {
+    let value = |counter: Counter| match &session {
+        Some(session) => session.counters.get(counter),
+        None => database.counter(counter),
+    };
+    let mut rows: Vec<(String, String)> =
+        COUNTERS.iter().map(|(counter, name)| ((*name).to_owned(), value(*counter).to_string())).collect();
+    // Some counters have no value of a session: those of the engine are shown.
+    for (name, text) in database.computed_status() {
+        rows.push((name.to_owned(), text));
+    }
+    let (used, peak) = match &session {
+        Some(session) => (session.temp_space_used, session.temp_space_peak),
+        None => (database.temp_space_used(), database.temp_space_peak()),
+    };
+    rows.push(("Tmp_space_used".to_owned(), used.to_string()));
+    rows.push(("Max_tmp_space_used".to_owned(), peak.to_string()));
+    rows.sort();
+    rows
+}
+
+/// What a session adds to [`rows`].
+pub(crate) struct SessionStatus<'a> {
+    /// Its counters.
+    pub(crate) counters: &'a Counters,
+    /// Temporary space in use.
+    pub(crate) temp_space_used: u64,
+    /// The most that was in use.
+    pub(crate) temp_space_peak: u64,
+}

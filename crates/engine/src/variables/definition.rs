@@ -1,0 +1,190 @@
+//! What a system variable is: one literal each, in the group's file.
+
+/// Where a variable lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// One value for the whole engine.
+    Global,
+    /// A value for each session, without a global one.
+    Session,
+    /// A global value that each new session copies.
+    Both,
+}
+
+/// What values a variable takes, with its default.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// ON or OFF.
+    Boolean(bool),
+    /// An unsigned integer; set values are clamped to the range and rounded down to a multiple of
+    /// `block`.
+    Unsigned {
+        default: u64,
+        min: u64,
+        max: u64,
+        block: u64,
+    },
+    /// A signed integer, clamped to the range.
+    Signed { default: i64, min: i64, max: i64 },
+    /// A floating-point number, clamped to the range.
+    Double { default: f64, min: f64, max: f64 },
+    /// A text; `None` is NULL.
+    Text(Option<&'static str>),
+    /// One of a list of words, by name or number.
+    Choice {
+        default: usize,
+        words: &'static [&'static str],
+    },
+    /// A set of words, separated by commas.
+    Flags {
+        default: u64,
+        words: &'static [&'static str],
+    },
+    /// A set of switches, written `name=on,other=off`.
+    Switches {
+        default: u64,
+        words: &'static [&'static str],
+    },
+    /// The name of a character set; NULL where `nullable`.
+    CharacterSet {
+        default: &'static str,
+        nullable: bool,
+    },
+    /// The name of a collation.
+    Collation(&'static str),
+    /// A time zone: `SYSTEM`, an offset or a name.
+    TimeZone,
+    /// The name of a storage engine.
+    Engine(&'static str),
+    /// The name of a locale.
+    Locale(&'static str),
+}
+
+/// A system variable.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SystemVariable {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Where it lives.
+    pub(crate) scope: Scope,
+    /// What values it takes.
+    pub(crate) kind: Kind,
+    /// Whether SET may change it.
+    pub(crate) dynamic: bool,
+    /// Whether SET may change the session's value (else only SET GLOBAL: error 1621).
+    pub(crate) session_writable: bool,
+    /// Whether the hint SET_VAR may change it for a statement.
+    pub(crate) hintable: bool,
+    /// Setting NULL sets the text to NULL instead of failing.
+    pub(crate) nullable: bool,
+    /// Not listed by SHOW VARIABLES when it has no global value and MySQL hides it.
+    pub(crate) documentation: &'static str,
+}
+
+impl SystemVariable {
+    const fn new(
+        name: &'static str,
+        scope: Scope,
+        kind: Kind,
+        documentation: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            scope,
+            kind,
+            dynamic: true,
+            session_writable: true,
+            hintable: false,
+            nullable: false,
+            documentation,
+        }
+    }
+
+    /// It is set when the engine starts, if ever.
+    pub(crate) const fn read_only(mut self) -> Self {
+        self.dynamic = false;
+        self
+    }
+
+    /// The hint SET_VAR takes it.
+    pub(crate) const fn hintable(mut self) -> Self {
+        self.hintable = true;
+        self
+    }
+
+    /// Only its global value may be set.
+    pub(crate) const fn session_read_only(mut self) -> Self {
+        self.session_writable = false;
+        self
+    }
+}
+
+/// A variable with one value for all.
+pub(super) const fn global(
+    name: &'static str,
+    kind: Kind,
+    documentation: &'static str,
+) -> SystemVariable {
+    SystemVariable::new(name, Scope::Global, kind, documentation)
+}
+
+/// A variable without a global value.
+pub(super) const fn session(
+    name: &'static str,
+    kind: Kind,
+    documentation: &'static str,
+) -> SystemVariable {
+    SystemVariable::new(name, Scope::Session, kind, documentation)
+}
+
+/// A variable with a global value that sessions copy.
+pub(super) const fn both(
+    name: &'static str,
+    kind: Kind,
+    documentation: &'static str,
+) -> SystemVariable {
+    SystemVariable::new(name, Scope::Both, kind, documentation)
+}
+
+/// ON or OFF.
+pub(super) const fn switch(default: bool) -> Kind {
+    Kind::Boolean(default)
+}
+
+/// An unsigned integer.
+pub(super) const fn number(default: u64, min: u64, max: u64) -> Kind {
+    Kind::Unsigned {
+        default,
+        min,
+        max,
+        block: 1,
+    }
+}
+
+/// An unsigned integer that is a multiple of `block`.
+pub(super) const fn blocks(default: u64, min: u64, max: u64, block: u64) -> Kind {
+    Kind::Unsigned {
+        default,
+        min,
+        max,
+        block,
+    }
+}
+
+/// A text.
+pub(super) const fn text(default: &'static str) -> Kind {
+    Kind::Text(Some(default))
+}
+
+/// One of some words; the default by its position.
+pub(super) const fn choice(default: usize, words: &'static [&'static str]) -> Kind {
+    Kind::Choice { default, words }
+}
+
+pub(super) const KIB: u64 = 1 << 10;
+pub(super) const MIB: u64 = 1 << 20;
+pub(super) const GIB: u64 = 1 << 30;
+pub(super) const TIB: u64 = 1 << 40;
+/// A year in seconds, MySQL's longest timeout.
+pub(super) const YEAR: u64 = 31_536_000;
+pub(super) const U32_MAX: u64 = u32::MAX as u64;

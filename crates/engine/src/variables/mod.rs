@@ -1,0 +1,216 @@
+//! System variables: one literal each in the group's file, one array of values for the engine and
+//! one for each session.
+//!
+//! Statements never look variables up by name: a session keeps a plain struct of what statements
+//! need and makes it anew only after a SET.
+
+pub(crate) mod check;
+mod character_sets;
+mod connection;
+pub(crate) mod definition;
+pub(crate) mod optimizer;
+mod server;
+pub(crate) mod sql_mode;
+mod temporary_tables;
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use mayfly_types::{CollationId, SqlType, Value};
+
+pub(crate) use self::definition::{Kind, Scope, SystemVariable};
+
+/// Every group's table.
+const GROUPS: &[&[SystemVariable]] = &[
+    temporary_tables::VARIABLES,
+    character_sets::VARIABLES,
+    optimizer::VARIABLES,
+    connection::VARIABLES,
+    server::VARIABLES,
+];
+
+/// All variables by name; a variable's position here is its position in [`Settings`].
+static ALL: LazyLock<Vec<&'static SystemVariable>> = LazyLock::new(|| {
+    let mut all: Vec<_> = GROUPS.iter().flat_map(|group| group.iter()).collect();
+    all.sort_by_key(|variable| variable.name);
+    all
+});
+
+static BY_NAME: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
+    let names = ALL.iter().map(|variable| variable.name);
+    names.zip(0..).collect()
+});
+
+/// Other names of variables.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("tx_isolation", "transaction_isolation"),
+    ("tx_read_only", "transaction_read_only"),
+    ("tmp_memory_table_size", "tmp_table_size"),
+    ("storage_engine", "default_storage_engine"),
+];
+
+/// All variables, by name.
+pub(crate) fn all() -> &'static [&'static SystemVariable] {
+    &ALL
+}
+
+/// The position of a variable in [`all`] and [`Settings`], by its name in any case.
+pub(crate) fn position(name: &str) -> Option<usize> {
+    if let Some(position) = BY_NAME.get(name) {
+        return Some(*position);
+    }
+    let lower = name.to_ascii_lowercase();
+    let synonym = SYNONYMS.iter().find(|(other, _)| *other == lower);
+    let name = synonym.map_or(lower.as_str(), |(_, name)| *name);
+    BY_NAME.get(name).copied()
+}
+
+/// A variable's value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Setting {
+    /// ON or OFF.
+    Boolean(bool),
+    /// An unsigned integer, a set of words or of switches, or the position of a word.
+    Unsigned(u64),
+    /// A signed integer.
+    Signed(i64),
+    /// A number.
+    Double(f64),
+    /// A text; `None` is NULL.
+    Text(Option<Arc<str>>),
+}
+
+impl SystemVariable {
+    /// The default value.
+    pub(crate) fn default_setting(&self) -> Setting {
+        let text = |text: &str| Setting::Text(Some(Arc::from(text)));
+        match self.kind {
+            Kind::Boolean(default) => Setting::Boolean(default),
+            Kind::Unsigned { default, .. } => Setting::Unsigned(default),
+            Kind::Flags { default, .. } | Kind::Switches { default, .. } => {
+                Setting::Unsigned(default)
+            }
+            Kind::Choice { default, .. } => Setting::Unsigned(default as u64),
+            Kind::Signed { default, .. } => Setting::Signed(default),
+            Kind::Double { default, .. } => Setting::Double(default),
+            Kind::Text(default) => Setting::Text(default.map(Arc::from)),
+            Kind::CharacterSet { default, .. } => text(default),
+            Kind::Collation(default) | Kind::Engine(default) | Kind::Locale(default) => {
+                text(default)
+            }
+            Kind::TimeZone => text("SYSTEM"),
+        }
+    }
+
+    /// The type of `@@name`.
+    pub(crate) fn sql_type(&self) -> SqlType {
+        match self.kind {
+            Kind::Boolean(_) | Kind::Signed { .. } => SqlType::bigint(),
+            Kind::Unsigned { .. } => SqlType::bigint_unsigned(),
+            Kind::Double { .. } => SqlType {
+                decimals: 6,
+                ..SqlType::double()
+            },
+            _ => SqlType::varchar(1024, CollationId::UTF8MB4_0900_AI_CI),
+        }
+    }
+
+    /// The value of `@@name`.
+    pub(crate) fn value(&self, setting: &Setting) -> Value {
+        match (setting, self.kind) {
+            (Setting::Boolean(on), _) => Value::Int(i64::from(*on)),
+            (Setting::Unsigned(number), Kind::Unsigned { .. }) => Value::UInt(*number),
+            (Setting::Signed(number), _) => Value::Int(*number),
+            (Setting::Double(number), _) => Value::Float(*number),
+            _ => self
+                .display(setting)
+                .map_or(Value::Null, |text| Value::Bytes(text.into_bytes())),
+        }
+    }
+
+    /// The value as SHOW VARIABLES prints it; `None` is NULL.
+    pub(crate) fn display(&self, setting: &Setting) -> Option<String> {
+        let on_off = |on: bool| if on { "ON" } else { "OFF" };
+        Some(match (setting, self.kind) {
+            (Setting::Boolean(on), _) => on_off(*on).to_owned(),
+            (Setting::Unsigned(position), Kind::Choice { words, .. }) => {
+                let word = usize::try_from(*position).ok().and_then(|p| words.get(p));
+                (*word.unwrap_or(&"")).to_owned()
+            }
+            (Setting::Unsigned(flags), Kind::Flags { words, .. }) => {
+                let set = words.iter().zip(0..).filter(|(_, bit)| flags >> bit & 1 == 1);
+                set.map(|(word, _)| *word).collect::<Vec<_>>().join(",")
+            }
+            (Setting::Unsigned(flags), Kind::Switches { words, .. }) => {
+                let switch = |(word, bit): (&&str, u32)| {
+                    format!("{word}={}", on_off(flags >> bit & 1 == 1).to_ascii_lowercase())
+                };
+                words.iter().zip(0..).map(switch).collect::<Vec<_>>().join(",")
+            }
+            (Setting::Unsigned(number), _) => number.to_string(),
+            (Setting::Signed(number), _) => number.to_string(),
+            (Setting::Double(number), _) => format!("{number:.6}"),
+            (Setting::Text(text), _) => return text.as_deref().map(str::to_owned),
+        })
+    }
+}
+
+/// The values of all variables, by position.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings(Vec<Setting>);
+
+impl Settings {
+    /// The defaults.
+    pub(crate) fn defaults() -> Self {
+        Self(ALL.iter().map(|variable| variable.default_setting()).collect())
+    }
+
+    /// The value at a position.
+    pub(crate) fn at(&self, position: usize) -> &Setting {
+        &self.0[position]
+    }
+
+    /// Sets the value at a position.
+    pub(crate) fn set(&mut self, position: usize, setting: Setting) {
+        self.0[position] = setting;
+    }
+
+    fn by_name(&self, name: &'static str) -> &Setting {
+        &self.0[*BY_NAME.get(name).expect("only variables of the table are asked for")]
+    }
+
+    /// Sets the value of a variable of the table.
+    pub(crate) fn set_by_name(&mut self, name: &'static str, setting: Setting) {
+        let position = *BY_NAME.get(name).expect("only variables of the table are set");
+        self.0[position] = setting;
+    }
+
+    /// The value of a switch of the table.
+    pub(crate) fn boolean(&self, name: &'static str) -> bool {
+        matches!(self.by_name(name), Setting::Boolean(true))
+    }
+
+    /// The value of an unsigned integer, a set of words or a choice of the table.
+    pub(crate) fn unsigned(&self, name: &'static str) -> u64 {
+        match self.by_name(name) {
+            Setting::Unsigned(number) => *number,
+            _ => 0,
+        }
+    }
+
+    /// The value of a number of the table.
+    pub(crate) fn double(&self, name: &'static str) -> f64 {
+        match self.by_name(name) {
+            Setting::Double(number) => *number,
+            _ => 0.0,
+        }
+    }
+
+    /// The value of a text of the table; `None` is NULL.
+    pub(crate) fn text(&self, name: &'static str) -> Option<&Arc<str>> {
+        match self.by_name(name) {
+            Setting::Text(text) => text.as_ref(),
+            _ => None,
+        }
+    }
+}
