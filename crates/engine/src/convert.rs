@@ -1,17 +1,19 @@
 //! Values into columns, and out to text: the engine's few calls into the conversions of crate
 //! `types`.
 
-use std::sync::Arc;
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
+use arrow_buffer::i256;
+use arrow_schema::DataType;
 use mayfly_types::convert::{self, CastContext, StoreContext};
 use mayfly_types::temporal::{DateTime, TimeZone};
-use mayfly_types::{Diagnostics, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, Diagnostics, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value};
 
 use crate::catalog::definition::ColumnDefinition;
 use crate::session::Session;
+
+const ZERO_DATE: DateTime = DateTime::date(0, 0, 0);
 
 /// How a statement stores values in columns.
 #[derive(Debug)]
@@ -30,7 +32,7 @@ impl Storing {
         Ok(Self {
             sql_mode: session.options().sql_mode,
             ignore,
-            current_date: time_zone.local_of_unix(session.now()).unwrap_or(DateTime::ZERO),
+            current_date: time_zone.local_of_unix(session.now()).unwrap_or(ZERO_DATE),
             time_zone,
         })
     }
@@ -116,12 +118,12 @@ pub(crate) fn display_row(array: &ArrayRef, row: usize, ty: &SqlType, out: &mut 
 /// The rows at which a condition is false, not true or unknown.
 pub(crate) fn false_rows(values: &ArrayRef) -> Vec<usize> {
     let is_false = |row: usize| match values.data_type() {
-        arrow_schema::DataType::Boolean => !values.as_boolean().value(row),
-        arrow_schema::DataType::Int64 => values.as_primitive::<Int64Type>().value(row) == 0,
-        arrow_schema::DataType::UInt64 => values.as_primitive::<UInt64Type>().value(row) == 0,
-        arrow_schema::DataType::Float64 => values.as_primitive::<Float64Type>().value(row) == 0.0,
+        DataType::Boolean => !values.as_boolean().value(row),
+        DataType::Int64 => values.as_primitive::<Int64Type>().value(row) == 0,
+        DataType::UInt64 => values.as_primitive::<UInt64Type>().value(row) == 0,
+        DataType::Float64 => values.as_primitive::<Float64Type>().value(row) == 0.0,
         _ => match convert::array_value(values, row) {
-            Value::Decimal { unscaled, .. } => unscaled == arrow_buffer::i256::ZERO,
+            Value::Decimal { unscaled, .. } => unscaled == i256::ZERO,
             Value::Bytes(text) => convert::number::parse_double(&text).value == 0.0,
             _ => false,
         },
@@ -137,15 +139,17 @@ pub(crate) fn implicit_default(ty: &SqlType) -> Value {
         TypeKind::Enum => Value::UInt(1),
         TypeKind::Json => Value::Bytes(b"null".to_vec()),
         TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {
-            Value::Int(DateTime::ZERO.to_packed())
+            Value::Int(ZERO_DATE.pack())
         }
-        TypeKind::Binary => Value::Bytes(vec![0; usize::try_from(ty.length).unwrap_or(0)]),
+        TypeKind::Char if ty.collation == CollationId::BINARY => {
+            Value::Bytes(vec![0; usize::try_from(ty.length).unwrap_or(0)])
+        }
         _ => match ty.physical() {
             PhysicalType::Bool | PhysicalType::Int64 => Value::Int(0),
             PhysicalType::UInt64 => Value::UInt(0),
             PhysicalType::Float64 => Value::Float(0.0),
             PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => Value::Decimal {
-                unscaled: arrow_buffer::i256::ZERO,
+                unscaled: i256::ZERO,
                 scale,
             },
             PhysicalType::Bytes => Value::Bytes(Vec::new()),
@@ -155,8 +159,8 @@ pub(crate) fn implicit_default(ty: &SqlType) -> Value {
 
 /// A moment as a DATETIME of a time zone.
 pub(crate) fn datetime_of_unix(microseconds: i64, zone: &TimeZone) -> Value {
-    let local = zone.local_of_unix(microseconds).unwrap_or(DateTime::ZERO);
-    Value::Int(local.to_packed())
+    let local = zone.local_of_unix(microseconds).unwrap_or(ZERO_DATE);
+    Value::Int(local.pack())
 }
 
 /// CURRENT_TIMESTAMP as a column of this type holds it.

@@ -26,7 +26,7 @@ use mayfly_types::{Condition, Diagnostics, Level, Result, SqlType, Value};
 use crate::catalog::BaseTable;
 use crate::database::{Database, space_limit};
 use crate::options::HashMode;
-use crate::result::{ResultStream, StatementResult, StatementSummary};
+use crate::result::{Outcome, ResultStream, StatementResult, StatementSummary};
 use crate::statement_options::StatementOptions;
 use crate::statements::prepared::Prepared;
 use crate::status::{Counter, Counters, SessionStatus};
@@ -261,24 +261,30 @@ impl Session {
             }
         };
         let rest = reader.rest();
-        self.begin(parsed.text);
         let height = parsed.height;
-        let keeps_diagnostics = statements::keeps_diagnostics(&parsed.statement);
-        if !keeps_diagnostics {
-            self.diagnostics = Arc::new(Diagnostics::new(self.options.max_error_count));
+        if !statements::keeps_diagnostics(&parsed.statement) {
+            self.reset_diagnostics();
         }
-        let outcome = {
-            let session = &mut *self;
-            let run = AssertUnwindSafe(|| {
-                mayfly_syntax::with_stack(height, || statements::run(session, &parsed))
-            });
-            match catch_unwind(run) {
-                Ok(outcome) => outcome,
-                Err(payload) => Err(panics::error(payload.as_ref())),
-            }
+        let stream = self.run_statement(parsed.text, |session| {
+            mayfly_syntax::with_stack(height, || statements::run(session, &parsed))
+        })?;
+        Ok(Some((stream, rest)))
+    }
+
+    /// Runs what is one statement to the client: a panic in it becomes an error, and its end is
+    /// counted.
+    pub(crate) fn run_statement(
+        &mut self,
+        text: &str,
+        run: impl FnOnce(&mut Self) -> Result<Outcome>,
+    ) -> Result<ResultStream<'_>> {
+        self.begin(text);
+        let outcome = match catch_unwind(AssertUnwindSafe(|| run(self))) {
+            Ok(outcome) => outcome,
+            Err(payload) => Err(panics::error(payload.as_ref())),
         };
         match outcome {
-            Ok(outcome) => Ok(Some((ResultStream::new(self, outcome), rest))),
+            Ok(outcome) => Ok(ResultStream::new(self, outcome)),
             Err(error) => {
                 self.fail(&error);
                 Err(error)

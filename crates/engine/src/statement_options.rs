@@ -3,6 +3,7 @@
 
 use mayfly_plan::{OptimizerSwitches, PlanOptions};
 use mayfly_syntax::ParseOptions;
+use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, SqlMode};
 
 use crate::character_sets;
@@ -18,7 +19,7 @@ pub(crate) struct StatementOptions {
     pub(crate) plan: PlanOptions,
     pub(crate) collation_connection: CollationId,
     pub(crate) collation_server: CollationId,
-    pub(crate) time_zone: String,
+    pub(crate) time_zone: TimeZone,
     pub(crate) lc_time_names: String,
     pub(crate) default_week_format: u8,
     pub(crate) group_concat_max_len: u64,
@@ -81,7 +82,7 @@ impl StatementOptions {
             },
             collation_connection,
             collation_server: collation("collation_server"),
-            time_zone: text("time_zone"),
+            time_zone: TimeZone::parse(&text("time_zone")).unwrap_or(TimeZone::System),
             lc_time_names: text("lc_time_names"),
             default_week_format: small("default_week_format"),
             group_concat_max_len,

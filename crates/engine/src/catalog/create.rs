@@ -12,7 +12,7 @@ use super::definition::{
     KeyDefinition, KeyPart, KeyTarget, TableDefinition, same_name,
 };
 use super::{column_type, engines, expression_text};
-use crate::convert::{self, StoreContext};
+use crate::convert::Storing;
 use crate::expressions;
 use crate::session::Session;
 
@@ -264,17 +264,9 @@ impl Builder<'_> {
         if is_long {
             return Err(codes::ER_BLOB_CANT_HAVE_DEFAULT.with(&[&column.name]));
         }
-        let context = StoreContext {
-            column: &column.name,
-            row: 1,
-            sql_mode: SqlMode(
-                self.session.options().sql_mode.0 | SqlMode::STRICT_ALL_TABLES.0,
-            ),
-            lenient: false,
-            diagnostics: self.session.diagnostics(),
-            time_zone: &self.session.options().time_zone,
-        };
-        let stored = convert::store(&value, &ty, &column.ty, &context).map_err(|_| invalid())?;
+        let storing = Storing::strict(self.session)?;
+        let diagnostics = self.session.diagnostics();
+        let stored = storing.value(&value, &ty, column, 1, diagnostics).map_err(|_| invalid())?;
         Ok(ColumnDefault::Value(stored))
     }
 

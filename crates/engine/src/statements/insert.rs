@@ -13,7 +13,6 @@ use super::select::{self, Planned, Reading};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
 use crate::expressions::{self, columns_of};
-use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
@@ -197,7 +196,7 @@ fn value_of(
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
     match expressions::bind_with(session, expr, &[], types) {
         Ok(bound) => bound.scalar(&expressions::one_row(), &values),
-        Err(error) if error.code() == codes::ER_BAD_FIELD_ERROR.number => {
+        Err(error) if error.is(&codes::ER_BAD_FIELD_ERROR) => {
             let columns = columns_of(definition);
             let types = parameters.iter().map(|(_, ty)| ty.clone()).collect();
             let bound = expressions::bind_with(session, expr, &columns, types)?;

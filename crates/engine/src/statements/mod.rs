@@ -7,7 +7,6 @@ mod drop_table;
 mod explain;
 pub(crate) mod insert;
 mod kill;
-mod load_data;
 pub(crate) mod prepared;
 mod row_sink;
 pub(crate) mod select;
@@ -17,11 +16,14 @@ mod show;
 mod simple;
 mod transactions;
 
+use std::sync::Arc;
+
 use mayfly_syntax::ParsedStatement;
 use mayfly_syntax::ast::{ShowKind, Statement, TableName};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
+use crate::catalog::BaseTable;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
@@ -44,7 +46,7 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         Statement::Query(query) => select::run(session, query, &[]),
         Statement::SelectInto(into) => select_into::run(session, into, &[]),
         Statement::Insert(insert) => insert::run(session, insert, &[]),
-        Statement::LoadData(load) => load_data::run(session, load),
+        Statement::LoadData(_) => unsupported("LOAD DATA"),
         Statement::CreateTable(create) => create_table::run(session, create),
         Statement::DropTable(drop) => drop_table::run(session, drop),
         Statement::TruncateTable(table) => drop_table::truncate(session, table),
@@ -111,6 +113,25 @@ pub(crate) fn qualified(session: &Session, table: &TableName) -> Result<(String,
     let database = table.database.as_deref().or_else(|| session.current_database());
     let database = database.ok_or_else(|| codes::ER_NO_DB_ERROR.error())?;
     Ok((database.to_owned(), table.name.clone()))
+}
+
+/// The table that rows are written to: 1146, or 1044 for a system table.
+pub(crate) fn writable_table(
+    session: &Session,
+    database: &str,
+    name: &str,
+) -> Result<Arc<BaseTable>> {
+    if crate::information_schema::is_schema(database) {
+        let denied = codes::ER_DBACCESS_DENIED_ERROR;
+        return Err(denied.with(&[&session.user(), &session.host(), &database]));
+    }
+    if let Some(table) = session.find_table(database, name) {
+        return Ok(table);
+    }
+    if session.database.catalog.database_collation(database).is_none() {
+        return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
+    }
+    Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
 }
 
 /// The digest of a statement's text, for the records of temporary tables.

@@ -103,6 +103,8 @@ codes! {
     ER_RECORD_FILE_FULL_LIMIT = (1114, "HY000", "The table '{}' is full: {}");
     ER_UNKNOWN_CHARACTER_SET = (1115, "42000", "Unknown character set: '{}'");
     ER_UNKNOWN_ERROR = (1105, "HY000", "{}");
+    ER_WRONG_OBJECT = (1347, "HY000", "'{}.{}' is not {}");
+    ER_NO_BINARY_LOGGING = (1381, "HY000", "You are not using binary logging");
     ER_WRONG_VALUE_COUNT_ON_ROW = (1136, "21S01", "Column count doesn't match value count at row {}");
     ER_CANT_REOPEN_TABLE = (1137, "HY000", "Can't reopen table: '{}'");
     ER_MIX_OF_GROUP_FUNC_AND_FIELDS_V2 = (1140, "42000", "In aggregated query without GROUP BY, expression #{} of {} contains nonaggregated column '{}'; this is incompatible with sql_mode=only_full_group_by");
