@@ -32,11 +32,36 @@ pub(crate) struct CollationRow {
 
 /// The character sets.
 pub(crate) const CHARACTER_SETS: &[CharacterSet] = &[
-    CharacterSet { name: "ascii", description: "US ASCII", default_collation: "ascii_general_ci", bytes_max: 1 },
-    CharacterSet { name: "binary", description: "Binary pseudo charset", default_collation: "binary", bytes_max: 1 },
-    CharacterSet { name: "latin1", description: "cp1252 West European", default_collation: "latin1_swedish_ci", bytes_max: 1 },
-    CharacterSet { name: "utf8mb3", description: "UTF-8 Unicode", default_collation: "utf8mb3_general_ci", bytes_max: 3 },
-    CharacterSet { name: "utf8mb4", description: "UTF-8 Unicode", default_collation: "utf8mb4_0900_ai_ci", bytes_max: 4 },
+    CharacterSet {
+        name: "ascii",
+        description: "US ASCII",
+        default_collation: "ascii_general_ci",
+        bytes_max: 1,
+    },
+    CharacterSet {
+        name: "binary",
+        description: "Binary pseudo charset",
+        default_collation: "binary",
+        bytes_max: 1,
+    },
+    CharacterSet {
+        name: "latin1",
+        description: "cp1252 West European",
+        default_collation: "latin1_swedish_ci",
+        bytes_max: 1,
+    },
+    CharacterSet {
+        name: "utf8mb3",
+        description: "UTF-8 Unicode",
+        default_collation: "utf8mb3_general_ci",
+        bytes_max: 3,
+    },
+    CharacterSet {
+        name: "utf8mb4",
+        description: "UTF-8 Unicode",
+        default_collation: "utf8mb4_0900_ai_ci",
+        bytes_max: 4,
+    },
 ];
 
 const fn collation(
@@ -46,7 +71,13 @@ const fn collation(
     sort_length: u32,
     pad_space: bool,
 ) -> CollationRow {
-    CollationRow { name, character_set, id, sort_length, pad_space }
+    CollationRow {
+        name,
+        character_set,
+        id,
+        sort_length,
+        pad_space,
+    }
 }
 
 /// The collations.
@@ -68,8 +99,14 @@ pub(crate) const COLLATIONS: &[CollationRow] = &[
 
 /// The character set of a name, in any case; `utf8` is utf8mb3.
 pub(crate) fn by_name(name: &str) -> Option<&'static CharacterSet> {
-    let name = if name.eq_ignore_ascii_case("utf8") { "utf8mb3" } else { name };
-    CHARACTER_SETS.iter().find(|set| set.name.eq_ignore_ascii_case(name))
+    let name = if name.eq_ignore_ascii_case("utf8") {
+        "utf8mb3"
+    } else {
+        name
+    };
+    CHARACTER_SETS
+        .iter()
+        .find(|set| set.name.eq_ignore_ascii_case(name))
 }
 
 /// The character set of a collation's number.
@@ -80,7 +117,9 @@ pub(crate) fn by_collation_id(id: u16) -> Option<&'static CharacterSet> {
 /// The collation of a name, in any case; `utf8_…` is utf8mb3_….
 pub(crate) fn collation_by_name(name: &str) -> Option<&'static CollationRow> {
     let lower = name.to_ascii_lowercase();
-    let full = lower.strip_prefix("utf8_").map(|rest| format!("utf8mb3_{rest}"));
+    let full = lower
+        .strip_prefix("utf8_")
+        .map(|rest| format!("utf8mb3_{rest}"));
     let name = full.unwrap_or(lower);
     COLLATIONS.iter().find(|row| row.name == name)
 }
@@ -110,6 +149,7 @@ impl CollationRow {
 impl CharacterSet {
     /// The collation of columns that name none.
     pub(crate) fn default_collation_id(&self) -> CollationId {
-        collation_by_name(self.default_collation).map_or(CollationId::BINARY, |row| CollationId(row.id))
+        collation_by_name(self.default_collation)
+            .map_or(CollationId::BINARY, |row| CollationId(row.id))
     }
 }

@@ -6,9 +6,11 @@ use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::i256;
 use arrow_schema::DataType;
-use mayfly_types::convert::{self, CastContext, StoreContext};
+use mayfly_types::convert::{self, CastContext};
 use mayfly_types::temporal::{DateTime, TimeZone};
-use mayfly_types::{CollationId, Diagnostics, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{
+    CollationId, Diagnostics, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value,
+};
 
 use crate::catalog::definition::ColumnDefinition;
 use crate::session::Session;
@@ -64,7 +66,7 @@ impl Storing {
         diagnostics: &Diagnostics,
     ) -> Result<Value> {
         let context = self.context(column, row, diagnostics);
-        convert::store_value(value, from, &column.ty, &context)
+        convert::cast_value(value, from, &column.ty, &context)
     }
 
     /// Values as their column holds them.
@@ -76,7 +78,7 @@ impl Storing {
         diagnostics: &Diagnostics,
     ) -> Result<ArrayRef> {
         let context = self.context(column, 1, diagnostics);
-        convert::store_array(values, from, &column.ty, &context)
+        convert::cast_array(values, from, &column.ty, &context)
     }
 
     fn context<'a>(
@@ -84,18 +86,14 @@ impl Storing {
         column: &'a ColumnDefinition,
         row: u64,
         diagnostics: &'a Diagnostics,
-    ) -> StoreContext<'a> {
-        StoreContext {
-            cast: CastContext {
-                sql_mode: self.sql_mode,
-                diagnostics,
-                time_zone: &self.time_zone,
-                current_date: self.current_date,
-                operand: "",
-            },
-            column: &column.name,
-            row,
-            ignore: self.ignore,
+    ) -> CastContext<'a> {
+        let _ = (column, row, self.ignore);
+        CastContext {
+            sql_mode: self.sql_mode,
+            diagnostics,
+            time_zone: &self.time_zone,
+            current_date: self.current_date,
+            operand: "",
         }
     }
 }
@@ -128,7 +126,9 @@ pub(crate) fn false_rows(values: &ArrayRef) -> Vec<usize> {
             _ => false,
         },
     };
-    (0..values.len()).filter(|row| values.is_valid(*row) && is_false(*row)).collect()
+    (0..values.len())
+        .filter(|row| values.is_valid(*row) && is_false(*row))
+        .collect()
 }
 
 /// What a column that may not be NULL gets when an adjusted row has no value for it. See the manual,
@@ -138,9 +138,7 @@ pub(crate) fn implicit_default(ty: &SqlType) -> Value {
         // The first member.
         TypeKind::Enum => Value::UInt(1),
         TypeKind::Json => Value::Bytes(b"null".to_vec()),
-        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {
-            Value::Int(ZERO_DATE.pack())
-        }
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => Value::Int(ZERO_DATE.pack()),
         TypeKind::Char if ty.collation == CollationId::BINARY => {
             Value::Bytes(vec![0; usize::try_from(ty.length).unwrap_or(0)])
         }
@@ -165,7 +163,10 @@ pub(crate) fn datetime_of_unix(microseconds: i64, zone: &TimeZone) -> Value {
 
 /// CURRENT_TIMESTAMP as a column of this type holds it.
 pub(crate) fn now(session: &Session, ty: &SqlType) -> Value {
-    let unit = 10_i64.pow(6 - u32::from(ty.scale.min(6)));
+    let unit = 10_i64.pow(6 - u32::from(ty.decimals.min(6)));
     let moment = session.now();
-    datetime_of_unix(moment - moment.rem_euclid(unit), &session.options().time_zone)
+    datetime_of_unix(
+        moment - moment.rem_euclid(unit),
+        &session.options().time_zone,
+    )
 }

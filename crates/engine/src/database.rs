@@ -10,8 +10,8 @@ use mayfly_memory::io::SystemIo;
 use mayfly_memory::{
     BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
 };
-use mayfly_storage::temptable::{Registry, Resources};
 use mayfly_storage::BaseTableContext;
+use mayfly_storage::temptable::{Registry, Resources};
 use mayfly_types::{Diagnostics, Result, SqlType, Value};
 
 use crate::catalog::Catalog;
@@ -117,7 +117,9 @@ impl Database {
             set_at_start(&mut globals, name, value)?;
         }
         let budgets = Budgets::new(&options, &globals);
-        let idle_limit = options.memory_limit.map_or(IDLE_BYTES, |limit| (limit / 8).min(IDLE_BYTES));
+        let idle_limit = options
+            .memory_limit
+            .map_or(IDLE_BYTES, |limit| (limit / 8).min(IDLE_BYTES));
         let temp_space = TempSpace::new(
             Arc::new(SystemIo),
             TempSpaceOptions {
@@ -208,7 +210,8 @@ impl Database {
     }
 
     pub(crate) fn count_user_tables(&self, change: i64) {
-        self.user_tables.fetch_add(change.cast_unsigned(), Ordering::Relaxed);
+        self.user_tables
+            .fetch_add(change.cast_unsigned(), Ordering::Relaxed);
     }
 
     /// Where base tables live.
@@ -228,7 +231,10 @@ impl Database {
 
     /// A copy of the global variables, for a new session.
     pub(crate) fn globals(&self) -> Settings {
-        self.globals.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.globals
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Sets a global variable and what hangs on it.
@@ -236,8 +242,12 @@ impl Database {
         let mut globals = self.globals.write().unwrap_or_else(PoisonError::into_inner);
         globals.set(position, setting);
         let budgets = &self.budgets;
-        budgets.temporary_tables.set_limit(globals.unsigned("temptable_max_ram"));
-        budgets.temp_space.set_limit(space_limit(globals.unsigned("max_tmp_total_space_usage")));
+        budgets
+            .temporary_tables
+            .set_limit(globals.unsigned("temptable_max_ram"));
+        budgets
+            .temp_space
+            .set_limit(space_limit(globals.unsigned("max_tmp_total_space_usage")));
         drop(globals);
         self.globals_version.fetch_add(1, Ordering::AcqRel);
     }
@@ -245,7 +255,10 @@ impl Database {
     /// A counter over all sessions, living and ended.
     pub(crate) fn counter(&self, counter: Counter) -> u64 {
         let living = self.living_sessions();
-        let living: u64 = living.iter().map(|session| session.counters.get(counter)).sum();
+        let living: u64 = living
+            .iter()
+            .map(|session| session.counters.get(counter))
+            .sum();
         living + self.ended.get(counter)
     }
 
@@ -264,7 +277,10 @@ impl Database {
         vec![
             ("Aborted_clients", zero()),
             ("Aborted_connects", zero()),
-            ("Connections", self.connections.load(Ordering::Relaxed).to_string()),
+            (
+                "Connections",
+                self.connections.load(Ordering::Relaxed).to_string(),
+            ),
             ("Created_tmp_files", temp.created_files().to_string()),
             ("Innodb_row_lock_waits", zero()),
             ("Key_blocks_not_flushed", zero()),
@@ -303,7 +319,10 @@ fn set_at_start(globals: &mut Settings, name: &str, text: &str) -> Result<()> {
         Ok(number) => (Value::Int(number), SqlType::bigint()),
         Err(_) => match text.parse::<f64>() {
             Ok(number) => (Value::Float(number), SqlType::double()),
-            Err(_) => (Value::from(text), SqlType::varchar(1024, Default::default())),
+            Err(_) => (
+                Value::from(text),
+                SqlType::varchar(1024, Default::default()),
+            ),
         },
     };
     let before = globals.at(position).clone();

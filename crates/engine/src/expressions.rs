@@ -5,7 +5,9 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use mayfly_exec::{RunContext, StatementContext};
 use mayfly_plan::{Expression, PlanOptions, ScalarColumn, bind_scalar};
-use mayfly_syntax::ast::{Expr, FunctionArguments, ObjectNamePart, UnaryOperator, Value as Literal};
+use mayfly_syntax::ast::{
+    Expr, FunctionArguments, ObjectNamePart, UnaryOperator, Value as Literal,
+};
 use mayfly_types::{Batch, Result, SqlType, TypeKind, Value};
 
 use crate::catalog::definition::{ColumnDefault, TableDefinition};
@@ -51,11 +53,7 @@ pub(crate) fn one_row() -> Batch {
 }
 
 /// Binds an expression that may name columns of a table, by their positions.
-pub(crate) fn bind(
-    session: &Session,
-    expr: &Expr,
-    columns: &[ScalarColumn<'_>],
-) -> Result<Bound> {
+pub(crate) fn bind(session: &Session, expr: &Expr, columns: &[ScalarColumn<'_>]) -> Result<Bound> {
     bind_with(session, expr, columns, Vec::new())
 }
 
@@ -70,7 +68,15 @@ pub(crate) fn bind_with(
     let options = &session.options().plan;
     let expression = match parameters.is_empty() {
         true => bind_scalar(expr, columns, &catalog, options)?,
-        false => bind_scalar(expr, columns, &catalog, &PlanOptions { parameters, ..options.clone() })?,
+        false => bind_scalar(
+            expr,
+            columns,
+            &catalog,
+            &PlanOptions {
+                parameters,
+                ..options.clone()
+            },
+        )?,
     };
     Ok(Bound {
         expression,
@@ -99,9 +105,18 @@ pub(crate) fn evaluate(session: &Session, expr: &Expr) -> Result<(Value, SqlType
 
 /// Strings and small integers need no binding: most values of an INSERT are such.
 pub(crate) fn plain_literal(session: &Session, expr: &Expr) -> Option<(Value, SqlType)> {
-    let negative = matches!(expr, Expr::UnaryOp { op: UnaryOperator::Minus, .. });
+    let negative = matches!(
+        expr,
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            ..
+        }
+    );
     let inner = match expr {
-        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => expr,
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr,
+        } => expr,
         other => other,
     };
     let Expr::Value(value) = inner else {
@@ -137,7 +152,10 @@ pub(crate) fn is_now(expr: &Expr) -> bool {
     let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else {
         return false;
     };
-    simple && NAMES.iter().any(|known| name.value.eq_ignore_ascii_case(known))
+    simple
+        && NAMES
+            .iter()
+            .any(|known| name.value.eq_ignore_ascii_case(known))
 }
 
 /// Binds every expression of a definition, to find the errors that a row would show.

@@ -40,10 +40,14 @@ pub(crate) fn create(session: &Session, path: &str) -> Result<File> {
     if real.exists() {
         return Err(codes::ER_FILE_EXISTS_ERROR.with(&[&path]));
     }
-    OpenOptions::new().write(true).create_new(true).open(real).map_err(|error| {
-        let errno = error.raw_os_error().unwrap_or(0);
-        codes::ER_CANT_CREATE_FILE.with(&[&path, &errno, &system_text(&error)])
-    })
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(real)
+        .map_err(|error| {
+            let errno = error.raw_os_error().unwrap_or(0);
+            codes::ER_CANT_CREATE_FILE.with(&[&path, &errno, &system_text(&error)])
+        })
 }
 
 /// An existing file for LOAD DATA.
@@ -61,7 +65,10 @@ pub(crate) fn open(session: &Session, path: &str, local: bool) -> Result<File> {
 /// What the system says of an error, without the number that Rust adds.
 pub(crate) fn system_text(error: &IoError) -> String {
     let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
+    text.split(" (os error")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// The error of a write that failed, with its file.

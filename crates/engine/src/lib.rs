@@ -34,6 +34,7 @@ pub use self::result::{
     display_value,
 };
 pub use self::session::{KillHandle, ProgressHandle, Session, SessionOptions};
+pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_types::{Batch, Condition, Error, Level, Result, SqlType, TypeKind};
 
 /// What VERSION() answers: the version of MySQL that Mayfly is compatible with, and its name.

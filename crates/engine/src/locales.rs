@@ -19,5 +19,8 @@ pub(crate) fn canonical(text: &str) -> Option<&'static str> {
     if let Ok(position) = text.parse::<usize>() {
         return LOCALES.get(position).copied();
     }
-    LOCALES.iter().copied().find(|known| known.eq_ignore_ascii_case(text))
+    LOCALES
+        .iter()
+        .copied()
+        .find(|known| known.eq_ignore_ascii_case(text))
 }

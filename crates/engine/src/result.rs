@@ -117,21 +117,32 @@ impl StatementResult {
     /// [`Self::row_bytes`] as text; bytes that are no UTF-8 are replaced.
     pub fn row_text(&self, row: usize) -> Vec<Option<String>> {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        self.row_bytes(row).into_iter().map(|value| value.map(text)).collect()
+        self.row_bytes(row)
+            .into_iter()
+            .map(|value| value.map(text))
+            .collect()
     }
 
     /// All rows as text.
     pub fn rows_text(&self) -> Vec<Vec<Option<String>>> {
-        let rows = self.batches.iter().flat_map(|batch| {
-            (0..batch.row_count()).map(move |row| self.row_of(batch, row))
-        });
+        let rows = self
+            .batches
+            .iter()
+            .flat_map(|batch| (0..batch.row_count()).map(move |row| self.row_of(batch, row)));
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        rows.map(|row| row.into_iter().map(|value| value.map(text)).collect()).collect()
+        rows.map(|row| row.into_iter().map(|value| value.map(text)).collect())
+            .collect()
     }
 }
 
 /// Appends the displayed bytes of a value to `out`; false, and nothing is appended, for NULL.
-pub fn display_value(column: &ResultColumn, batch: &Batch, index: usize, row: usize, out: &mut Vec<u8>) -> bool {
+pub fn display_value(
+    column: &ResultColumn,
+    batch: &Batch,
+    index: usize,
+    row: usize,
+    out: &mut Vec<u8>,
+) -> bool {
     convert::display_row(batch.column(index), row, &column.ty, out)
 }
 
@@ -175,10 +186,19 @@ impl std::fmt::Display for StatementSummary {
             1 => "1 temporary table".to_owned(),
             n => format!("{n} temporary tables"),
         };
-        write!(f, "{tables}, {} rows, {} in memory", self.rows_written, Bytes(self.memory_peak))?;
+        write!(
+            f,
+            "{tables}, {} rows, {} in memory",
+            self.rows_written,
+            Bytes(self.memory_peak)
+        )?;
         match self.disk_tables {
             0 => Ok(()),
-            n => write!(f, ", {n} overflowed ({} written)", Bytes(self.bytes_overflowed)),
+            n => write!(
+                f,
+                ", {n} overflowed ({} written)",
+                Bytes(self.bytes_overflowed)
+            ),
         }
     }
 }
@@ -252,7 +272,11 @@ impl<'s> ResultStream<'s> {
                 let batches = std::mem::take(&mut result.batches);
                 (result, Source::Batches(batches.into_iter()))
             }
-            Outcome::Rows { columns, rows, context } => {
+            Outcome::Rows {
+                columns,
+                rows,
+                context,
+            } => {
                 let result = StatementResult {
                     columns,
                     ..StatementResult::default()

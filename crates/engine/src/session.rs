@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use mayfly_exec::{ExecutionOptions, Progress, StatementContext};
-use mayfly_functions::context::{RandomStates, SessionFacts};
-use mayfly_functions::{EvaluationContext, UserVariables};
+use mayfly_functions::context::{MysqlRandom, RandomStates, SessionFacts};
+use mayfly_functions::{EvaluationContext, SignatureContext, UserVariables};
 use mayfly_memory::Budget;
 use mayfly_plan::TableId;
 use mayfly_plan::catalog::VariableScope;
 use mayfly_storage::temptable::{
-    HashFunction, StatementOwner, TempTableContext, TempTableOptions,
+    HashFunction, RegistryEntry, StatementOwner, TempTableContext, TempTableOptions,
 };
 use mayfly_storage::{BaseTableContext, Table};
 use mayfly_types::error::codes;
@@ -136,6 +136,7 @@ pub struct Session {
     pub(crate) row_count: i64,
     pub(crate) found_rows: u64,
     pub(crate) last_summary: StatementSummary,
+    finished_temporary_tables: Vec<RegistryEntry>,
     statement_text: Arc<str>,
     started_at: i64,
     pub(crate) local_files: bool,
@@ -166,7 +167,12 @@ impl Session {
             temp_space: temp_space.clone(),
             closed: AtomicBool::new(false),
         };
-        let seed = database.options.clock.now_utc_microseconds().cast_unsigned() ^ id;
+        let seed = database
+            .options
+            .clock
+            .now_utc_microseconds()
+            .cast_unsigned()
+            ^ id;
         Self {
             shared: Arc::new(shared),
             user: Arc::from(user_text),
@@ -186,6 +192,7 @@ impl Session {
             row_count: -1,
             found_rows: 0,
             last_summary: StatementSummary::default(),
+            finished_temporary_tables: Vec::new(),
             statement_text: Arc::from(""),
             started_at: database.options.clock.now_utc_microseconds(),
             local_files: true,
@@ -302,6 +309,11 @@ impl Session {
         &self.last_summary
     }
 
+    /// The records of the temporary tables that the last statement used and gave back.
+    pub fn finished_temporary_tables(&self) -> Vec<RegistryEntry> {
+        self.finished_temporary_tables.clone()
+    }
+
     /// Ends the running statement from another thread.
     pub fn kill_handle(&self) -> KillHandle {
         self.shared.kill.clone()
@@ -324,7 +336,12 @@ impl Session {
         };
         self.statement_text = Arc::from(text);
         self.last_summary = StatementSummary::begin(text);
-        let mut activity = self.shared.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        self.finished_temporary_tables.clear();
+        let mut activity = self
+            .shared
+            .activity
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         activity.statement = Some(Arc::clone(&self.statement_text));
         activity.since = Instant::now();
         drop(activity);
@@ -341,11 +358,18 @@ impl Session {
 
     /// The statement ended, one way or the other.
     pub(crate) fn end(&mut self) {
-        let mut activity = self.shared.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut activity = self
+            .shared
+            .activity
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         activity.statement = None;
         activity.since = Instant::now();
         drop(activity);
-        self.last_summary.elapsed = self.last_summary.begun.map_or(Duration::ZERO, |at| at.elapsed());
+        self.last_summary.elapsed = self
+            .last_summary
+            .begun
+            .map_or(Duration::ZERO, |at| at.elapsed());
     }
 
     /// The moment at which the statement began: microseconds since 1970 UTC.
@@ -396,8 +420,22 @@ impl Session {
 
     pub(crate) fn set_current_database(&mut self, name: Option<&str>) {
         self.current_database = name.map(Arc::from);
-        let mut activity = self.shared.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut activity = self
+            .shared
+            .activity
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         activity.database = self.current_database.clone();
+    }
+
+    /// `rand_seed1` and `rand_seed2`: the state of RAND() without an argument.
+    pub(crate) fn set_random_seed(&self, name: &str, number: u64) {
+        let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+        let (seed1, seed2) = random.session.seeds();
+        random.session = match name {
+            "rand_seed1" => MysqlRandom::from_seeds(number, seed2),
+            _ => MysqlRandom::from_seeds(seed1, number),
+        };
     }
 
     /// The session's own value of a variable.
@@ -413,7 +451,8 @@ impl Session {
 
     fn reread_options(&mut self) {
         let options = StatementOptions::read(&self.settings, &self.database.options);
-        self.temp_space.set_limit(space_limit(options.max_tmp_session_space_usage));
+        self.temp_space
+            .set_limit(space_limit(options.max_tmp_session_space_usage));
         self.options = Arc::new(options);
     }
 
@@ -443,7 +482,9 @@ impl Session {
         if self.temporary_tables.is_empty() {
             return None;
         }
-        self.temporary_tables.get(&(database.to_owned(), name.to_owned())).cloned()
+        self.temporary_tables
+            .get(&(database.to_owned(), name.to_owned()))
+            .cloned()
     }
 
     /// The session's temporary tables.
@@ -486,13 +527,18 @@ impl Session {
         let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
         let position = variables::position(name).ok_or_else(unknown)?;
         let variable = variables::all()[position];
-        let wrong = |word: &str| codes::ER_INCORRECT_GLOBAL_LOCAL_VAR.with(&[&variable.name, &word]);
+        let wrong =
+            |word: &str| codes::ER_INCORRECT_GLOBAL_LOCAL_VAR.with(&[&variable.name, &word]);
         let ty = variable.sql_type();
         match (scope, variable.scope) {
             (Some(VariableScope::Session), Scope::Global) => Err(wrong("GLOBAL")),
             (Some(VariableScope::Global), Scope::Session) => Err(wrong("SESSION")),
             (Some(VariableScope::Global), _) | (None, Scope::Global) => {
-                let globals = self.database.globals.read().unwrap_or_else(PoisonError::into_inner);
+                let globals = self
+                    .database
+                    .globals
+                    .read()
+                    .unwrap_or_else(PoisonError::into_inner);
                 Ok((variable.value(globals.at(position)), ty))
             }
             _ => {
@@ -507,8 +553,15 @@ impl Session {
     pub(crate) fn computed_variable(&self, name: &str) -> Option<Value> {
         let count = |errors_only: bool| {
             let conditions = self.diagnostics.conditions();
-            let errors = conditions.iter().filter(|c| c.level == Level::Error).count() as u64;
-            if errors_only { errors } else { self.diagnostics.count() }
+            let errors = conditions
+                .iter()
+                .filter(|c| c.level == Level::Error)
+                .count() as u64;
+            if errors_only {
+                errors
+            } else {
+                self.diagnostics.count()
+            }
         };
         Some(match name {
             "warning_count" => Value::UInt(count(false)),
@@ -583,6 +636,12 @@ impl Session {
                 cte_max_recursion_depth: options.cte_max_recursion_depth,
                 ..ExecutionOptions::new(database.threads)
             },
+            signature: SignatureContext {
+                sql_mode: options.sql_mode,
+                div_precision_increment: options.plan.div_precision_increment,
+                group_concat_max_len: options.group_concat_max_len,
+                collation_connection: options.collation_connection,
+            },
             temp,
             tables,
             counters: Arc::default(),
@@ -597,7 +656,10 @@ impl Session {
         let done = &context.counters;
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         counters.add(Counter::HandlerReadFirst, get(&done.handler_read_first));
-        counters.add(Counter::HandlerReadRndNext, get(&done.handler_read_rnd_next));
+        counters.add(
+            Counter::HandlerReadRndNext,
+            get(&done.handler_read_rnd_next),
+        );
         counters.add(Counter::HandlerReadRnd, get(&done.handler_read_rnd));
         counters.add(Counter::HandlerReadKey, get(&done.handler_read_key));
         counters.add(Counter::HandlerWrite, get(&done.handler_write));
@@ -607,6 +669,8 @@ impl Session {
         counters.add(Counter::SelectScan, get(&done.select_scan));
         counters.add(Counter::SelectFullJoin, get(&done.select_full_join));
         let temp = context.temp.counters();
+        self.finished_temporary_tables
+            .extend(temp.finished_tables());
         let summary = &mut self.last_summary;
         summary.temporary_tables += get(&temp.created_tmp_tables);
         summary.disk_tables += get(&temp.created_tmp_disk_tables);
@@ -616,7 +680,10 @@ impl Session {
         summary.disk_peak = summary.disk_peak.max(context.temp.temp_space().peak());
         summary.rows_written += get(&temp.rows_written);
         counters.add(Counter::CreatedTmpTables, get(&temp.created_tmp_tables));
-        counters.add(Counter::CreatedTmpDiskTables, get(&temp.created_tmp_disk_tables));
+        counters.add(
+            Counter::CreatedTmpDiskTables,
+            get(&temp.created_tmp_disk_tables),
+        );
         counters.add(Counter::SortMergePasses, get(&temp.sort_merge_passes));
         counters.add(Counter::TmpBytesOverflowed, get(&temp.bytes_overflowed));
     }
@@ -627,7 +694,8 @@ impl Drop for Session {
         let tables = i64::try_from(self.temporary_tables.len()).unwrap_or(0);
         self.temporary_tables.clear();
         self.database.count_user_tables(-tables);
-        self.database.session_ended(self.shared.id, &self.shared.counters);
+        self.database
+            .session_ended(self.shared.id, &self.shared.counters);
     }
 }
 
@@ -637,7 +705,10 @@ pub(crate) struct StatementTables(pub(crate) Vec<(TableId, Arc<dyn Table>)>);
 impl mayfly_exec::TableOpener for StatementTables {
     fn open(&self, id: TableId) -> Result<Arc<dyn Table>> {
         let found = self.0.iter().find(|(known, _)| *known == id);
-        let missing = || codes::ER_UNKNOWN_ERROR.with(&[&"a plan names a table that it did not list"]);
-        found.map(|(_, table)| Arc::clone(table)).ok_or_else(missing)
+        let missing =
+            || codes::ER_UNKNOWN_ERROR.with(&[&"a plan names a table that it did not list"]);
+        found
+            .map(|(_, table)| Arc::clone(table))
+            .ok_or_else(missing)
     }
 }

@@ -1,7 +1,7 @@
 //! The names of time zones that `time_zone` takes.
 
-use mayfly_types::error::codes;
 use mayfly_types::Result;
+use mayfly_types::error::codes;
 
 /// The zone in the form in which it is kept: `SYSTEM`, an offset `+hh:mm`, or a name; 1298 for
 /// anything else.
@@ -21,18 +21,26 @@ pub(crate) fn checked(text: &str) -> Result<String> {
 
 /// An offset between -13:59 and +14:00, with two digits for the hours.
 fn offset(text: &str) -> Option<String> {
-    let sign = text.chars().next().filter(|sign| matches!(sign, '+' | '-'))?;
+    let sign = text
+        .chars()
+        .next()
+        .filter(|sign| matches!(sign, '+' | '-'))?;
     let (hours, minutes) = text[1..].split_once(':')?;
     let digits = |part: &str, most: usize| {
         let right = !part.is_empty() && part.len() <= most;
-        (right && part.bytes().all(|byte| byte.is_ascii_digit())).then(|| part.parse::<i32>().ok())?
+        (right && part.bytes().all(|byte| byte.is_ascii_digit()))
+            .then(|| part.parse::<i32>().ok())?
     };
     let (hours, minutes) = (digits(hours, 2)?, digits(minutes, 2)?);
     if minutes > 59 {
         return None;
     }
     let total = hours * 60 + minutes;
-    let in_range = if sign == '-' { total <= 13 * 60 + 59 } else { total <= 14 * 60 };
+    let in_range = if sign == '-' {
+        total <= 13 * 60 + 59
+    } else {
+        total <= 14 * 60
+    };
     in_range.then(|| format!("{sign}{hours:02}:{minutes:02}"))
 }
 

@@ -197,6 +197,19 @@ impl MysqlRandom {
         }
     }
 
+    /// The generator in a state: `rand_seed1` and `rand_seed2`.
+    pub fn from_seeds(seed1: u64, seed2: u64) -> Self {
+        Self {
+            seed1: seed1 % RANDOM_MODULUS,
+            seed2: seed2 % RANDOM_MODULUS,
+        }
+    }
+
+    /// The state.
+    pub fn seeds(self) -> (u64, u64) {
+        (self.seed1, self.seed2)
+    }
+
     /// The next number, at least 0 and less than 1.
     #[expect(
         clippy::should_implement_trait,

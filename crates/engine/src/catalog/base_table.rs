@@ -77,6 +77,26 @@ impl BaseTable {
         self.next_auto_increment.load(Ordering::Relaxed)
     }
 
+    /// Takes the next number of the series `offset`, `offset` + `step`, …
+    pub(crate) fn take_auto_increment(&self, step: u64, offset: u64) -> u64 {
+        // An offset beyond the step is ignored, as the manual says of auto_increment_offset.
+        let offset = if offset > step { 1 } else { offset };
+        let in_series = |next: u64| match next.checked_sub(offset) {
+            Some(past) => past
+                .div_ceil(step)
+                .saturating_mul(step)
+                .saturating_add(offset),
+            None => offset,
+        };
+        let take = |next: u64| Some(in_series(next).saturating_add(1));
+        match self
+            .next_auto_increment
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+        {
+            Ok(next) | Err(next) => in_series(next),
+        }
+    }
+
     /// Rows were numbered up to `next - 1`.
     pub(crate) fn advance_auto_increment(&self, next: u64) {
         self.next_auto_increment.fetch_max(next, Ordering::Relaxed);

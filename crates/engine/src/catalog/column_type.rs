@@ -9,7 +9,6 @@ use mayfly_types::{CollationId, Diagnostics, Level, Result, SqlType, TypeKind};
 
 use crate::character_sets;
 
-
 /// The longest row, and so the longest VARCHAR, in bytes.
 const ROW_BYTES_MAX: u64 = 65_535;
 
@@ -59,22 +58,28 @@ pub(crate) fn resolve(
     written: &ColumnType,
     context: &TypeContext<'_>,
 ) -> Result<(SqlType, bool)> {
-    let explicit =
-        resolve_collation(written.charset.as_deref(), written.collation.as_deref())?;
+    let explicit = resolve_collation(written.charset.as_deref(), written.collation.as_deref())?;
     let mut collation = explicit.unwrap_or(context.table_collation);
     if written.binary && written.collation.is_none() {
-        context.diagnostics.warn(codes::ER_WARN_DEPRECATED_SYNTAX.with(&[
-            &"BINARY as attribute of a type",
-            &"a CHARACTER SET clause with _bin collation",
-        ]));
+        context
+            .diagnostics
+            .warn(codes::ER_WARN_DEPRECATED_SYNTAX.with(&[
+                &"BINARY as attribute of a type",
+                &"a CHARACTER SET clause with _bin collation",
+            ]));
         let set = character_sets::row(collation).character_set;
         let bin = format!("{set}_bin");
-        collation = character_sets::collation_by_name(&bin).map_or(collation, |row| row.collation_id());
+        collation =
+            character_sets::collation_by_name(&bin).map_or(collation, |row| row.collation_id());
     }
     let is_explicit = explicit.is_some() || written.binary;
     let ty = match written.kind {
-        Written::TinyInt | Written::SmallInt | Written::MediumInt | Written::Int
-        | Written::BigInt | Written::Serial => integer(column, written, context)?,
+        Written::TinyInt
+        | Written::SmallInt
+        | Written::MediumInt
+        | Written::Int
+        | Written::BigInt
+        | Written::Serial => integer(column, written, context)?,
         Written::Decimal => decimal(column, written, context)?,
         Written::Float | Written::Double => approximate(column, written, context)?,
         Written::Bit => {
@@ -88,7 +93,11 @@ pub(crate) fn resolve(
             SqlType::bit(u32::try_from(bits).unwrap_or(64))
         }
         Written::Char | Written::Binary => {
-            let collation = if written.kind == Written::Binary { CollationId::BINARY } else { collation };
+            let collation = if written.kind == Written::Binary {
+                CollationId::BINARY
+            } else {
+                collation
+            };
             let length = written.length.unwrap_or(1);
             if length > 255 {
                 return Err(codes::ER_TOO_BIG_FIELDLENGTH.with(&[&column, &255]));
@@ -113,15 +122,26 @@ pub(crate) fn resolve(
             if written.length.is_some_and(|length| length != 4) {
                 return Err(codes::ER_INVALID_YEAR_COLUMN_LENGTH.error());
             }
-            SqlType { unsigned: true, ..SqlType::temporal(TypeKind::Year, 0) }
+            SqlType {
+                unsigned: true,
+                ..SqlType::temporal(TypeKind::Year, 0)
+            }
         }
         Written::Enum => members(column, TypeKind::Enum, written, collation, context)?,
         Written::Set => members(column, TypeKind::Set, written, collation, context)?,
         Written::Json => SqlType::json(),
-        Written::Geometry | Written::Point | Written::LineString | Written::Polygon
-        | Written::MultiPoint | Written::MultiLineString | Written::MultiPolygon
-        | Written::GeometryCollection | Written::Vector => {
-            return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&format!("{:?}", written.kind).to_uppercase()]));
+        Written::Geometry
+        | Written::Point
+        | Written::LineString
+        | Written::Polygon
+        | Written::MultiPoint
+        | Written::MultiLineString
+        | Written::MultiPolygon
+        | Written::GeometryCollection
+        | Written::Vector => {
+            return Err(
+                codes::ER_NOT_SUPPORTED_YET.with(&[&format!("{:?}", written.kind).to_uppercase()])
+            );
         }
     };
     let has_collation = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
@@ -130,11 +150,15 @@ pub(crate) fn resolve(
 }
 
 fn deprecated(context: &TypeContext<'_>, what: &str) {
-    context.diagnostics.warn(codes::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.with(&[&what]));
+    context
+        .diagnostics
+        .warn(codes::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.with(&[&what]));
 }
 
 fn zerofill_is_deprecated(context: &TypeContext<'_>) {
-    context.diagnostics.warn(codes::ER_WARN_DEPRECATED_ZEROFILL.error());
+    context
+        .diagnostics
+        .warn(codes::ER_WARN_DEPRECATED_ZEROFILL.error());
 }
 
 fn integer(column: &str, written: &ColumnType, context: &TypeContext<'_>) -> Result<SqlType> {
@@ -181,7 +205,11 @@ fn decimal(column: &str, written: &ColumnType, context: &TypeContext<'_>) -> Res
         return Err(codes::ER_TOO_BIG_SCALE.with(&[&scale, &column, &DECIMAL_SCALE_MAX]));
     }
     if precision > u64::from(DECIMAL_PRECISION_MAX) {
-        return Err(codes::ER_TOO_BIG_PRECISION.with(&[&precision, &column, &DECIMAL_PRECISION_MAX]));
+        return Err(codes::ER_TOO_BIG_PRECISION.with(&[
+            &precision,
+            &column,
+            &DECIMAL_PRECISION_MAX,
+        ]));
     }
     if scale > precision {
         return Err(codes::ER_M_BIGGER_THAN_D.with(&[&column]));
@@ -199,16 +227,25 @@ fn decimal(column: &str, written: &ColumnType, context: &TypeContext<'_>) -> Res
 }
 
 fn unsigned_approximate(context: &TypeContext<'_>) {
-    context.diagnostics.warn(codes::ER_WARN_DEPRECATED_UNSIGNED.error());
+    context
+        .diagnostics
+        .warn(codes::ER_WARN_DEPRECATED_UNSIGNED.error());
 }
 
 fn approximate(column: &str, written: &ColumnType, context: &TypeContext<'_>) -> Result<SqlType> {
-    let mut kind = if written.kind == Written::Float { TypeKind::Float } else { TypeKind::Double };
+    let mut kind = if written.kind == Written::Float {
+        TypeKind::Float
+    } else {
+        TypeKind::Double
+    };
     let mut decimals = DECIMALS_NOT_FIXED;
     let mut length = None;
     match (written.length, written.scale) {
         (Some(digits), Some(scale)) => {
-            deprecated(context, "Specifying number of digits for floating point data types");
+            deprecated(
+                context,
+                "Specifying number of digits for floating point data types",
+            );
             if scale > u64::from(DECIMAL_SCALE_MAX) {
                 return Err(codes::ER_TOO_BIG_SCALE.with(&[&scale, &column, &DECIMAL_SCALE_MAX]));
             }
@@ -226,7 +263,11 @@ fn approximate(column: &str, written: &ColumnType, context: &TypeContext<'_>) ->
             if bits > 53 {
                 return Err(codes::ER_WRONG_FIELD_SPEC.with(&[&column]));
             }
-            kind = if bits > 24 { TypeKind::Double } else { TypeKind::Float };
+            kind = if bits > 24 {
+                TypeKind::Double
+            } else {
+                TypeKind::Float
+            };
         }
         _ => {}
     }
@@ -241,7 +282,11 @@ fn approximate(column: &str, written: &ColumnType, context: &TypeContext<'_>) ->
         kind,
         unsigned: written.unsigned || written.zerofill,
         zerofill: written.zerofill,
-        length: length.unwrap_or(if kind == TypeKind::Float { 12 } else { double.length }),
+        length: length.unwrap_or(if kind == TypeKind::Float {
+            12
+        } else {
+            double.length
+        }),
         decimals,
         ..double
     })
@@ -262,12 +307,19 @@ fn varchar(
             return Err(codes::ER_TOO_BIG_FIELDLENGTH.with(&[&column, &longest]));
         }
         let binary = collation == CollationId::BINARY;
-        let (from, to) = if binary { ("VARBINARY", "BLOB") } else { ("VARCHAR", "TEXT") };
+        let (from, to) = if binary {
+            ("VARBINARY", "BLOB")
+        } else {
+            ("VARCHAR", "TEXT")
+        };
         let note = codes::ER_AUTO_CONVERT.with(&[&column, &from, &to]);
         context.diagnostics.push(Level::Note, note);
         return Ok(text_of_bytes(length.saturating_mul(bytes_max), collation));
     }
-    Ok(SqlType::varchar(u32::try_from(length).unwrap_or(u32::MAX), collation))
+    Ok(SqlType::varchar(
+        u32::try_from(length).unwrap_or(u32::MAX),
+        collation,
+    ))
 }
 
 /// TEXT(n) and BLOB(n): the smallest kind that holds n characters.
@@ -312,10 +364,16 @@ fn members(
         _ => member.trim_end_matches(' ').to_owned(),
     };
     let members: Vec<String> = written.members.iter().map(trim).collect();
-    let name = if kind == TypeKind::Enum { "ENUM" } else { "SET" };
+    let name = if kind == TypeKind::Enum {
+        "ENUM"
+    } else {
+        "SET"
+    };
     for (position, member) in members.iter().enumerate() {
         let equal = |other: &&String| {
-            collation.compare(other.as_bytes(), member.as_bytes()).is_eq()
+            collation
+                .compare(other.as_bytes(), member.as_bytes())
+                .is_eq()
         };
         if members[..position].iter().any(|other| equal(&other)) {
             let error = codes::ER_DUPLICATED_VALUE_IN_TYPE.with(&[&column, member, &name]);

@@ -2,7 +2,8 @@
 //! errors of what cannot be.
 
 use mayfly_syntax::ast::{
-    self, ColumnAttribute, CreateTable, Expr, GeneratedStorage, KeyKind, KeyPartTarget, TableElement,
+    self, ColumnAttribute, CreateTable, Expr, GeneratedStorage, KeyKind, KeyPartTarget,
+    TableElement,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Level, Result, SqlMode, TypeKind, Value};
@@ -21,9 +22,19 @@ const NAME_LENGTH_MAX: usize = 64;
 
 /// Options as SHOW CREATE TABLE orders them.
 const OPTION_ORDER: &[&str] = &[
-    "MIN_ROWS", "MAX_ROWS", "AVG_ROW_LENGTH", "PACK_KEYS", "STATS_PERSISTENT",
-    "STATS_AUTO_RECALC", "STATS_SAMPLE_PAGES", "CHECKSUM", "DELAY_KEY_WRITE", "ROW_FORMAT",
-    "KEY_BLOCK_SIZE", "COMPRESSION", "CONNECTION",
+    "MIN_ROWS",
+    "MAX_ROWS",
+    "AVG_ROW_LENGTH",
+    "PACK_KEYS",
+    "STATS_PERSISTENT",
+    "STATS_AUTO_RECALC",
+    "STATS_SAMPLE_PAGES",
+    "CHECKSUM",
+    "DELAY_KEY_WRITE",
+    "ROW_FORMAT",
+    "KEY_BLOCK_SIZE",
+    "COMPRESSION",
+    "CONNECTION",
 ];
 
 /// 1059, 1103 and 1166: names that cannot be.
@@ -88,8 +99,16 @@ pub(crate) fn definition(
 }
 
 fn default_engine(session: &Session, temporary: bool) -> String {
-    let name = if temporary { "default_tmp_storage_engine" } else { "default_storage_engine" };
-    session.settings().text(name).map_or("InnoDB", |name| name).to_owned()
+    let name = if temporary {
+        "default_tmp_storage_engine"
+    } else {
+        "default_storage_engine"
+    };
+    session
+        .settings()
+        .text(name)
+        .map_or("InnoDB", |name| name)
+        .to_owned()
 }
 
 struct Builder<'s> {
@@ -142,7 +161,12 @@ impl Builder<'_> {
             return Ok(());
         }
         let unknown = codes::ER_UNKNOWN_STORAGE_ENGINE.with(&[&name]);
-        if self.session.options().sql_mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
+        if self
+            .session
+            .options()
+            .sql_mode
+            .has(SqlMode::NO_ENGINE_SUBSTITUTION)
+        {
             return Err(unknown);
         }
         let diagnostics = self.session.diagnostics();
@@ -212,9 +236,12 @@ impl Builder<'_> {
             }
         }
         if new.auto_increment {
-            let numeric = new.ty.is_integer() || matches!(new.ty.kind, TypeKind::Float | TypeKind::Double);
-            let has_default =
-                column.attributes.iter().any(|a| matches!(a, ColumnAttribute::Default(_)));
+            let numeric =
+                new.ty.is_integer() || matches!(new.ty.kind, TypeKind::Float | TypeKind::Double);
+            let has_default = column
+                .attributes
+                .iter()
+                .any(|a| matches!(a, ColumnAttribute::Default(_)));
             if !numeric || matches!(new.ty.kind, TypeKind::Bit | TypeKind::Year) {
                 return Err(codes::ER_WRONG_FIELD_SPEC.with(&[&column.name]));
             }
@@ -249,16 +276,27 @@ impl Builder<'_> {
         }
         if expressions::is_now(expr) {
             let moment = matches!(column.ty.kind, TypeKind::DateTime | TypeKind::Timestamp);
-            return if moment { Ok(ColumnDefault::Now) } else { Err(invalid()) };
+            return if moment {
+                Ok(ColumnDefault::Now)
+            } else {
+                Err(invalid())
+            };
         }
         let (value, ty) = expressions::evaluate(self.session, expr)?;
         if value.is_null() {
             let wrong = !column.nullable;
-            return if wrong { Err(invalid()) } else { Ok(ColumnDefault::Null) };
+            return if wrong {
+                Err(invalid())
+            } else {
+                Ok(ColumnDefault::Null)
+            };
         }
         let is_long = matches!(
             column.ty.kind,
-            TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
+            TypeKind::TinyText
+                | TypeKind::Text
+                | TypeKind::MediumText
+                | TypeKind::LongText
                 | TypeKind::Json
         );
         if is_long {
@@ -266,7 +304,9 @@ impl Builder<'_> {
         }
         let storing = Storing::strict(self.session)?;
         let diagnostics = self.session.diagnostics();
-        let stored = storing.value(&value, &ty, column, 1, diagnostics).map_err(|_| invalid())?;
+        let stored = storing
+            .value(&value, &ty, column, 1, diagnostics)
+            .map_err(|_| invalid())?;
         Ok(ColumnDefault::Value(stored))
     }
 
@@ -305,11 +345,16 @@ impl Builder<'_> {
     }
 
     fn foreign_key(&mut self, foreign: &ast::ForeignKey) -> Result<()> {
-        let positions: Option<Vec<usize>> =
-            foreign.columns.iter().map(|name| self.table.column_position(name)).collect();
+        let positions: Option<Vec<usize>> = foreign
+            .columns
+            .iter()
+            .map(|name| self.table.column_position(name))
+            .collect();
         if positions.is_none() {
-            let missing =
-                foreign.columns.iter().find(|name| self.table.column_position(name).is_none());
+            let missing = foreign
+                .columns
+                .iter()
+                .find(|name| self.table.column_position(name).is_none());
             let missing = missing.map_or("", String::as_str);
             return Err(codes::ER_KEY_COLUMN_DOES_NOT_EXIST.with(&[&missing]));
         }
@@ -328,7 +373,13 @@ impl Builder<'_> {
 
     fn key(&mut self, key: &ast::KeyDefinition) -> Result<()> {
         let primary = key.kind == KeyKind::Primary;
-        if primary && self.table.keys.iter().any(|known| known.kind == KeyKind::Primary) {
+        if primary
+            && self
+                .table
+                .keys
+                .iter()
+                .any(|known| known.kind == KeyKind::Primary)
+        {
             return Err(codes::ER_MULTIPLE_PRI_KEY.error());
         }
         let mut parts = Vec::with_capacity(key.parts.len());
@@ -351,7 +402,12 @@ impl Builder<'_> {
                 if name.eq_ignore_ascii_case("PRIMARY") || name.is_empty() {
                     return Err(codes::ER_WRONG_NAME_FOR_INDEX.with(&[name]));
                 }
-                if self.table.keys.iter().any(|known| same_name(&known.name, name)) {
+                if self
+                    .table
+                    .keys
+                    .iter()
+                    .any(|known| same_name(&known.name, name))
+                {
                     return Err(codes::ER_DUP_KEYNAME.with(&[name]));
                 }
                 name.clone()
@@ -359,7 +415,10 @@ impl Builder<'_> {
             (None, false) => self.key_name(&parts),
         };
         let option = |name: &str| {
-            key.options.iter().find(|option| option.name == name).map(|option| option.value.clone())
+            key.options
+                .iter()
+                .find(|option| option.name == name)
+                .map(|option| option.value.clone())
         };
         self.table.keys.push(KeyDefinition {
             kind: key.kind,
@@ -382,12 +441,18 @@ impl Builder<'_> {
         };
         let taken = |name: &str| {
             name.eq_ignore_ascii_case("PRIMARY")
-                || self.table.keys.iter().any(|known| same_name(&known.name, name))
+                || self
+                    .table
+                    .keys
+                    .iter()
+                    .any(|known| same_name(&known.name, name))
         };
         if !taken(&base) {
             return base;
         }
-        let numbered = (2..).map(|number| format!("{base}_{number}")).find(|name| !taken(name));
+        let numbered = (2..)
+            .map(|number| format!("{base}_{number}"))
+            .find(|name| !taken(name));
         numbered.unwrap_or(base)
     }
 
@@ -412,7 +477,11 @@ impl Builder<'_> {
             TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
         );
         if matches!(kind, KeyKind::FullText | KeyKind::Spatial) {
-            return Ok(KeyPart { target: KeyTarget::Column(position), prefix: None, descending: false });
+            return Ok(KeyPart {
+                target: KeyTarget::Column(position),
+                prefix: None,
+                descending: false,
+            });
         }
         if is_long && prefix.is_none() {
             return Err(codes::ER_BLOB_KEY_WITHOUT_LENGTH.with(&[name]));
@@ -451,7 +520,9 @@ impl Builder<'_> {
             })
         };
         let functional = |key: &KeyDefinition| {
-            key.parts.iter().any(|part| matches!(part.target, KeyTarget::Expression(_)))
+            key.parts
+                .iter()
+                .any(|part| matches!(part.target, KeyTarget::Expression(_)))
         };
         // MySQL's order: the primary key, unique keys (those without NULL first), others as written,
         // those over expressions, full-text keys.
@@ -463,7 +534,11 @@ impl Builder<'_> {
             _ if functional(key) => 4,
             _ => 3,
         });
-        let mut numbered = table.columns.iter().enumerate().filter(|(_, c)| c.auto_increment);
+        let mut numbered = table
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| c.auto_increment);
         if let Some((position, _)) = numbered.next() {
             let leads = |key: &KeyDefinition| {
                 matches!(key.parts.first().map(|part| &part.target),
@@ -493,8 +568,11 @@ impl Builder<'_> {
     fn index_foreign_keys(&mut self) {
         for number in 0..self.table.foreign_keys.len() {
             let foreign = &self.table.foreign_keys[number];
-            let positions: Vec<usize> =
-                foreign.columns.iter().filter_map(|name| self.table.column_position(name)).collect();
+            let positions: Vec<usize> = foreign
+                .columns
+                .iter()
+                .filter_map(|name| self.table.column_position(name))
+                .collect();
             let leads = |key: &KeyDefinition| {
                 key.parts.len() >= positions.len()
                     && key.parts.iter().zip(&positions).all(|(part, position)| {
@@ -511,7 +589,11 @@ impl Builder<'_> {
             };
             let parts: Vec<KeyPart> = positions.iter().map(part).collect();
             let explicit = !foreign.name.contains("_ibfk_");
-            let name = if explicit { foreign.name.clone() } else { self.key_name(&parts) };
+            let name = if explicit {
+                foreign.name.clone()
+            } else {
+                self.key_name(&parts)
+            };
             self.table.keys.push(KeyDefinition {
                 kind: KeyKind::Plain,
                 name,
@@ -525,8 +607,6 @@ impl Builder<'_> {
         }
     }
 }
-
-
 
 fn single_key(kind: KeyKind, column: &ast::ColumnDefinition) -> ast::KeyDefinition {
     ast::KeyDefinition {

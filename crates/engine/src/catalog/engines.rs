@@ -15,17 +15,59 @@ pub(crate) struct Engine {
 
 /// The engines.
 pub(crate) const ENGINES: &[Engine] = &[
-    Engine { name: "InnoDB", support: "DEFAULT", comment: "Mayfly's base tables, under the name that statements use", transactions: true },
-    Engine { name: "MEMORY", support: "YES", comment: "Mayfly's base tables; BLOB and TEXT columns are allowed", transactions: false },
-    Engine { name: "MyISAM", support: "YES", comment: "Mayfly's base tables, under the name that statements use", transactions: false },
-    Engine { name: "CSV", support: "YES", comment: "Mayfly's base tables, under the name that statements use", transactions: false },
-    Engine { name: "ARCHIVE", support: "YES", comment: "Mayfly's base tables, under the name that statements use", transactions: false },
-    Engine { name: "BLACKHOLE", support: "YES", comment: "Mayfly's base tables, under the name that statements use", transactions: false },
-    Engine { name: "PERFORMANCE_SCHEMA", support: "YES", comment: "What the engine knows of itself", transactions: false },
+    Engine {
+        name: "InnoDB",
+        support: "DEFAULT",
+        comment: "Mayfly's base tables, under the name that statements use",
+        transactions: true,
+    },
+    Engine {
+        name: "MEMORY",
+        support: "YES",
+        comment: "Mayfly's base tables; BLOB and TEXT columns are allowed",
+        transactions: false,
+    },
+    Engine {
+        name: "MyISAM",
+        support: "YES",
+        comment: "Mayfly's base tables, under the name that statements use",
+        transactions: false,
+    },
+    Engine {
+        name: "CSV",
+        support: "YES",
+        comment: "Mayfly's base tables, under the name that statements use",
+        transactions: false,
+    },
+    Engine {
+        name: "ARCHIVE",
+        support: "YES",
+        comment: "Mayfly's base tables, under the name that statements use",
+        transactions: false,
+    },
+    Engine {
+        name: "BLACKHOLE",
+        support: "YES",
+        comment: "Mayfly's base tables, under the name that statements use",
+        transactions: false,
+    },
+    Engine {
+        name: "PERFORMANCE_SCHEMA",
+        support: "YES",
+        comment: "What the engine knows of itself",
+        transactions: false,
+    },
 ];
 
 /// The name as the engine writes it itself; HEAP is MEMORY.
 pub(crate) fn canonical(name: &str) -> Option<&'static str> {
-    let name = if name.eq_ignore_ascii_case("HEAP") { "MEMORY" } else { name };
-    ENGINES.iter().map(|engine| engine.name).find(|known| known.eq_ignore_ascii_case(name))
+    let name = if name.eq_ignore_ascii_case("HEAP") {
+        "MEMORY"
+    } else {
+        name
+    };
+    ENGINES
+        .iter()
+        .map(|engine| engine.name)
+        .find(|known| known.eq_ignore_ascii_case(name))
 }

@@ -1,7 +1,9 @@
 //! Expressions of definitions as SHOW CREATE TABLE prints them: lower-case functions, backticks,
 //! parentheses around every operation.
 
-use mayfly_syntax::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value};
+use mayfly_syntax::ast::{
+    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value,
+};
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 
 /// The text of an expression.
@@ -14,9 +16,10 @@ fn print(expr: &Expr) -> String {
         Expr::Nested(inner) => text(inner),
         Expr::Identifier(ident) if ident.value.starts_with('@') => ident.value.clone(),
         Expr::Identifier(ident) => quoted_identifier(&ident.value),
-        Expr::CompoundIdentifier(parts) => {
-            parts.last().map(|part| quoted_identifier(&part.value)).unwrap_or_default()
-        }
+        Expr::CompoundIdentifier(parts) => parts
+            .last()
+            .map(|part| quoted_identifier(&part.value))
+            .unwrap_or_default(),
         Expr::Value(value) => match &value.value {
             Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) => {
                 format!("_utf8mb4{}", quoted_string(text))
@@ -34,16 +37,36 @@ fn print(expr: &Expr) -> String {
             };
             format!("({} {op} {})", text(left), text(right))
         }
-        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => format!("-({})", text(expr)),
-        Expr::UnaryOp { op: UnaryOperator::Not, expr } => format!("(not({}))", text(expr)),
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr,
+        } => format!("-({})", text(expr)),
+        Expr::UnaryOp {
+            op: UnaryOperator::Not,
+            expr,
+        } => format!("(not({}))", text(expr)),
         Expr::UnaryOp { op, expr } => format!("{op}{}", text(expr)),
         Expr::IsNull(inner) => format!("({} is null)", text(inner)),
         Expr::IsNotNull(inner) => format!("({} is not null)", text(inner)),
-        Expr::Between { expr, negated, low, high } => {
+        Expr::Between {
+            expr,
+            negated,
+            low,
+            high,
+        } => {
             let not = if *negated { "not " } else { "" };
-            format!("({} {not}between {} and {})", text(expr), text(low), text(high))
+            format!(
+                "({} {not}between {} and {})",
+                text(expr),
+                text(low),
+                text(high)
+            )
         }
-        Expr::InList { expr, list, negated } => {
+        Expr::InList {
+            expr,
+            list,
+            negated,
+        } => {
             let not = if *negated { "not " } else { "" };
             let list: Vec<_> = list.iter().map(text).collect();
             format!("({} {not}in ({}))", text(expr), list.join(","))
@@ -51,10 +74,15 @@ fn print(expr: &Expr) -> String {
         Expr::Function(function) => {
             let name = function.name.to_string().to_lowercase();
             let arguments = match &function.args {
-                FunctionArguments::List(list) => list.args.iter().map(|argument| match argument {
-                    FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => text(expr),
-                    other => other.to_string(),
-                }).collect::<Vec<_>>().join(","),
+                FunctionArguments::List(list) => list
+                    .args
+                    .iter()
+                    .map(|argument| match argument {
+                        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => text(expr),
+                        other => other.to_string(),
+                    })
+                    .collect::<Vec<_>>()
+                    .join(","),
                 _ => String::new(),
             };
             format!("{name}({arguments})")

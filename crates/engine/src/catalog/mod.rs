@@ -73,18 +73,26 @@ impl Catalog {
     }
 
     fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, DatabaseEntry>> {
-        self.databases.read().unwrap_or_else(PoisonError::into_inner)
+        self.databases
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, DatabaseEntry>> {
         self.version.fetch_add(1, Ordering::AcqRel);
-        self.databases.write().unwrap_or_else(PoisonError::into_inner)
+        self.databases
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The names of all databases, the system's too.
     pub(crate) fn database_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.read().keys().cloned().collect();
-        names.extend(information_schema::SCHEMAS.iter().map(|name| (*name).to_owned()));
+        names.extend(
+            information_schema::SCHEMAS
+                .iter()
+                .map(|name| (*name).to_owned()),
+        );
         names.sort();
         names
     }

@@ -68,7 +68,13 @@ impl Catalog for SessionCatalog<'_> {
             let name = name.to_uppercase();
             return Err(codes::ER_UNKNOWN_TABLE.with(&[&name, &"information_schema"]));
         }
-        if self.session.database.catalog.database_collation(database).is_none() {
+        if self
+            .session
+            .database
+            .catalog
+            .database_collation(database)
+            .is_none()
+        {
             return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
         }
         Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))

@@ -4,17 +4,15 @@ use mayfly_syntax::ast::KeyKind;
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 use mayfly_types::{CollationId, TypeKind, Value};
 
-use super::definition::{ColumnDefault, ColumnDefinition, KeyDefinition, KeyTarget, TableDefinition};
+use super::definition::{
+    ColumnDefault, ColumnDefinition, KeyDefinition, KeyTarget, TableDefinition,
+};
 use super::type_text;
 use crate::{character_sets, convert};
 
 /// The statement that makes the table again. `next_auto_increment` is the number that the next row
 /// would get; `quote` is `sql_quote_show_create`.
-pub(crate) fn table(
-    definition: &TableDefinition,
-    next_auto_increment: u64,
-    quote: bool,
-) -> String {
+pub(crate) fn table(definition: &TableDefinition, next_auto_increment: u64, quote: bool) -> String {
     let name = |name: &str| identifier(name, quote);
     let mut lines = Vec::new();
     for column in &definition.columns {
@@ -24,7 +22,13 @@ pub(crate) fn table(
         lines.push(key_line(key, definition, quote));
     }
     for foreign in &definition.foreign_keys {
-        let list = |columns: &[String]| columns.iter().map(|c| name(c)).collect::<Vec<_>>().join(",");
+        let list = |columns: &[String]| {
+            columns
+                .iter()
+                .map(|c| name(c))
+                .collect::<Vec<_>>()
+                .join(",")
+        };
         let references = &foreign.references;
         let parent = match &references.table.database {
             Some(database) if *database != definition.database => {
@@ -38,7 +42,10 @@ pub(crate) fn table(
             list(&foreign.columns),
             list(&references.columns),
         );
-        for (event, action) in [("DELETE", &references.on_delete), ("UPDATE", &references.on_update)] {
+        for (event, action) in [
+            ("DELETE", &references.on_delete),
+            ("UPDATE", &references.on_update),
+        ] {
             if let Some(action) = action.as_deref().filter(|action| *action != "NO ACTION") {
                 line += &format!(" ON {event} {action}");
             }
@@ -52,7 +59,11 @@ pub(crate) fn table(
         }
         lines.push(line);
     }
-    let temporary = if definition.temporary { "TEMPORARY " } else { "" };
+    let temporary = if definition.temporary {
+        "TEMPORARY "
+    } else {
+        ""
+    };
     let mut text = format!(
         "CREATE {temporary}TABLE {} (\n  {}\n)",
         name(&definition.name),
@@ -80,9 +91,18 @@ pub(crate) fn table(
 }
 
 /// The statement that makes the database again.
-pub(crate) fn database(name: &str, collation: CollationId, if_not_exists: bool, quote: bool) -> String {
+pub(crate) fn database(
+    name: &str,
+    collation: CollationId,
+    if_not_exists: bool,
+    quote: bool,
+) -> String {
     let row = character_sets::row(collation);
-    let guard = if if_not_exists { "/*!32312 IF NOT EXISTS*/ " } else { "" };
+    let guard = if if_not_exists {
+        "/*!32312 IF NOT EXISTS*/ "
+    } else {
+        ""
+    };
     let collate = match row.is_default() && collation != CollationId::UTF8MB4_0900_AI_CI {
         true => String::new(),
         false => format!(" COLLATE {}", row.name),
@@ -96,13 +116,23 @@ pub(crate) fn database(name: &str, collation: CollationId, if_not_exists: bool, 
 
 fn identifier(name: &str, quote: bool) -> String {
     let plain = !name.is_empty()
-        && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
+        && name
+            .chars()
+            .all(|c| c.is_alphanumeric() || c == '_' || c == '$')
         && !name.chars().all(|c| c.is_ascii_digit());
-    if quote || !plain { quoted_identifier(name) } else { name.to_owned() }
+    if quote || !plain {
+        quoted_identifier(name)
+    } else {
+        name.to_owned()
+    }
 }
 
 fn column_line(column: &ColumnDefinition, table_collation: CollationId, quote: bool) -> String {
-    let mut line = format!("{} {}", identifier(&column.name, quote), type_text::column_type(&column.ty));
+    let mut line = format!(
+        "{} {}",
+        identifier(&column.name, quote),
+        type_text::column_type(&column.ty)
+    );
     if type_text::has_character_set(&column.ty) {
         let row = character_sets::row(column.ty.collation);
         let differs = column.explicit_collation || column.ty.collation != table_collation;
@@ -114,7 +144,11 @@ fn column_line(column: &ColumnDefinition, table_collation: CollationId, quote: b
         }
     }
     if let Some(generated) = &column.generated {
-        let storage = if generated.stored { "STORED" } else { "VIRTUAL" };
+        let storage = if generated.stored {
+            "STORED"
+        } else {
+            "VIRTUAL"
+        };
         line += &format!(" GENERATED ALWAYS AS ({}) {storage}", generated.text);
     }
     if !column.nullable {

@@ -8,7 +8,10 @@ use mayfly_types::{CollationId, SqlType, TypeKind};
 pub(crate) fn column_type(ty: &SqlType) -> String {
     let mut text = data_type(ty).to_owned();
     match ty.kind {
-        TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int
+        TypeKind::TinyInt
+        | TypeKind::SmallInt
+        | TypeKind::MediumInt
+        | TypeKind::Int
         | TypeKind::BigInt => {
             let is_bool = ty.kind == TypeKind::TinyInt && ty.length == 1 && !ty.unsigned;
             if ty.zerofill || is_bool {
@@ -27,7 +30,11 @@ pub(crate) fn column_type(ty: &SqlType) -> String {
             text += &format!("({})", ty.decimals);
         }
         TypeKind::Enum | TypeKind::Set => {
-            let members: Vec<_> = ty.members.iter().map(|member| quoted_string(member)).collect();
+            let members: Vec<_> = ty
+                .members
+                .iter()
+                .map(|member| quoted_string(member))
+                .collect();
             text += &format!("({})", members.join(","));
         }
         TypeKind::Null => text += "(0)",

@@ -160,10 +160,20 @@ fn append_part(key: &mut Vec<u8>, array: &ArrayRef, row: usize, column: &KeyColu
             key.extend(number.to_be_bytes());
         }
         PhysicalType::Decimal128(_) => {
-            key.extend(array.as_primitive::<Decimal128Type>().value(row).to_be_bytes());
+            key.extend(
+                array
+                    .as_primitive::<Decimal128Type>()
+                    .value(row)
+                    .to_be_bytes(),
+            );
         }
         PhysicalType::Decimal256(_) => {
-            key.extend(array.as_primitive::<Decimal256Type>().value(row).to_be_bytes());
+            key.extend(
+                array
+                    .as_primitive::<Decimal256Type>()
+                    .value(row)
+                    .to_be_bytes(),
+            );
         }
         PhysicalType::Bytes => {
             let bytes = prefix(array.as_binary_view().value(row), column);
@@ -178,13 +188,19 @@ fn append_part(key: &mut Vec<u8>, array: &ArrayRef, row: usize, column: &KeyColu
 }
 
 fn prefix<'a>(bytes: &'a [u8], column: &KeyColumn) -> &'a [u8] {
-    let Some(prefix) = column.prefix.and_then(|prefix| usize::try_from(prefix).ok()) else {
+    let Some(prefix) = column
+        .prefix
+        .and_then(|prefix| usize::try_from(prefix).ok())
+    else {
         return bytes;
     };
     if column.ty.collation == CollationId::BINARY {
         return &bytes[..prefix.min(bytes.len())];
     }
     let text = std::str::from_utf8(bytes).unwrap_or("");
-    let end = text.char_indices().nth(prefix).map_or(bytes.len(), |(end, _)| end);
+    let end = text
+        .char_indices()
+        .nth(prefix)
+        .map_or(bytes.len(), |(end, _)| end);
     &bytes[..end]
 }

@@ -37,8 +37,18 @@ const COLUMNS: &[(&str, Kind)] = &[
 ];
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation { schema: "information_schema", name: "COLUMNS", columns: COLUMNS, rows },
-    Relation { schema: "information_schema", name: "#temporary_columns", columns: COLUMNS, rows: temporary },
+    Relation {
+        schema: "information_schema",
+        name: "COLUMNS",
+        columns: COLUMNS,
+        rows,
+    },
+    Relation {
+        schema: "information_schema",
+        name: "#temporary_columns",
+        columns: COLUMNS,
+        rows: temporary,
+    },
 ];
 
 fn rows(session: &Session) -> Vec<Row> {
@@ -56,34 +66,57 @@ fn rows(session: &Session) -> Vec<Row> {
 
 fn temporary(session: &Session) -> Vec<Row> {
     let tables = session.temporary_tables();
-    tables.flat_map(|table| definition_rows(&table.definition)).collect()
+    tables
+        .flat_map(|table| definition_rows(&table.definition))
+        .collect()
 }
 
 fn system_rows(source: &TableSource) -> impl Iterator<Item = Row> + '_ {
-    source.columns.iter().zip(1_u64..).map(|(column, position)| {
-        row(source.database.as_str(), &source.name, position, &column.name, &column.ty, Details {
-            default: Value::Null,
-            nullable: column.nullable,
-            key: "",
-            extra: String::new(),
-            comment: "",
-            generation: "",
+    source
+        .columns
+        .iter()
+        .zip(1_u64..)
+        .map(|(column, position)| {
+            row(
+                source.database.as_str(),
+                &source.name,
+                position,
+                &column.name,
+                &column.ty,
+                Details {
+                    default: Value::Null,
+                    nullable: column.nullable,
+                    key: "",
+                    extra: String::new(),
+                    comment: "",
+                    generation: "",
+                },
+            )
         })
-    })
 }
 
 fn definition_rows(definition: &TableDefinition) -> Vec<Row> {
     let columns = definition.columns.iter().zip(1_u64..);
     columns
         .map(|(column, position)| {
-            row(&definition.database, &definition.name, position, &column.name, &column.ty, Details {
-                default: default_value(column),
-                nullable: column.nullable,
-                key: key_text(definition, usize::try_from(position - 1).unwrap_or(0)),
-                extra: extra_text(column),
-                comment: &column.comment,
-                generation: column.generated.as_ref().map_or("", |generated| &generated.text),
-            })
+            row(
+                &definition.database,
+                &definition.name,
+                position,
+                &column.name,
+                &column.ty,
+                Details {
+                    default: default_value(column),
+                    nullable: column.nullable,
+                    key: key_text(definition, usize::try_from(position - 1).unwrap_or(0)),
+                    extra: extra_text(column),
+                    comment: &column.comment,
+                    generation: column
+                        .generated
+                        .as_ref()
+                        .map_or("", |generated| &generated.text),
+                },
+            )
         })
         .collect()
 }
@@ -108,7 +141,9 @@ fn row(
     let (characters, octets) = lengths(ty);
     let (precision, scale) = numeric(ty);
     let fraction = match ty.kind {
-        TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => Value::UInt(ty.decimals.into()),
+        TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => {
+            Value::UInt(ty.decimals.into())
+        }
         _ => Value::Null,
     };
     let collation = type_text::has_character_set(ty).then(|| character_sets::row(ty.collation));
@@ -143,9 +178,10 @@ fn lengths(ty: &SqlType) -> (Value, Value) {
         .map_or(1, |set| set.bytes_max);
     let length = i64::from(ty.length);
     match ty.kind {
-        TypeKind::Char | TypeKind::VarChar | TypeKind::Enum | TypeKind::Set => {
-            (Value::Int(length), Value::Int(length * i64::from(bytes_max)))
-        }
+        TypeKind::Char | TypeKind::VarChar | TypeKind::Enum | TypeKind::Set => (
+            Value::Int(length),
+            Value::Int(length * i64::from(bytes_max)),
+        ),
         TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
             (Value::Int(length), Value::Int(length))
         }
@@ -162,10 +198,17 @@ fn numeric(ty: &SqlType) -> (Value, Value) {
         TypeKind::Int => integer(10),
         TypeKind::BigInt if ty.unsigned => integer(20),
         TypeKind::BigInt => integer(19),
-        TypeKind::Decimal => (Value::UInt(ty.length.into()), Value::UInt(ty.decimals.into())),
+        TypeKind::Decimal => (
+            Value::UInt(ty.length.into()),
+            Value::UInt(ty.decimals.into()),
+        ),
         TypeKind::Float | TypeKind::Double => {
             let fixed = ty.decimals < DECIMALS_NOT_FIXED;
-            let scale = if fixed { Value::UInt(ty.decimals.into()) } else { Value::Null };
+            let scale = if fixed {
+                Value::UInt(ty.decimals.into())
+            } else {
+                Value::Null
+            };
             (Value::UInt(ty.length.into()), scale)
         }
         TypeKind::Bit => (Value::UInt(ty.length.into()), Value::Null),
@@ -177,13 +220,21 @@ fn default_value(column: &ColumnDefinition) -> Value {
     match &column.default {
         ColumnDefault::None | ColumnDefault::Null => Value::Null,
         ColumnDefault::Now => text(show_create::now_text(column)),
-        ColumnDefault::Expression { text: expression, .. } => text(expression),
+        ColumnDefault::Expression {
+            text: expression, ..
+        } => text(expression),
         ColumnDefault::Value(value) => match (column.ty.kind, value) {
             (TypeKind::Bit, Value::UInt(bits)) => text(format!("b'{bits:b}'")),
             (_, Value::Bytes(bytes)) if column.ty.is_binary_string() => {
                 // Trailing zeroes are padding of BINARY.
-                let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-                let hex: String = bytes[..end].iter().map(|byte| format!("{byte:02X}")).collect();
+                let end = bytes
+                    .iter()
+                    .rposition(|byte| *byte != 0)
+                    .map_or(0, |last| last + 1);
+                let hex: String = bytes[..end]
+                    .iter()
+                    .map(|byte| format!("{byte:02X}"))
+                    .collect();
                 text(format!("0x{hex}"))
             }
             _ => Value::Bytes(convert::display(value, &column.ty)),
@@ -193,8 +244,12 @@ fn default_value(column: &ColumnDefinition) -> Value {
 
 /// PRI, UNI, MUL or nothing, as DESCRIBE prints it.
 pub(crate) fn key_text(definition: &TableDefinition, position: usize) -> &'static str {
-    let at = |target: &KeyTarget| matches!(target, KeyTarget::Column(column) if *column == position);
-    let primary = definition.keys.iter().find(|key| key.kind == KeyKind::Primary);
+    let at =
+        |target: &KeyTarget| matches!(target, KeyTarget::Column(column) if *column == position);
+    let primary = definition
+        .keys
+        .iter()
+        .find(|key| key.kind == KeyKind::Primary);
     if primary.is_some_and(|key| key.parts.iter().any(|part| at(&part.target))) {
         return "PRI";
     }
@@ -221,9 +276,19 @@ pub(crate) fn extra_text(column: &ColumnDefinition) -> String {
         parts.push("auto_increment".to_owned());
     }
     if let Some(generated) = &column.generated {
-        parts.push(if generated.stored { "STORED GENERATED" } else { "VIRTUAL GENERATED" }.to_owned());
+        parts.push(
+            if generated.stored {
+                "STORED GENERATED"
+            } else {
+                "VIRTUAL GENERATED"
+            }
+            .to_owned(),
+        );
     }
-    if matches!(column.default, ColumnDefault::Now | ColumnDefault::Expression { .. }) {
+    if matches!(
+        column.default,
+        ColumnDefault::Now | ColumnDefault::Expression { .. }
+    ) {
         parts.push("DEFAULT_GENERATED".to_owned());
     }
     if column.on_update_now {

@@ -90,7 +90,11 @@ fn table_constraints(session: &Session) -> Vec<Row> {
         };
         for key in definition.unique_keys() {
             let primary = key.kind == KeyKind::Primary;
-            push(&key.name, if primary { "PRIMARY KEY" } else { "UNIQUE" }, true);
+            push(
+                &key.name,
+                if primary { "PRIMARY KEY" } else { "UNIQUE" },
+                true,
+            );
         }
         for foreign in &definition.foreign_keys {
             push(&foreign.name, "FOREIGN KEY", true);
@@ -133,7 +137,13 @@ fn key_column_usage(session: &Session) -> Vec<Row> {
             for ((column, parent), position) in pairs {
                 let mut row = start(&foreign.name, column, position);
                 row.push(Value::UInt(position));
-                row.push(text(references.table.database.as_ref().unwrap_or(&definition.database)));
+                row.push(text(
+                    references
+                        .table
+                        .database
+                        .as_ref()
+                        .unwrap_or(&definition.database),
+                ));
                 row.push(text(&references.table.name));
                 row.push(text(parent));
                 rows.push(row);
@@ -172,7 +182,13 @@ fn referential_constraints(session: &Session) -> Vec<Row> {
                 text(&definition.database),
                 text(&foreign.name),
                 text("def"),
-                text(references.table.database.as_ref().unwrap_or(&definition.database)),
+                text(
+                    references
+                        .table
+                        .database
+                        .as_ref()
+                        .unwrap_or(&definition.database),
+                ),
                 text_or_null(Some("PRIMARY")),
                 text("NONE"),
                 rule(&references.on_update),

@@ -1,10 +1,10 @@
 //! The rows of a relation as a table that can be scanned.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow_array::builder::{BinaryViewBuilder, Float64Builder, Int64Builder, UInt64Builder};
 use arrow_array::ArrayRef;
+use arrow_array::builder::{BinaryViewBuilder, Float64Builder, Int64Builder, UInt64Builder};
 use mayfly_storage::{ColumnId, Table, TableScan, TableStatistics, TableWriter};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType, Result, Value};
@@ -23,7 +23,10 @@ impl MemoryTable {
     pub(crate) fn open(relation: &Relation, rows: Vec<Row>) -> Result<Arc<dyn Table>> {
         let kinds: Vec<Kind> = relation.columns.iter().map(|(_, kind)| *kind).collect();
         Ok(Arc::new(Self {
-            columns: kinds.iter().map(|kind| kind.sql_type().physical()).collect(),
+            columns: kinds
+                .iter()
+                .map(|kind| kind.sql_type().physical())
+                .collect(),
             rows: batch(&kinds, &rows),
         }))
     }
@@ -32,7 +35,9 @@ impl MemoryTable {
 /// Rows of values as a batch. A value of another physical type than its column's is NULL.
 fn batch(kinds: &[Kind], rows: &[Row]) -> Batch {
     let column = |(index, kind): (usize, &Kind)| -> ArrayRef {
-        let values = rows.iter().map(|row| row.get(index).unwrap_or(&Value::Null));
+        let values = rows
+            .iter()
+            .map(|row| row.get(index).unwrap_or(&Value::Null));
         match kind.sql_type().physical() {
             PhysicalType::Int64 => {
                 let mut builder = Int64Builder::with_capacity(rows.len());
@@ -95,7 +100,9 @@ impl Table for MemoryTable {
     }
 
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
-        let columns = columns.iter().map(|column| Arc::clone(self.rows.column(column.0)));
+        let columns = columns
+            .iter()
+            .map(|column| Arc::clone(self.rows.column(column.0)));
         Ok(Box::new(Scan {
             batch: Batch::new(columns.collect(), self.rows.row_count()),
             next: Arc::default(),

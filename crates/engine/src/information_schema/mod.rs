@@ -74,13 +74,19 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
     };
     let all: Vec<_> = (0..).zip(relations).map(source).collect();
     let key = |relation: &Relation| (relation.schema.to_owned(), relation.name.to_lowercase());
-    let by_name = all.iter().enumerate().map(|(at, (relation, _))| (key(relation), at)).collect();
+    let by_name = all
+        .iter()
+        .enumerate()
+        .map(|(at, (relation, _))| (key(relation), at))
+        .collect();
     Relations { all, by_name }
 });
 
 /// Whether a name is that of one of [`SCHEMAS`], in any case.
 pub(crate) fn is_schema(name: &str) -> bool {
-    SCHEMAS.iter().any(|schema| schema.eq_ignore_ascii_case(name))
+    SCHEMAS
+        .iter()
+        .any(|schema| schema.eq_ignore_ascii_case(name))
 }
 
 /// The relation of a name, in any case.
@@ -103,8 +109,9 @@ pub(crate) fn open(session: &Session, id: TableId) -> Option<Result<Arc<dyn Tabl
 
 /// The names and numbers of columns of all relations of a schema, for `information_schema` itself.
 pub(crate) fn relations(schema: &str) -> impl Iterator<Item = &'static Arc<TableSource>> {
-    let all = ALL.all.iter().filter(move |(relation, _)| {
-        relation.schema == schema && !relation.name.starts_with('#')
-    });
+    let all = ALL
+        .all
+        .iter()
+        .filter(move |(relation, _)| relation.schema == schema && !relation.name.starts_with('#'));
     all.map(|(_, source)| source)
 }

@@ -20,14 +20,27 @@ const COLUMNS: &[(&str, Kind)] = &[
 ];
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation { schema: "information_schema", name: "PROCESSLIST", columns: COLUMNS, rows },
-    Relation { schema: "performance_schema", name: "processlist", columns: COLUMNS, rows },
+    Relation {
+        schema: "information_schema",
+        name: "PROCESSLIST",
+        columns: COLUMNS,
+        rows,
+    },
+    Relation {
+        schema: "performance_schema",
+        name: "processlist",
+        columns: COLUMNS,
+        rows,
+    },
 ];
 
 fn rows(session: &Session) -> Vec<Row> {
     let living = session.database.living_sessions();
     let rows = living.iter().map(|other| {
-        let activity = other.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        let activity = other
+            .activity
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let running = activity.statement.as_deref();
         vec![
             Value::UInt(other.id),

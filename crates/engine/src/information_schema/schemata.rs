@@ -34,5 +34,9 @@ fn rows(session: &Session) -> Vec<Row> {
             text("NO"),
         ])
     };
-    catalog.database_names().into_iter().filter_map(row).collect()
+    catalog
+        .database_names()
+        .into_iter()
+        .filter_map(row)
+        .collect()
 }

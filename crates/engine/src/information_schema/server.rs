@@ -106,7 +106,10 @@ fn collations(_: &Session) -> Vec<Row> {
 }
 
 fn applicability(_: &Session) -> Vec<Row> {
-    COLLATIONS.iter().map(|row| vec![text(row.name), text(row.character_set)]).collect()
+    COLLATIONS
+        .iter()
+        .map(|row| vec![text(row.name), text(row.character_set)])
+        .collect()
 }
 
 fn keywords(_: &Session) -> Vec<Row> {

@@ -30,16 +30,35 @@ const COLUMNS: &[(&str, Kind)] = &[
 ];
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation { schema: "information_schema", name: "STATISTICS", columns: COLUMNS, rows },
-    Relation { schema: "information_schema", name: "#temporary_statistics", columns: COLUMNS, rows: temporary },
+    Relation {
+        schema: "information_schema",
+        name: "STATISTICS",
+        columns: COLUMNS,
+        rows,
+    },
+    Relation {
+        schema: "information_schema",
+        name: "#temporary_statistics",
+        columns: COLUMNS,
+        rows: temporary,
+    },
 ];
 
 fn rows(session: &Session) -> Vec<Row> {
-    session.database.catalog.all_tables().iter().flat_map(|table| table_rows(table)).collect()
+    session
+        .database
+        .catalog
+        .all_tables()
+        .iter()
+        .flat_map(|table| table_rows(table))
+        .collect()
 }
 
 fn temporary(session: &Session) -> Vec<Row> {
-    session.temporary_tables().flat_map(|table| table_rows(table)).collect()
+    session
+        .temporary_tables()
+        .flat_map(|table| table_rows(table))
+        .collect()
 }
 
 fn table_rows(table: &BaseTable) -> Vec<Row> {
@@ -60,7 +79,9 @@ fn table_rows(table: &BaseTable) -> Vec<Row> {
             let index_type = match key.kind {
                 KeyKind::FullText => "FULLTEXT",
                 KeyKind::Spatial => "SPATIAL",
-                _ if definition.engine == "MEMORY" && key.using.as_deref() != Some("BTREE") => "HASH",
+                _ if definition.engine == "MEMORY" && key.using.as_deref() != Some("BTREE") => {
+                    "HASH"
+                }
                 _ => "BTREE",
             };
             rows.push(vec![
@@ -72,7 +93,11 @@ fn table_rows(table: &BaseTable) -> Vec<Row> {
                 text(&key.name),
                 Value::UInt(sequence),
                 text_or_null(column),
-                if full_text { Value::Null } else { text(direction) },
+                if full_text {
+                    Value::Null
+                } else {
+                    text(direction)
+                },
                 Value::UInt(row_count),
                 part.prefix.map_or(Value::Null, Value::UInt),
                 Value::Null,

@@ -2,6 +2,7 @@
 
 use mayfly_storage::TableStatistics;
 use mayfly_types::Value;
+use mayfly_types::temporal::TimeZone;
 
 use super::relation::{Kind, Relation, Row, text};
 use crate::catalog::BaseTable;
@@ -54,13 +55,24 @@ fn rows(session: &Session) -> Vec<Row> {
         }
     }
     let zone = &session.options().time_zone;
-    rows.extend(session.database.catalog.all_tables().iter().map(|table| row(table, zone)));
+    rows.extend(
+        session
+            .database
+            .catalog
+            .all_tables()
+            .iter()
+            .map(|table| row(table, zone)),
+    );
     rows
 }
 
-fn row(table: &BaseTable, zone: &str) -> Row {
+fn row(table: &BaseTable, zone: &TimeZone) -> Row {
     let definition = &table.definition;
-    let TableStatistics { rows, memory_bytes, disk_bytes } = table.storage().statistics();
+    let TableStatistics {
+        rows,
+        memory_bytes,
+        disk_bytes,
+    } = table.storage().statistics();
     let bytes = memory_bytes + disk_bytes;
     let numbered = definition.auto_increment_column().is_some();
     let options: Vec<String> = definition
@@ -82,7 +94,11 @@ fn row(table: &BaseTable, zone: &str) -> Row {
         Value::UInt(0),
         Value::UInt(0),
         Value::UInt(0),
-        if numbered { Value::UInt(table.next_auto_increment()) } else { Value::Null },
+        if numbered {
+            Value::UInt(table.next_auto_increment())
+        } else {
+            Value::Null
+        },
         convert::datetime_of_unix(definition.created, zone),
         Value::Null,
         Value::Null,

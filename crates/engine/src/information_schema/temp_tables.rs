@@ -30,25 +30,31 @@ pub(super) const RELATIONS: &[Relation] = &[Relation {
 }];
 
 fn rows(session: &Session) -> Vec<Row> {
-    let internal = session.database.resources.registry.entries().into_iter().map(|entry| {
-        vec![
-            Value::UInt(entry.id),
-            Value::UInt(entry.owner.session_id),
-            text(&*entry.owner.user),
-            text("(internal)"),
-            text(entry.purpose.name()),
-            text(entry.cause),
-            text(entry.access),
-            Value::UInt(entry.rows),
-            Value::UInt(entry.memory_bytes),
-            Value::UInt(entry.memory_peak),
-            Value::UInt(entry.disk_bytes),
-            Value::UInt(entry.disk_peak),
-            Value::UInt(entry.partitions),
-            Value::Float(entry.age.as_secs_f64()),
-            text(crate::statements::digest_of(&entry.owner.statement_digest)),
-        ]
-    });
+    let internal = session
+        .database
+        .resources
+        .registry
+        .entries()
+        .into_iter()
+        .map(|entry| {
+            vec![
+                Value::UInt(entry.id),
+                Value::UInt(entry.owner.session_id),
+                text(&*entry.owner.user),
+                text("(internal)"),
+                text(entry.purpose.name()),
+                text(entry.cause),
+                text(entry.access),
+                Value::UInt(entry.rows),
+                Value::UInt(entry.memory_bytes),
+                Value::UInt(entry.memory_peak),
+                Value::UInt(entry.disk_bytes),
+                Value::UInt(entry.disk_peak),
+                Value::UInt(entry.partitions),
+                Value::Float(entry.age.as_secs_f64()),
+                text(crate::statements::digest_of(&entry.owner.statement_digest)),
+            ]
+        });
     let mut rows: Vec<Row> = internal.collect();
     for table in session.temporary_tables() {
         let statistics = table.storage().statistics();
@@ -57,7 +63,10 @@ fn rows(session: &Session) -> Vec<Row> {
             Value::UInt(table.id.0),
             Value::UInt(session.id()),
             text(format!("{}@{}", session.user(), session.host())),
-            text(format!("{}.{}", table.definition.database, table.definition.name)),
+            text(format!(
+                "{}.{}",
+                table.definition.database, table.definition.name
+            )),
             text("user"),
             text("CREATE TEMPORARY TABLE"),
             text("scan"),

@@ -10,10 +10,22 @@ use crate::session::Session;
 use crate::status;
 use crate::variables::{self, Scope};
 
-const COLUMNS: &[(&str, Kind)] = &[("VARIABLE_NAME", Kind::Text(64)), ("VARIABLE_VALUE", Kind::Text(1024))];
+const COLUMNS: &[(&str, Kind)] = &[
+    ("VARIABLE_NAME", Kind::Text(64)),
+    ("VARIABLE_VALUE", Kind::Text(1024)),
+];
 
-const fn relation(schema: &'static str, name: &'static str, rows: fn(&Session) -> Vec<Row>) -> Relation {
-    Relation { schema, name, columns: COLUMNS, rows }
+const fn relation(
+    schema: &'static str,
+    name: &'static str,
+    rows: fn(&Session) -> Vec<Row>,
+) -> Relation {
+    Relation {
+        schema,
+        name,
+        columns: COLUMNS,
+        rows,
+    }
 }
 
 pub(super) const RELATIONS: &[Relation] = &[
@@ -28,30 +40,51 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation {
         schema: "performance_schema",
         name: "user_variables_by_thread",
-        columns: &[("THREAD_ID", Kind::UInt), ("VARIABLE_NAME", Kind::Text(64)), ("VARIABLE_VALUE", Kind::Long)],
+        columns: &[
+            ("THREAD_ID", Kind::UInt),
+            ("VARIABLE_NAME", Kind::Text(64)),
+            ("VARIABLE_VALUE", Kind::Long),
+        ],
         rows: user_variables,
     },
 ];
 
 fn session_variables(session: &Session) -> Vec<Row> {
-    let globals = session.database.globals.read().unwrap_or_else(PoisonError::into_inner);
-    let rows = variables::all().iter().enumerate().map(|(position, variable)| {
-        let value = match variable.scope {
-            Scope::Global => variable.display(globals.at(position)),
-            _ => match session.computed_variable(variable.name) {
-                Some(Value::Float(seconds)) => Some(format!("{seconds:.6}")),
-                Some(value) => Some(variables::check::text_of(&value)),
-                None => variable.display(session.settings().at(position)),
-            },
-        };
-        vec![text(variable.name), text_or_null(Some(value.unwrap_or_default()))]
-    });
+    let globals = session
+        .database
+        .globals
+        .read()
+        .unwrap_or_else(PoisonError::into_inner);
+    let rows = variables::all()
+        .iter()
+        .enumerate()
+        .map(|(position, variable)| {
+            let value = match variable.scope {
+                Scope::Global => variable.display(globals.at(position)),
+                _ => match session.computed_variable(variable.name) {
+                    Some(Value::Float(seconds)) => Some(format!("{seconds:.6}")),
+                    Some(value) => Some(variables::check::text_of(&value)),
+                    None => variable.display(session.settings().at(position)),
+                },
+            };
+            vec![
+                text(variable.name),
+                text_or_null(Some(value.unwrap_or_default())),
+            ]
+        });
     rows.collect()
 }
 
 fn global_variables(session: &Session) -> Vec<Row> {
-    let globals = session.database.globals.read().unwrap_or_else(PoisonError::into_inner);
-    let listed = variables::all().iter().enumerate().filter(|(_, v)| v.scope != Scope::Session);
+    let globals = session
+        .database
+        .globals
+        .read()
+        .unwrap_or_else(PoisonError::into_inner);
+    let listed = variables::all()
+        .iter()
+        .enumerate()
+        .filter(|(_, v)| v.scope != Scope::Session);
     let rows = listed.map(|(position, variable)| {
         let value = variable.display(globals.at(position)).unwrap_or_default();
         vec![text(variable.name), text(value)]
@@ -60,7 +93,9 @@ fn global_variables(session: &Session) -> Vec<Row> {
 }
 
 fn pairs(rows: Vec<(String, String)>) -> Vec<Row> {
-    rows.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect()
+    rows.into_iter()
+        .map(|(name, value)| vec![text(name), text(value)])
+        .collect()
 }
 
 fn session_status(session: &Session) -> Vec<Row> {
@@ -72,12 +107,16 @@ fn global_status(session: &Session) -> Vec<Row> {
 }
 
 fn user_variables(session: &Session) -> Vec<Row> {
-    let rows = session.user_variables().all().into_iter().map(|(name, _, value)| {
-        let shown = match value {
-            Value::Null => Value::Null,
-            value => text(variables::check::text_of(&value)),
-        };
-        vec![Value::UInt(session.id()), text(name), shown]
-    });
+    let rows = session
+        .user_variables()
+        .all()
+        .into_iter()
+        .map(|(name, _, value)| {
+            let shown = match value {
+                Value::Null => Value::Null,
+                value => text(variables::check::text_of(&value)),
+            };
+            vec![Value::UInt(session.id()), text(name), shown]
+        });
     rows.collect()
 }

@@ -58,15 +58,16 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         return Ok(StatementResult::default().into());
     }
     let Some(source) = &statement.select else {
-        let definition =
-            create::definition(session, &database, collation, statement, Vec::new())?;
+        let definition = create::definition(session, &database, collation, statement, Vec::new())?;
         add(session, definition, statement)?;
         return Ok(StatementResult::default().into());
     };
-    let planned = select::plan(session, &source.query, &[])?;
-    let columns = planned.plan.columns.iter().map(|column| {
-        selected_column(&column.name, &column.ty, column.nullable)
-    });
+    let planned = select::plan(session, &source.query)?;
+    let columns = planned
+        .plan
+        .columns
+        .iter()
+        .map(|column| selected_column(&column.name, &column.ty, column.nullable));
     let columns = columns.collect();
     let definition = create::definition(session, &database, collation, statement, columns)?;
     let positions: Vec<usize> = planned
@@ -75,13 +76,22 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         .iter()
         .filter_map(|column| definition.column_position(&column.name))
         .collect();
-    let types: Vec<SqlType> = planned.plan.columns.iter().map(|column| column.ty.clone()).collect();
+    let types: Vec<SqlType> = planned
+        .plan
+        .columns
+        .iter()
+        .map(|column| column.ty.clone())
+        .collect();
     let table = new_table(session, definition);
     let ignore = source.on_duplicate != OnDuplicateRow::Error;
     let mut reading = Reading::start(session, &planned, &[])?;
     let filled = copy_rows(session, &table, ignore, &positions, &types, &mut reading);
     reading.finish(session);
-    let Written { inserted: rows, skipped: duplicates, .. } = filled?;
+    let Written {
+        inserted: rows,
+        skipped: duplicates,
+        ..
+    } = filled?;
     put(session, table, statement)?;
     let warnings = session.diagnostics().count();
     Ok(StatementResult {
@@ -96,17 +106,26 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
 fn selected_column(name: &str, ty: &SqlType, nullable: bool) -> ColumnDefinition {
     let ty = match ty.kind {
         TypeKind::Null => SqlType::char(0, CollationId::BINARY),
-        TypeKind::Boolean => SqlType { length: 1, ..SqlType::integer(TypeKind::Int) },
+        TypeKind::Boolean => SqlType {
+            length: 1,
+            ..SqlType::integer(TypeKind::Int)
+        },
         TypeKind::VarChar if ty.length > 16_383 && ty.collation != CollationId::BINARY => {
             SqlType::text(TypeKind::LongText, ty.collation)
         }
         TypeKind::VarChar if ty.length > 65_535 => SqlType::text(TypeKind::LongText, ty.collation),
-        TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int
+        TypeKind::TinyInt
+        | TypeKind::SmallInt
+        | TypeKind::MediumInt
+        | TypeKind::Int
         | TypeKind::BigInt
             if !ty.zerofill && !(ty.kind == TypeKind::TinyInt && ty.length == 1) =>
         {
             let plain = SqlType::integer(ty.kind);
-            SqlType { unsigned: ty.unsigned, ..plain }
+            SqlType {
+                unsigned: ty.unsigned,
+                ..plain
+            }
         }
         _ => ty.clone(),
     };
@@ -140,7 +159,12 @@ fn like(session: &Session, database: &str, name: &str) -> Result<TableDefinition
     if let Some(table) = session.find_table(database, name) {
         return Ok(TableDefinition::clone(&table.definition));
     }
-    if session.database.catalog.database_collation(database).is_none() {
+    if session
+        .database
+        .catalog
+        .database_collation(database)
+        .is_none()
+    {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     }
     Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
@@ -167,7 +191,10 @@ fn put(session: &mut Session, table: Arc<BaseTable>, statement: &CreateTable) ->
     }
     if statement.or_replace {
         let definition = &table.definition;
-        session.database.catalog.drop_table(&definition.database, &definition.name);
+        session
+            .database
+            .catalog
+            .drop_table(&definition.database, &definition.name);
     }
     session.database.catalog.add_table(table)
 }

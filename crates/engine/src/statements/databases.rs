@@ -55,7 +55,11 @@ pub(super) fn create(session: &mut Session, statement: &CreateDatabase) -> Resul
 
 /// ALTER DATABASE
 pub(super) fn alter(session: &mut Session, statement: &AlterDatabase) -> Result<Outcome> {
-    let name = match statement.name.as_deref().or_else(|| session.current_database()) {
+    let name = match statement
+        .name
+        .as_deref()
+        .or_else(|| session.current_database())
+    {
         Some(name) => name.to_owned(),
         None => return Err(codes::ER_NO_DB_ERROR.error()),
     };

@@ -28,8 +28,10 @@ pub(super) fn run(session: &mut Session, statement: &DropTable) -> Result<Outcom
     let missing: Vec<&(String, String)> =
         names.iter().filter(|name| !exists(session, name)).collect();
     if !missing.is_empty() && !statement.if_exists {
-        let list: Vec<String> =
-            missing.iter().map(|(database, name)| format!("{database}.{name}")).collect();
+        let list: Vec<String> = missing
+            .iter()
+            .map(|(database, name)| format!("{database}.{name}"))
+            .collect();
         return Err(codes::ER_BAD_TABLE_ERROR.with(&[&list.join(",")]));
     }
     for (database, name) in missing {

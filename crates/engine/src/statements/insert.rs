@@ -29,25 +29,40 @@ pub(crate) fn run(
     let positions = listed_columns(definition, insert.columns.as_deref())?;
     let changes_rows = insert.replace || !insert.on_duplicate_key_update.is_empty();
     if changes_rows && definition.unique_keys().next().is_some() {
-        let what = if insert.replace { "REPLACE" } else { "INSERT ... ON DUPLICATE KEY UPDATE" };
+        let what = if insert.replace {
+            "REPLACE"
+        } else {
+            "INSERT ... ON DUPLICATE KEY UPDATE"
+        };
         return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&what]));
     }
     let (written, has_info) = match &insert.source {
         InsertSource::Values(rows) => {
-            let written = insert_values(session, &table, insert.ignore, &positions, rows, parameters)?;
+            let written =
+                insert_values(session, &table, insert.ignore, &positions, rows, parameters)?;
             (written, rows.len() > 1)
         }
         InsertSource::Query(query) => {
             let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
             let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-            let planned = select::plan(session, query, &types)?;
+            let planned = select::plan_with(session, query, &types, &values)?;
             if planned.plan.columns.len() != positions.len() {
                 return Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&1]));
             }
             for position in &positions {
                 refuse_generated(definition, *position)?;
             }
-            (insert_query(session, &table, insert.ignore, &positions, &planned, &values)?, true)
+            (
+                insert_query(
+                    session,
+                    &table,
+                    insert.ignore,
+                    &positions,
+                    &planned,
+                    &values,
+                )?,
+                true,
+            )
         }
     };
     if let Some(first) = written.first_generated {
@@ -124,7 +139,12 @@ fn insert_query(
     planned: &Planned,
     values: &[Value],
 ) -> Result<Written> {
-    let types: Vec<SqlType> = planned.plan.columns.iter().map(|column| column.ty.clone()).collect();
+    let types: Vec<SqlType> = planned
+        .plan
+        .columns
+        .iter()
+        .map(|column| column.ty.clone())
+        .collect();
     let mut reading = Reading::start(session, planned, values)?;
     let written = copy_rows(session, table, ignore, positions, &types, &mut reading);
     reading.finish(session);

@@ -16,7 +16,10 @@ pub(super) fn run(session: &mut Session, query_only: bool, id: &Expr) -> Result<
     let id = match value {
         Value::Int(id) => u64::try_from(id).unwrap_or(0),
         Value::UInt(id) => id,
-        other => crate::variables::check::text_of(&other).trim().parse().unwrap_or(0),
+        other => crate::variables::check::text_of(&other)
+            .trim()
+            .parse()
+            .unwrap_or(0),
     };
     let living = session.database.living_sessions();
     let other = living.iter().find(|other| other.id == id);

@@ -30,12 +30,20 @@ use crate::status::Counter;
 
 /// Runs a statement of a text.
 pub(crate) fn run(session: &mut Session, parsed: &ParsedStatement<'_>) -> Result<Outcome> {
-    if session.shared().closed.load(std::sync::atomic::Ordering::Relaxed) {
+    if session
+        .shared()
+        .closed
+        .load(std::sync::atomic::Ordering::Relaxed)
+    {
         return Err(codes::ER_QUERY_INTERRUPTED.error());
     }
     if parsed.parameters > 0 {
-        let error = mayfly_syntax::SyntaxError::at_placeholder(parsed.text);
-        return Err(crate::error::from_syntax(&error));
+        // A `?` that nothing can be bound to is a character that nothing begins with.
+        let near = parsed
+            .text
+            .find('?')
+            .map_or("", |place| &parsed.text[place..]);
+        return Err(codes::ER_PARSE_ERROR.with(&[&near, &1]));
     }
     dispatch(session, &parsed.statement)
 }
@@ -71,9 +79,7 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         Statement::Prepare(prepare) => prepared::prepare(session, prepare),
         Statement::Execute(execute) => prepared::execute(session, execute),
         Statement::Deallocate(name) => prepared::deallocate(session, name),
-        Statement::UnlockTables | Statement::LockTables(_) => {
-            Ok(StatementResult::default().into())
-        }
+        Statement::UnlockTables | Statement::LockTables(_) => Ok(StatementResult::default().into()),
         Statement::TableMaintenance(maintenance) => simple::maintain(session, maintenance),
         Statement::Update(_) => unsupported("UPDATE"),
         Statement::Delete(_) => unsupported("DELETE"),
@@ -110,7 +116,10 @@ pub(crate) fn keeps_diagnostics(statement: &Statement) -> bool {
 
 /// The database and name that a table's name stands for: 1046 when none is selected.
 pub(crate) fn qualified(session: &Session, table: &TableName) -> Result<(String, String)> {
-    let database = table.database.as_deref().or_else(|| session.current_database());
+    let database = table
+        .database
+        .as_deref()
+        .or_else(|| session.current_database());
     let database = database.ok_or_else(|| codes::ER_NO_DB_ERROR.error())?;
     Ok((database.to_owned(), table.name.clone()))
 }
@@ -128,7 +137,12 @@ pub(crate) fn writable_table(
     if let Some(table) = session.find_table(database, name) {
         return Ok(table);
     }
-    if session.database.catalog.database_collation(database).is_none() {
+    if session
+        .database
+        .catalog
+        .database_collation(database)
+        .is_none()
+    {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     }
     Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))

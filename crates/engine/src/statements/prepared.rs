@@ -52,7 +52,10 @@ fn parse(session: &Session, text: &str) -> Result<Prepared> {
     }
     if matches!(
         prepared.statement,
-        Statement::Prepare(_) | Statement::Execute(_) | Statement::Deallocate(_) | Statement::LoadData(_)
+        Statement::Prepare(_)
+            | Statement::Execute(_)
+            | Statement::Deallocate(_)
+            | Statement::LoadData(_)
     ) {
         return Err(codes::ER_UNSUPPORTED_PS.error());
     }
@@ -84,7 +87,7 @@ pub(super) fn prepare(session: &mut Session, statement: &Prepare) -> Result<Outc
 /// Names that do not exist are errors of PREPARE already.
 fn validate(session: &Session, prepared: &Prepared) -> Result<()> {
     if let (Statement::Query(query), 0) = (&prepared.statement, prepared.parameters) {
-        statements::select::plan(session, query, &[])?;
+        statements::select::plan(session, query)?;
     }
     Ok(())
 }
@@ -98,7 +101,10 @@ pub(super) fn execute(session: &mut Session, statement: &Execute) -> Result<Outc
         .cloned()
         .ok_or_else(|| codes::ER_UNKNOWN_STMT_HANDLER.with(&[&statement.name, &"EXECUTE"]))?;
     let variable = |name: &String| {
-        session.user_variables().get(name).map_or((Value::Null, SqlType::null()), |(ty, value)| (value, ty))
+        session
+            .user_variables()
+            .get(name)
+            .map_or((Value::Null, SqlType::null()), |(ty, value)| (value, ty))
     };
     let values: Vec<(Value, SqlType)> = statement.using.iter().map(variable).collect();
     run(session, &prepared, &values)

@@ -97,10 +97,13 @@ impl<'t> RowSink<'t> {
         let checks = definition.checks.iter().filter(|check| check.enforced);
         let unique = table.unique();
         Ok(Self {
-            origins: (0..definition.columns.len()).map(origin).collect::<Result<_>>()?,
+            origins: (0..definition.columns.len())
+                .map(origin)
+                .collect::<Result<_>>()?,
             checks: checks
                 .map(|check| {
-                    let bound = expressions::bind(session, &check.expression, &columns_of(definition))?;
+                    let bound =
+                        expressions::bind(session, &check.expression, &columns_of(definition))?;
                     Ok((check.name.as_str(), bound))
                 })
                 .collect::<Result<_>>()?,
@@ -108,7 +111,11 @@ impl<'t> RowSink<'t> {
             writer: Some(table.storage().writer()?),
             unique: (!unique.is_empty()).then_some(unique),
             making: RowInMaking {
-                builders: definition.columns.iter().map(|column| ColumnBuilder::new(&column.ty)).collect(),
+                builders: definition
+                    .columns
+                    .iter()
+                    .map(|column| ColumnBuilder::new(&column.ty))
+                    .collect(),
                 values: vec![None; definition.columns.len()],
                 rows: 0,
             },
@@ -134,7 +141,7 @@ impl<'t> RowSink<'t> {
             Some(columns) => columns,
             None => self.store_rows(batch, types)?,
         };
-        self.complete(columns, batch.rows())
+        self.complete(columns, batch.row_count())
     }
 
     /// Appends a batch of the given columns that are already of the table's types and were checked.
@@ -152,7 +159,10 @@ impl<'t> RowSink<'t> {
         let quiet = Diagnostics::new(0);
         for (index, position) in self.positions.iter().enumerate() {
             let column = &self.definition.columns[*position];
-            let stored = self.storing.column(batch.column(index), &types[index], column, &quiet).ok()?;
+            let stored = self
+                .storing
+                .column(batch.column(index), &types[index], column, &quiet)
+                .ok()?;
             if quiet.count() > 0 || (stored.null_count() > 0 && !takes_null(column)) {
                 return None;
             }
@@ -162,10 +172,15 @@ impl<'t> RowSink<'t> {
     }
 
     fn store_rows(&self, batch: &Batch, types: &[SqlType]) -> Result<Vec<Option<ArrayRef>>> {
-        let columns = self.positions.iter().map(|position| &self.definition.columns[*position]);
-        let mut builders: Vec<ColumnBuilder> =
-            columns.clone().map(|column| ColumnBuilder::new(&column.ty)).collect();
-        for row in 0..batch.rows() {
+        let columns = self
+            .positions
+            .iter()
+            .map(|position| &self.definition.columns[*position]);
+        let mut builders: Vec<ColumnBuilder> = columns
+            .clone()
+            .map(|column| ColumnBuilder::new(&column.ty))
+            .collect();
+        for row in 0..batch.row_count() {
             let number = self.rows_before + row as u64 + 1;
             for (index, column) in columns.clone().enumerate() {
                 let value = convert::value_at(batch.column(index), row);
@@ -189,7 +204,9 @@ impl<'t> RowSink<'t> {
     ) -> Result<Value> {
         let stored = match value {
             Value::Null => Value::Null,
-            value => self.storing.value(value, ty, column, row, self.session.diagnostics())?,
+            value => self
+                .storing
+                .value(value, ty, column, row, self.session.diagnostics())?,
         };
         if !stored.is_null() || takes_null(column) {
             return Ok(stored);
@@ -222,15 +239,16 @@ impl<'t> RowSink<'t> {
         if column.generated.is_some() {
             return Ok(());
         }
-        self.making.values[position] = Some(match default_of(self.session, self.definition, column)? {
-            Origin::Constant(value) => value,
-            Origin::Computed(bound) => {
-                let (value, ty) = bound.scalar(&self.current_row(), &[])?;
-                let row = self.rows_before + self.making.rows as u64 + 1;
-                self.store_value(&value, &ty, column, row)?
-            }
-            _ => self.missing(column)?,
-        });
+        self.making.values[position] =
+            Some(match default_of(self.session, self.definition, column)? {
+                Origin::Constant(value) => value,
+                Origin::Computed(bound) => {
+                    let (value, ty) = bound.scalar(&self.current_row(), &[])?;
+                    let row = self.rows_before + self.making.rows as u64 + 1;
+                    self.store_value(&value, &ty, column, row)?
+                }
+                _ => self.missing(column)?,
+            });
         Ok(())
     }
 
@@ -332,11 +350,11 @@ impl<'t> RowSink<'t> {
         let fresh = self.check_unique(&batch)?;
         batch = keep(batch, fresh)?;
         if let Some(writer) = &mut self.writer
-            && batch.rows() > 0
+            && batch.row_count() > 0
         {
             writer.append(&batch)?;
         }
-        self.written.inserted += batch.rows() as u64;
+        self.written.inserted += batch.row_count() as u64;
         Ok(())
     }
 
@@ -367,7 +385,10 @@ impl<'t> RowSink<'t> {
         let ty = &self.definition.columns[position].ty;
         let zero_is_a_value = self.storing.sql_mode().has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
         let options = self.session.options();
-        let (step, offset) = (options.auto_increment_increment.max(1), options.auto_increment_offset.max(1));
+        let (step, offset) = (
+            options.auto_increment_increment.max(1),
+            options.auto_increment_offset.max(1),
+        );
         let mut builder = ColumnBuilder::new(ty);
         for row in 0..column.len() {
             let value = convert::value_at(column, row);
@@ -419,7 +440,7 @@ impl<'t> RowSink<'t> {
                     return Err(error);
                 }
                 warn(self.session, error);
-                good.get_or_insert_with(|| vec![true; batch.rows()])[row] = false;
+                good.get_or_insert_with(|| vec![true; batch.row_count()])[row] = false;
             }
         }
         Ok(good.map(BooleanArray::from))
@@ -431,7 +452,7 @@ impl<'t> RowSink<'t> {
             return Ok(None);
         };
         let mut fresh: Option<Vec<bool>> = None;
-        for row in 0..batch.rows() {
+        for row in 0..batch.row_count() {
             let Some(duplicate) = unique.add(batch, row)? else {
                 continue;
             };
@@ -450,7 +471,7 @@ impl<'t> RowSink<'t> {
             }
             warn(self.session, error);
             self.written.skipped += 1;
-            fresh.get_or_insert_with(|| vec![true; batch.rows()])[row] = false;
+            fresh.get_or_insert_with(|| vec![true; batch.row_count()])[row] = false;
         }
         Ok(fresh.map(BooleanArray::from))
     }
@@ -499,8 +520,14 @@ fn keep(batch: Batch, kept: Option<BooleanArray>) -> Result<Batch> {
         return Ok(batch);
     };
     let failed = |error: arrow_schema::ArrowError| codes::ER_UNKNOWN_ERROR.with(&[&error]);
-    let columns = batch.columns().iter().map(|column| filter(column, &kept).map_err(failed));
-    Ok(Batch::new(columns.collect::<Result<_>>()?, kept.true_count()))
+    let columns = batch
+        .columns()
+        .iter()
+        .map(|column| filter(column, &kept).map_err(failed));
+    Ok(Batch::new(
+        columns.collect::<Result<_>>()?,
+        kept.true_count(),
+    ))
 }
 
 fn origin(
@@ -530,9 +557,11 @@ fn default_of(
         ColumnDefault::Value(value) => Origin::Constant(value.clone()),
         ColumnDefault::Null => Origin::Constant(Value::Null),
         ColumnDefault::Now => Origin::Constant(convert::now(session, &column.ty)),
-        ColumnDefault::Expression { expression, .. } => {
-            Origin::Computed(expressions::bind(session, expression, &columns_of(definition))?)
-        }
+        ColumnDefault::Expression { expression, .. } => Origin::Computed(expressions::bind(
+            session,
+            expression,
+            &columns_of(definition),
+        )?),
         ColumnDefault::None if takes_null(column) => Origin::Constant(Value::Null),
         ColumnDefault::None => Origin::Missing,
     })

@@ -19,20 +19,31 @@ pub(crate) struct Planned {
     pub(crate) tables: Arc<StatementTables>,
 }
 
-/// Plans a query. `parameters` are the types of its `?`.
-pub(crate) fn plan(session: &Session, query: &Query, parameters: &[SqlType]) -> Result<Planned> {
+/// Plans a query. `parameters` are the types of its `?`, and `values` their values.
+pub(crate) fn plan_with(
+    session: &Session,
+    query: &Query,
+    parameters: &[SqlType],
+    values: &[Value],
+) -> Result<Planned> {
     let catalog = SessionCatalog::new(session);
     let plan = if parameters.is_empty() {
         mayfly_plan::bind_query(query, &catalog, &session.options().plan)?
     } else {
         let mut options = session.options().plan.clone();
         options.parameters = parameters.to_vec();
+        options.parameter_values = values.to_vec();
         mayfly_plan::bind_query(query, &catalog, &options)?
     };
     Ok(Planned {
         plan: Arc::new(plan),
         tables: catalog.into_tables(),
     })
+}
+
+/// Plans a query without `?`.
+pub(crate) fn plan(session: &Session, query: &Query) -> Result<Planned> {
+    plan_with(session, query, &[], &[])
 }
 
 /// Runs a query; its rows are read by whoever gets the outcome. `parameters` are the values of its
@@ -44,8 +55,8 @@ pub(crate) fn run(
 ) -> Result<Outcome> {
     super::count(session, Counter::ComSelect);
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
-    let planned = plan(session, query, &types)?;
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
+    let planned = plan_with(session, query, &types, &values)?;
     start(session, &planned, &values)
 }
 
@@ -55,7 +66,12 @@ pub(crate) fn start(session: &Session, planned: &Planned, values: &[Value]) -> R
     let context = session.statement_context(tables);
     let rows = mayfly_exec::execute(&planned.plan, &context, values)?;
     Ok(Outcome::Rows {
-        columns: planned.plan.columns.iter().map(ResultColumn::from_plan).collect(),
+        columns: planned
+            .plan
+            .columns
+            .iter()
+            .map(ResultColumn::from_plan)
+            .collect(),
         rows,
         context,
     })

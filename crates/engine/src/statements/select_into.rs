@@ -20,8 +20,8 @@ pub(super) fn run(
 ) -> Result<Outcome> {
     super::count(session, Counter::ComSelect);
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
-    let planned = select::plan(session, &statement.query, &types)?;
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
+    let planned = select::plan_with(session, &statement.query, &types, &values)?;
     match &statement.target {
         IntoTarget::Variables(names) => variables(session, &planned, &values, names),
         IntoTarget::DumpFile(path) => {
@@ -32,14 +32,25 @@ pub(super) fn run(
                 for (array, column) in batch.columns().iter().zip(&planned.plan.columns) {
                     convert::display_row(array, 0, &column.ty, &mut bytes);
                 }
-                file.write_all(&bytes).map_err(|error| files::write_error(path, &error))?;
+                file.write_all(&bytes)
+                    .map_err(|error| files::write_error(path, &error))?;
             }
             Ok(affected(rows.len() as u64))
         }
-        IntoTarget::OutFile { path, fields, lines, .. } => {
+        IntoTarget::OutFile {
+            path,
+            fields,
+            lines,
+            ..
+        } => {
             let mut writer = Writer::new(session, path, fields, lines)?;
             let mut reading = Reading::start(session, &planned, &values)?;
-            let types: Vec<&SqlType> = planned.plan.columns.iter().map(|column| &column.ty).collect();
+            let types: Vec<&SqlType> = planned
+                .plan
+                .columns
+                .iter()
+                .map(|column| &column.ty)
+                .collect();
             let written = writer.write_all(&mut reading, &types);
             reading.finish(session);
             let rows = written?;
@@ -93,7 +104,9 @@ fn variables(
     }
     let rows = first_rows(session, planned, values)?;
     let Some((batch, _)) = rows.first() else {
-        session.diagnostics().push(Level::Warning, codes::ER_SP_FETCH_NO_DATA.error());
+        session
+            .diagnostics()
+            .push(Level::Warning, codes::ER_SP_FETCH_NO_DATA.error());
         return Ok(affected(0));
     };
     for ((name, array), column) in names.iter().zip(batch.columns()).zip(&planned.plan.columns) {
@@ -138,7 +151,12 @@ impl Writer {
         // Between enclosing characters the separators need no escape; the enclosing one does.
         let mut special = match enclosed {
             Some(quote) => vec![quote],
-            None => field_end.first().into_iter().chain(line_end.first()).copied().collect(),
+            None => field_end
+                .first()
+                .into_iter()
+                .chain(line_end.first())
+                .copied()
+                .collect(),
         };
         special.extend(line_end.first().filter(|_| enclosed.is_none()));
         special.extend(escape);
@@ -178,7 +196,9 @@ impl Writer {
                 rows += 1;
             }
         }
-        self.file.flush().map_err(|error| files::write_error(&self.path, &error))?;
+        self.file
+            .flush()
+            .map_err(|error| files::write_error(&self.path, &error))?;
         Ok(rows)
     }
 

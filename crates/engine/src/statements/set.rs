@@ -15,11 +15,24 @@ use crate::variables::{self, Scope, Setting, SystemVariable};
 
 /// A change that was checked.
 enum Change {
-    User { name: String, ty: SqlType, value: Value },
-    Session { position: usize, setting: Setting },
-    Global { position: usize, setting: Setting },
+    User {
+        name: String,
+        ty: SqlType,
+        value: Value,
+    },
+    Session {
+        position: usize,
+        setting: Setting,
+    },
+    Global {
+        position: usize,
+        setting: Setting,
+    },
     /// A session variable that is no setting.
-    Computed { name: &'static str, number: u64 },
+    Computed {
+        name: &'static str,
+        number: u64,
+    },
 }
 
 /// Runs the statement.
@@ -37,15 +50,19 @@ pub(super) fn run(session: &mut Session, items: &[SetItem]) -> Result<Outcome> {
 
 fn check(session: &Session, item: &SetItem, changes: &mut Vec<Change>) -> Result<()> {
     match item {
-        SetItem::Assign { target: SetTarget::User(name), value } => {
+        SetItem::Assign {
+            target: SetTarget::User(name),
+            value,
+        } => {
             let (value, ty) = user_value(session, value)?;
             let name = name.clone();
             changes.push(Change::User { name, ty, value });
             Ok(())
         }
-        SetItem::Assign { target: SetTarget::System { scope, name }, value } => {
-            system(session, *scope, name, value, changes)
-        }
+        SetItem::Assign {
+            target: SetTarget::System { scope, name },
+            value,
+        } => system(session, *scope, name, value, changes),
         SetItem::Names { charset, collation } => {
             let set = named_set(session, charset.as_deref())?;
             let collation = named_collation(collation.as_deref(), set)?;
@@ -78,7 +95,9 @@ fn named_set(session: &Session, name: Option<&str>) -> Result<&'static Character
             .ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&"utf8mb4"]));
     };
     if name.eq_ignore_ascii_case("utf8") {
-        session.diagnostics().push(Level::Warning, codes::ER_DEPRECATED_UTF8_ALIAS.error());
+        session
+            .diagnostics()
+            .push(Level::Warning, codes::ER_DEPRECATED_UTF8_ALIAS.error());
     }
     character_sets::by_name(name).ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))
 }
@@ -167,12 +186,21 @@ fn system(
         _ => None,
     };
     if let (Some(name), Setting::Unsigned(number)) = (computed, &setting) {
-        changes.push(Change::Computed { name, number: *number });
+        changes.push(Change::Computed {
+            name,
+            number: *number,
+        });
         return Ok(());
     }
     changes.push(match global {
-        true => Change::Global { position, setting: setting.clone() },
-        false => Change::Session { position, setting: setting.clone() },
+        true => Change::Global {
+            position,
+            setting: setting.clone(),
+        },
+        false => Change::Session {
+            position,
+            setting: setting.clone(),
+        },
     });
     together(variable.name, &setting, global, changes);
     Ok(())
@@ -185,10 +213,16 @@ fn together(name: &str, setting: &Setting, global: bool, changes: &mut Vec<Chang
     };
     let (other, value) = if let Some(rest) = name.strip_prefix("collation_") {
         let row = character_sets::collation_by_name(text);
-        (format!("character_set_{rest}"), row.map(|row| row.character_set))
+        (
+            format!("character_set_{rest}"),
+            row.map(|row| row.character_set),
+        )
     } else if let Some(rest) = name.strip_prefix("character_set_") {
         let set = character_sets::by_name(text);
-        (format!("collation_{rest}"), set.map(|set| set.default_collation))
+        (
+            format!("collation_{rest}"),
+            set.map(|set| set.default_collation),
+        )
     } else {
         return;
     };
@@ -232,4 +266,3 @@ fn apply(session: &mut Session, change: Change) {
         },
     }
 }
-

@@ -23,7 +23,9 @@ pub(super) fn run(session: &mut Session, show: &Show) -> Result<Outcome> {
     let text = match &show.kind {
         ShowKind::Warnings => return Ok(conditions(session, show, false)),
         ShowKind::Errors => return Ok(conditions(session, show, true)),
-        ShowKind::CountWarnings => return Ok(count(session, "@@session.warning_count", "warning_count")),
+        ShowKind::CountWarnings => {
+            return Ok(count(session, "@@session.warning_count", "warning_count"));
+        }
         ShowKind::CountErrors => return Ok(count(session, "@@session.error_count", "error_count")),
         ShowKind::Create(object) => return create(session, object),
         kind => rewrite(session, kind, show.filter.as_ref())?,
@@ -172,13 +174,19 @@ fn rewrite(session: &Session, kind: &ShowKind, filter: Option<&ShowFilter>) -> R
 }
 
 fn scope_name(scope: VariableScope) -> &'static str {
-    if scope == VariableScope::Session { "session" } else { "global" }
+    if scope == VariableScope::Session {
+        "session"
+    } else {
+        "global"
+    }
 }
 
 /// A SELECT of these columns that gives no row.
 fn empty(names: &[&str]) -> String {
-    let columns: Vec<String> =
-        names.iter().map(|name| format!("'' AS {}", quoted_identifier(name))).collect();
+    let columns: Vec<String> = names
+        .iter()
+        .map(|name| format!("'' AS {}", quoted_identifier(name)))
+        .collect();
     format!("SELECT {} WHERE FALSE", columns.join(", "))
 }
 
@@ -197,7 +205,12 @@ fn column_source(
         || information_schema::table(database, name).is_some()
     {
         base.to_owned()
-    } else if session.database.catalog.database_collation(database).is_none() {
+    } else if session
+        .database
+        .catalog
+        .database_collation(database)
+        .is_none()
+    {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     } else {
         return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]));
@@ -223,7 +236,10 @@ pub(super) fn columns_text(
 ) -> Result<String> {
     let source = column_source(session, database, name, "COLUMNS", "#temporary_columns")?;
     let (collation, tail) = match full {
-        true => (", COLLATION_NAME AS Collation", ", PRIVILEGES AS Privileges, COLUMN_COMMENT AS Comment"),
+        true => (
+            ", COLLATION_NAME AS Collation",
+            ", PRIVILEGES AS Privileges, COLUMN_COMMENT AS Comment",
+        ),
         false => ("", ""),
     };
     let like = column.map(|column| format!(" AND COLUMN_NAME LIKE {}", quoted_string(column)));
@@ -246,7 +262,7 @@ pub(super) fn filtered(
     };
     let parsed = mayfly_syntax::parse_one(&text, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
     let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
-    let Statement::Query(mut query) = parsed else {
+    let Statement::Query(mut query) = parsed.statement else {
         return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&text]));
     };
     if let Some(filter) = filter {
@@ -256,7 +272,7 @@ pub(super) fn filtered(
         };
         select_of(&mut query, condition);
     }
-    let planned = select::plan(session, &query, &[])?;
+    let planned = select::plan(session, &query)?;
     // What SHOW itself reads is not counted as work of a user's statement.
     let mut reading = select::Reading::start(session, &planned, &[])?;
     let mut batches = Vec::new();
@@ -298,7 +314,9 @@ fn like(text: &str, pattern: &str) -> Result<Expr> {
     // The name of the first column stands between the first AS and what follows it.
     let name = text.split(" AS ").nth(1).unwrap_or("");
     let end = if let Some(rest) = name.strip_prefix('`') {
-        rest.replace("``", "\0\0").find('`').map_or(name.len(), |end| end + 2)
+        rest.replace("``", "\0\0")
+            .find('`')
+            .map_or(name.len(), |end| end + 2)
     } else {
         name.find([',', ' ']).unwrap_or(name.len())
     };
@@ -320,7 +338,10 @@ fn conditions(session: &Session, show: &Show, errors_only: bool) -> Outcome {
     let (offset, count) = limit_of(show);
     let rows: Vec<&Condition> = all.iter().filter(shown).skip(offset).take(count).collect();
     let level = SqlType::varchar(7, CollationId::UTF8MB4_0900_AI_CI);
-    let code = SqlType { unsigned: true, ..SqlType::integer(TypeKind::Int) };
+    let code = SqlType {
+        unsigned: true,
+        ..SqlType::integer(TypeKind::Int)
+    };
     let message = SqlType::varchar(512, CollationId::UTF8MB4_0900_AI_CI);
     let types = [level, code, message];
     let mut builders: Vec<ColumnBuilder> = types.iter().map(ColumnBuilder::new).collect();
@@ -336,7 +357,10 @@ fn conditions(session: &Session, show: &Show, errors_only: bool) -> Outcome {
     }
     let arrays = builders.iter_mut().map(ColumnBuilder::finish).collect();
     let names = ["Level", "Code", "Message"];
-    let columns = names.iter().zip(&types).map(|(name, ty)| ResultColumn::new(name, ty.clone()));
+    let columns = names
+        .iter()
+        .zip(&types)
+        .map(|(name, ty)| ResultColumn::new(name, ty.clone()));
     StatementResult {
         columns: columns.collect(),
         batches: vec![mayfly_types::Batch::new(arrays, rows.len())],
@@ -350,11 +374,15 @@ fn limit_of(show: &Show) -> (usize, usize) {
     use mayfly_syntax::ast::LimitClause;
     let number = |expr: &Expr| expr.to_string().parse::<usize>().ok();
     match &show.limit {
-        Some(LimitClause::OffsetCommaLimit { offset, limit }) => {
-            (number(offset).unwrap_or(0), number(limit).unwrap_or(usize::MAX))
-        }
+        Some(LimitClause::OffsetCommaLimit { offset, limit }) => (
+            number(offset).unwrap_or(0),
+            number(limit).unwrap_or(usize::MAX),
+        ),
         Some(LimitClause::LimitOffset { limit, offset, .. }) => (
-            offset.as_ref().and_then(|offset| number(&offset.value)).unwrap_or(0),
+            offset
+                .as_ref()
+                .and_then(|offset| number(&offset.value))
+                .unwrap_or(0),
             limit.as_ref().and_then(number).unwrap_or(usize::MAX),
         ),
         None => (0, usize::MAX),
@@ -379,7 +407,12 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
         ShowCreate::Table(table) => {
             let (database, name) = super::qualified(session, table)?;
             let Some(found) = session.find_table(&database, &name) else {
-                if session.database.catalog.database_collation(&database).is_none() {
+                if session
+                    .database
+                    .catalog
+                    .database_collation(&database)
+                    .is_none()
+                {
                     return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
                 }
                 return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]));
@@ -392,7 +425,10 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
             let text = show_create::table(definition, next, quote);
             Ok(text_rows(&["Table", "Create Table"], &[[name, text]]).into())
         }
-        ShowCreate::Database { name, if_not_exists } => {
+        ShowCreate::Database {
+            name,
+            if_not_exists,
+        } => {
             let collation = session
                 .database
                 .catalog

@@ -33,7 +33,9 @@ pub(super) fn maintain(session: &mut Session, statement: &TableMaintenance) -> R
         TableVerb::Check => "check",
         TableVerb::Optimize => "optimize",
         TableVerb::Repair => "repair",
-        TableVerb::Checksum => return Err(mayfly_types::error::codes::ER_NOT_SUPPORTED_YET.with(&[&"CHECKSUM TABLE"])),
+        TableVerb::Checksum => {
+            return Err(mayfly_types::error::codes::ER_NOT_SUPPORTED_YET.with(&[&"CHECKSUM TABLE"]));
+        }
     };
     let mut rows = Vec::new();
     for table in &statement.tables {
@@ -44,16 +46,27 @@ pub(super) fn maintain(session: &mut Session, statement: &TableMaintenance) -> R
         } else {
             let text = format!("Table '{full}' doesn't exist");
             rows.push([full.clone(), verb.to_owned(), "Error".to_owned(), text]);
-            rows.push([full, verb.to_owned(), "status".to_owned(), "Operation failed".to_owned()]);
+            rows.push([
+                full,
+                verb.to_owned(),
+                "status".to_owned(),
+                "Operation failed".to_owned(),
+            ]);
         }
     }
     Ok(text_rows(&["Table", "Op", "Msg_type", "Msg_text"], &rows).into())
 }
 
 /// A result of text columns.
-pub(super) fn text_rows<const N: usize>(names: &[&str; N], rows: &[[String; N]]) -> StatementResult {
+pub(super) fn text_rows<const N: usize>(
+    names: &[&str; N],
+    rows: &[[String; N]],
+) -> StatementResult {
     let ty = SqlType::text(TypeKind::MediumText, CollationId::UTF8MB4_0900_AI_CI);
-    let columns = names.iter().map(|name| ResultColumn::new(name, ty.clone())).collect();
+    let columns = names
+        .iter()
+        .map(|name| ResultColumn::new(name, ty.clone()))
+        .collect();
     let arrays = (0..N).map(|column| {
         let mut builder = ColumnBuilder::new(&ty);
         for row in rows {

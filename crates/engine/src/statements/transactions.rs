@@ -36,7 +36,9 @@ pub(super) fn set(session: &mut Session, statement: &SetTransaction) -> Result<O
         IsolationLevel::RepeatableRead => 2,
         IsolationLevel::Serializable => 3,
     });
-    let read_only = statement.access_mode.map(|mode| mode == AccessMode::ReadOnly);
+    let read_only = statement
+        .access_mode
+        .map(|mode| mode == AccessMode::ReadOnly);
     let changes = [
         isolation.map(|level| ("transaction_isolation", Setting::Unsigned(level))),
         read_only.map(|only| ("transaction_read_only", Setting::Boolean(only))),

@@ -105,13 +105,18 @@ impl Counters {
 
 /// Everything SHOW [SESSION | GLOBAL] STATUS prints, by name. `session` is that of SHOW SESSION
 /// STATUS, with the temporary space that it uses now and used at most.
-pub(crate) fn rows(database: &Database, session: Option<SessionStatus<'_>>) -> Vec<(String, String)> {
+pub(crate) fn rows(
+    database: &Database,
+    session: Option<SessionStatus<'_>>,
+) -> Vec<(String, String)> {
     let value = |counter: Counter| match &session {
         Some(session) => session.counters.get(counter),
         None => database.counter(counter),
     };
-    let mut rows: Vec<(String, String)> =
-        COUNTERS.iter().map(|(counter, name)| ((*name).to_owned(), value(*counter).to_string())).collect();
+    let mut rows: Vec<(String, String)> = COUNTERS
+        .iter()
+        .map(|(counter, name)| ((*name).to_owned(), value(*counter).to_string()))
+        .collect();
     // Some counters have no value of a session: those of the engine are shown.
     for (name, text) in database.computed_status() {
         rows.push((name.to_owned(), text));

@@ -4,28 +4,139 @@ use super::definition::{
     Kind, SystemVariable, both, choice, global, number, session, switch, text,
 };
 
-const UTF8MB4: Kind = Kind::CharacterSet { default: "utf8mb4", nullable: false };
+const UTF8MB4: Kind = Kind::CharacterSet {
+    default: "utf8mb4",
+    nullable: false,
+};
 
 pub(super) const VARIABLES: &[SystemVariable] = &[
-    both("character_set_client", UTF8MB4, "The character set of statements as the client sends them."),
-    both("character_set_connection", UTF8MB4, "The character set of literals and of numbers made text."),
-    both("character_set_database", UTF8MB4, "The character set of the current database."),
-    both("character_set_filesystem", Kind::CharacterSet { default: "binary", nullable: false }, "The character set of file names."),
-    both("character_set_results", Kind::CharacterSet { default: "utf8mb4", nullable: true }, "The character set of results."),
-    both("character_set_server", UTF8MB4, "The character set of a database that is made without one."),
-    global("character_set_system", Kind::CharacterSet { default: "utf8mb3", nullable: false }, "The character set of identifiers.").read_only(),
-    both("collation_connection", Kind::Collation("utf8mb4_0900_ai_ci"), "The collation of literals."),
-    both("collation_database", Kind::Collation("utf8mb4_0900_ai_ci"), "The collation of the current database."),
-    both("collation_server", Kind::Collation("utf8mb4_0900_ai_ci"), "The collation of a database that is made without one."),
-    both("default_collation_for_utf8mb4", Kind::Collation("utf8mb4_0900_ai_ci"), "The collation of utf8mb4 where none is named."),
-    both("default_week_format", number(0, 0, 7), "The mode of WEEK() when it is called without one."),
-    both("lc_messages", Kind::Locale("en_US"), "The language of messages; they are always English."),
-    both("lc_time_names", Kind::Locale("en_US"), "The language of the names of days and months."),
-    global("system_time_zone", text("UTC"), "The time zone of the machine.").read_only(),
+    both(
+        "character_set_client",
+        UTF8MB4,
+        "The character set of statements as the client sends them.",
+    ),
+    both(
+        "character_set_connection",
+        UTF8MB4,
+        "The character set of literals and of numbers made text.",
+    ),
+    both(
+        "character_set_database",
+        UTF8MB4,
+        "The character set of the current database.",
+    ),
+    both(
+        "character_set_filesystem",
+        Kind::CharacterSet {
+            default: "binary",
+            nullable: false,
+        },
+        "The character set of file names.",
+    ),
+    both(
+        "character_set_results",
+        Kind::CharacterSet {
+            default: "utf8mb4",
+            nullable: true,
+        },
+        "The character set of results.",
+    ),
+    both(
+        "character_set_server",
+        UTF8MB4,
+        "The character set of a database that is made without one.",
+    ),
+    global(
+        "character_set_system",
+        Kind::CharacterSet {
+            default: "utf8mb3",
+            nullable: false,
+        },
+        "The character set of identifiers.",
+    )
+    .read_only(),
+    both(
+        "collation_connection",
+        Kind::Collation("utf8mb4_0900_ai_ci"),
+        "The collation of literals.",
+    ),
+    both(
+        "collation_database",
+        Kind::Collation("utf8mb4_0900_ai_ci"),
+        "The collation of the current database.",
+    ),
+    both(
+        "collation_server",
+        Kind::Collation("utf8mb4_0900_ai_ci"),
+        "The collation of a database that is made without one.",
+    ),
+    both(
+        "default_collation_for_utf8mb4",
+        Kind::Collation("utf8mb4_0900_ai_ci"),
+        "The collation of utf8mb4 where none is named.",
+    ),
+    both(
+        "default_week_format",
+        number(0, 0, 7),
+        "The mode of WEEK() when it is called without one.",
+    ),
+    both(
+        "lc_messages",
+        Kind::Locale("en_US"),
+        "The language of messages; they are always English.",
+    ),
+    both(
+        "lc_time_names",
+        Kind::Locale("en_US"),
+        "The language of the names of days and months.",
+    ),
+    global(
+        "system_time_zone",
+        text("UTC"),
+        "The time zone of the machine.",
+    )
+    .read_only(),
     both("time_zone", Kind::TimeZone, "The time zone of the session.").hintable(),
-    session("timestamp", Kind::Double { default: 0.0, min: 0.0, max: f64::MAX }, "The moment that NOW() gives, in seconds since 1970; 0 is the real time.").hintable(),
-    both("explicit_defaults_for_timestamp", switch(true), "TIMESTAMP columns get no default of their own."),
-    both("block_encryption_mode", choice(0, &["aes-128-ecb", "aes-192-ecb", "aes-256-ecb", "aes-128-cbc", "aes-192-cbc", "aes-256-cbc"]), "The mode of AES_ENCRYPT()."),
-    global("lower_case_table_names", number(0, 0, 2), "0: names of tables are kept and compared as written.").read_only(),
-    global("lower_case_file_system", switch(false), "Whether the file system ignores the case of names.").read_only(),
+    session(
+        "timestamp",
+        Kind::Double {
+            default: 0.0,
+            min: 0.0,
+            max: f64::MAX,
+        },
+        "The moment that NOW() gives, in seconds since 1970; 0 is the real time.",
+    )
+    .hintable(),
+    both(
+        "explicit_defaults_for_timestamp",
+        switch(true),
+        "TIMESTAMP columns get no default of their own.",
+    ),
+    both(
+        "block_encryption_mode",
+        choice(
+            0,
+            &[
+                "aes-128-ecb",
+                "aes-192-ecb",
+                "aes-256-ecb",
+                "aes-128-cbc",
+                "aes-192-cbc",
+                "aes-256-cbc",
+            ],
+        ),
+        "The mode of AES_ENCRYPT().",
+    ),
+    global(
+        "lower_case_table_names",
+        number(0, 0, 2),
+        "0: names of tables are kept and compared as written.",
+    )
+    .read_only(),
+    global(
+        "lower_case_file_system",
+        switch(false),
+        "Whether the file system ignores the case of names.",
+    )
+    .read_only(),
 ];

@@ -8,7 +8,6 @@ use mayfly_types::{Diagnostics, Result, SqlType, TypeKind, Value};
 use super::{Kind, Setting, SystemVariable, sql_mode};
 use crate::character_sets;
 
-
 /// What a check needs to know besides the value.
 pub(crate) struct Check<'a> {
     /// Where warnings go.
@@ -55,9 +54,9 @@ impl SystemVariable {
     pub(crate) fn check(&self, value: &Value, ty: &SqlType, check: &Check<'_>) -> Result<Setting> {
         match self.kind {
             Kind::Boolean(_) => self.check_boolean(value),
-            Kind::Unsigned { min, max, block, .. } => {
-                self.check_unsigned(value, ty, check, (min, max, block))
-            }
+            Kind::Unsigned {
+                min, max, block, ..
+            } => self.check_unsigned(value, ty, check, (min, max, block)),
             Kind::Signed { min, max, .. } => {
                 let number = self.integer(value, ty)?;
                 let clamped = number.clamp(i128::from(min), i128::from(max));
@@ -84,7 +83,9 @@ impl SystemVariable {
                 }
             },
             Kind::Flags { words, .. } => self.check_flags(value, ty, check, words),
-            Kind::Switches { words, default } => self.check_switches(value, ty, check, (words, default)),
+            Kind::Switches { words, default } => {
+                self.check_switches(value, ty, check, (words, default))
+            }
             Kind::Text(_) => match value {
                 Value::Null if self.nullable => Ok(Setting::Text(None)),
                 Value::Null => Err(wrong_value(self, "NULL")),

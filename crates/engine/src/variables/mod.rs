@@ -4,8 +4,8 @@
 //! Statements never look variables up by name: a session keeps a plain struct of what statements
 //! need and makes it anew only after a SET.
 
-pub(crate) mod check;
 mod character_sets;
+pub(crate) mod check;
 mod connection;
 pub(crate) mod definition;
 pub(crate) mod optimizer;
@@ -138,14 +138,25 @@ impl SystemVariable {
                 (*word.unwrap_or(&"")).to_owned()
             }
             (Setting::Unsigned(flags), Kind::Flags { words, .. }) => {
-                let set = words.iter().zip(0..).filter(|(_, bit)| flags >> bit & 1 == 1);
+                let set = words
+                    .iter()
+                    .zip(0..)
+                    .filter(|(_, bit)| flags >> bit & 1 == 1);
                 set.map(|(word, _)| *word).collect::<Vec<_>>().join(",")
             }
             (Setting::Unsigned(flags), Kind::Switches { words, .. }) => {
                 let switch = |(word, bit): (&&str, u32)| {
-                    format!("{word}={}", on_off(flags >> bit & 1 == 1).to_ascii_lowercase())
+                    format!(
+                        "{word}={}",
+                        on_off(flags >> bit & 1 == 1).to_ascii_lowercase()
+                    )
                 };
-                words.iter().zip(0..).map(switch).collect::<Vec<_>>().join(",")
+                words
+                    .iter()
+                    .zip(0..)
+                    .map(switch)
+                    .collect::<Vec<_>>()
+                    .join(",")
             }
             (Setting::Unsigned(number), _) => number.to_string(),
             (Setting::Signed(number), _) => number.to_string(),
@@ -162,7 +173,11 @@ pub(crate) struct Settings(Vec<Setting>);
 impl Settings {
     /// The defaults.
     pub(crate) fn defaults() -> Self {
-        Self(ALL.iter().map(|variable| variable.default_setting()).collect())
+        Self(
+            ALL.iter()
+                .map(|variable| variable.default_setting())
+                .collect(),
+        )
     }
 
     /// The value at a position.
@@ -176,12 +191,16 @@ impl Settings {
     }
 
     fn by_name(&self, name: &'static str) -> &Setting {
-        &self.0[*BY_NAME.get(name).expect("only variables of the table are asked for")]
+        &self.0[*BY_NAME
+            .get(name)
+            .expect("only variables of the table are asked for")]
     }
 
     /// Sets the value of a variable of the table.
     pub(crate) fn set_by_name(&mut self, name: &'static str, setting: Setting) {
-        let position = *BY_NAME.get(name).expect("only variables of the table are set");
+        let position = *BY_NAME
+            .get(name)
+            .expect("only variables of the table are set");
         self.0[position] = setting;
     }
 

@@ -1,7 +1,8 @@
 //! The engine itself: version, paths, storage, logs and what drivers ask a MySQL server for.
 
 use super::definition::{
-    GIB, Kind, MIB, SystemVariable, U32_MAX, YEAR, both, choice, global, number, session, switch, text,
+    GIB, Kind, MIB, SystemVariable, U32_MAX, YEAR, both, choice, global, number, session, switch,
+    text,
 };
 
 pub(super) const VARIABLES: &[SystemVariable] = &[

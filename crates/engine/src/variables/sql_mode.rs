@@ -1,10 +1,9 @@
 //! `sql_mode` between MySQL's bits (the order of its words) and [`SqlMode`].
 
-use mayfly_types::{Diagnostics, Error, Level, SqlMode};
 use mayfly_types::error::codes;
+use mayfly_types::{Diagnostics, Error, Level, SqlMode};
 
 use super::optimizer::SQL_MODES;
-
 
 /// Each word with its mode, for the words that change anything.
 const MODES: &[(&str, SqlMode)] = &[
@@ -23,18 +22,43 @@ const MODES: &[(&str, SqlMode)] = &[
     ("NO_ZERO_IN_DATE", SqlMode::NO_ZERO_IN_DATE),
     ("NO_ZERO_DATE", SqlMode::NO_ZERO_DATE),
     ("ALLOW_INVALID_DATES", SqlMode::ALLOW_INVALID_DATES),
-    ("ERROR_FOR_DIVISION_BY_ZERO", SqlMode::ERROR_FOR_DIVISION_BY_ZERO),
+    (
+        "ERROR_FOR_DIVISION_BY_ZERO",
+        SqlMode::ERROR_FOR_DIVISION_BY_ZERO,
+    ),
     ("TRADITIONAL", SqlMode::TRADITIONAL),
     ("HIGH_NOT_PRECEDENCE", SqlMode::HIGH_NOT_PRECEDENCE),
     ("NO_ENGINE_SUBSTITUTION", SqlMode::NO_ENGINE_SUBSTITUTION),
     ("PAD_CHAR_TO_FULL_LENGTH", SqlMode::PAD_CHAR_TO_FULL_LENGTH),
-    ("TIME_TRUNCATE_FRACTIONAL", SqlMode::TIME_TRUNCATE_FRACTIONAL),
+    (
+        "TIME_TRUNCATE_FRACTIONAL",
+        SqlMode::TIME_TRUNCATE_FRACTIONAL,
+    ),
 ];
 
 /// The words that the combination modes stand for.
 const COMBINATIONS: &[(&str, &[&str])] = &[
-    ("ANSI", &["REAL_AS_FLOAT", "PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE", "ONLY_FULL_GROUP_BY"]),
-    ("TRADITIONAL", &["STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "NO_ZERO_IN_DATE", "NO_ZERO_DATE", "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION"]),
+    (
+        "ANSI",
+        &[
+            "REAL_AS_FLOAT",
+            "PIPES_AS_CONCAT",
+            "ANSI_QUOTES",
+            "IGNORE_SPACE",
+            "ONLY_FULL_GROUP_BY",
+        ],
+    ),
+    (
+        "TRADITIONAL",
+        &[
+            "STRICT_TRANS_TABLES",
+            "STRICT_ALL_TABLES",
+            "NO_ZERO_IN_DATE",
+            "NO_ZERO_DATE",
+            "ERROR_FOR_DIVISION_BY_ZERO",
+            "NO_ENGINE_SUBSTITUTION",
+        ],
+    ),
 ];
 
 fn bit(word: &str) -> u64 {
@@ -57,7 +81,10 @@ pub(crate) fn from_bits(bits: u64) -> SqlMode {
 pub(crate) fn expand(mut bits: u64, before: u64, diagnostics: &Diagnostics) -> u64 {
     for (word, parts) in COMBINATIONS {
         if bits & bit(word) != 0 {
-            bits |= parts.iter().map(|part| bit(part)).fold(0, |all, bit| all | bit);
+            bits |= parts
+                .iter()
+                .map(|part| bit(part))
+                .fold(0, |all, bit| all | bit);
         }
     }
     let strict = bits & (bit("STRICT_TRANS_TABLES") | bit("STRICT_ALL_TABLES")) != 0;
