@@ -44,9 +44,6 @@ impl Parser<'_> {
             table.partitioning = Some(self.partitioning()?);
         }
         table.select = self.create_select()?;
-        if table.elements.is_empty() && table.select.is_none() {
-            return self.fail();
-        }
         Ok(Statement::CreateTable(Box::new(table)))
     }
 

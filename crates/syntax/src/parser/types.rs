@@ -269,18 +269,11 @@ impl Parser<'_> {
     /// The target of `CAST` and `CONVERT`.
     pub(crate) fn cast_type(&mut self) -> Result<DataType> {
         let keyword = self.keyword();
-        let known = [
-            Kw::SIGNED,
-            Kw::UNSIGNED,
-            Kw::INT,
-            Kw::INTEGER,
-            Kw::CHAR,
-            Kw::CHARACTER,
-        ];
+        let known = [Kw::SIGNED, Kw::UNSIGNED, Kw::CHAR, Kw::CHARACTER];
         if self.at_any(&known) || self.at_any(&[Kw::NCHAR, Kw::NATIONAL]) {
             self.take();
             return match keyword {
-                Kw::SIGNED | Kw::INT | Kw::INTEGER => {
+                Kw::SIGNED => {
                     self.eat_any(&[Kw::INT, Kw::INTEGER]);
                     Ok(DataType::Signed)
                 }
