@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use arrow_select::concat::concat;
+use mayfly_types::convert::{CastContext, cast_value};
 use mayfly_types::decimal::{Decimal, parse_decimal};
+use mayfly_types::temporal::{DateTime, TimeZone, append_date, append_datetime, append_time};
 use mayfly_types::{CollationId, Diagnostics, Result, SqlMode, SqlType, TypeKind, Value};
 
 use crate::{Argument, Coercibility, Column, EvaluationContext, SignatureContext, input, output};
@@ -19,6 +21,8 @@ pub(crate) enum Literal {
     Decimal(&'static str),
     Text(&'static str),
     Bytes(&'static [u8]),
+    /// Text of a temporal type.
+    Temporal(TypeKind, &'static str),
 }
 
 pub(crate) const NULL: Literal = Literal::Null;
@@ -45,6 +49,18 @@ pub(crate) fn t(value: &'static str) -> Literal {
 
 pub(crate) fn b(value: &'static [u8]) -> Literal {
     Literal::Bytes(value)
+}
+
+pub(crate) fn date(value: &'static str) -> Literal {
+    Literal::Temporal(TypeKind::Date, value)
+}
+
+pub(crate) fn datetime(value: &'static str) -> Literal {
+    Literal::Temporal(TypeKind::DateTime, value)
+}
+
+pub(crate) fn time(value: &'static str) -> Literal {
+    Literal::Temporal(TypeKind::Time, value)
 }
 
 impl Literal {
@@ -87,45 +103,29 @@ impl Literal {
                 let ty = SqlType::varchar(value.len() as u32, CollationId::BINARY);
                 (bytes(value), ty)
             }
+            Self::Temporal(kind, text) => {
+                let digits = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+                let ty = SqlType::temporal(kind, digits as u8);
+                let from = SqlType::varchar(text.len() as u32, CollationId::default());
+                (convert(&bytes(text.as_bytes()), &from, &ty, &context()), ty)
+            }
         }
     }
 }
 
 /// Converts a literal as the planner's cast does.
-fn convert(value: &Value, from: &SqlType, to: &SqlType) -> Value {
-    if value.is_null() || from.physical() == to.physical() && from.kind == to.kind {
+fn convert(value: &Value, from: &SqlType, to: &SqlType, context: &EvaluationContext) -> Value {
+    if from == to {
         return value.clone();
     }
-    let text = show(&output::repeat(value, from, 1), from, 0);
-    match to.physical() {
-        mayfly_types::PhysicalType::Bytes => Value::from(text.as_str()),
-        mayfly_types::PhysicalType::Float64 => {
-            Value::Float(text.parse().expect("tests use convertible literals"))
-        }
-        mayfly_types::PhysicalType::Decimal128(scale)
-        | mayfly_types::PhysicalType::Decimal256(scale) => {
-            let decimal = parse_decimal(text.as_bytes()).value;
-            decimal
-                .rescale(scale)
-                .expect("tests use small decimals")
-                .into()
-        }
-        mayfly_types::PhysicalType::UInt64 => Value::UInt(
-            parse_decimal(text.as_bytes())
-                .value
-                .to_u64()
-                .unwrap_or_else(|e| e),
-        ),
-        mayfly_types::PhysicalType::Bool => {
-            Value::Int(i64::from(!parse_decimal(text.as_bytes()).value.is_zero()))
-        }
-        mayfly_types::PhysicalType::Int64 => Value::Int(
-            parse_decimal(text.as_bytes())
-                .value
-                .to_i64()
-                .unwrap_or_else(|e| e),
-        ),
-    }
+    let cast = CastContext {
+        sql_mode: context.sql_mode,
+        diagnostics: &context.diagnostics,
+        time_zone: &context.time_zone,
+        current_date: DateTime::date(2024, 2, 29),
+        operand: "",
+    };
+    cast_value(value, from, to, &cast).expect("tests use convertible literals")
 }
 
 /// What a client shows of a row.
@@ -134,6 +134,17 @@ pub(crate) fn show(array: &ArrayRef, ty: &SqlType, row: usize) -> String {
         return "NULL".to_owned();
     }
     let column = Column::Array(array.clone());
+    if ty.is_temporal() {
+        let value = input::ints(&column).expect("temporal values are integers");
+        let mut text = Vec::new();
+        let value = value.get(row).unwrap_or_default();
+        match ty.kind {
+            TypeKind::Time => append_time(&mut text, value, ty.decimals),
+            TypeKind::Date => append_date(&mut text, value),
+            _ => append_datetime(&mut text, value, ty.decimals),
+        }
+        return String::from_utf8_lossy(&text).into_owned();
+    }
     let shown = match ty.physical() {
         mayfly_types::PhysicalType::Bytes => input::texts(&column).map(|texts| {
             let value = texts.get(row).unwrap_or_default();
@@ -166,11 +177,14 @@ pub(crate) fn signature_context() -> SignatureContext {
 
 pub(crate) fn context() -> EvaluationContext {
     // 2024-02-29 12:34:56.789012 UTC
-    EvaluationContext::new(
-        SqlMode::DEFAULT,
-        Arc::new(Diagnostics::new(1024)),
-        1_709_210_096_789_012,
-    )
+    EvaluationContext {
+        time_zone: TimeZone::Offset(3600),
+        ..EvaluationContext::new(
+            SqlMode::DEFAULT,
+            Arc::new(Diagnostics::new(1024)),
+            1_709_210_096_789_012,
+        )
+    }
 }
 
 /// The result as text; warnings follow as `+errno`, errors are their message.
@@ -207,17 +221,17 @@ fn try_call(name: &str, literals: &[Literal]) -> Result<String> {
         arguments.len(),
         "{name}: a type for each argument"
     );
+    let context = context();
     let converted: Vec<_> = literals
         .iter()
         .zip(&signature.arguments)
-        .map(|((value, from), to)| (convert(value, from, to), to))
+        .map(|((value, from), to)| (convert(value, from, to, &context), to))
         .collect();
 
     let constants: Vec<_> = converted
         .iter()
         .map(|(value, _)| Column::Constant(value.clone()))
         .collect();
-    let context = context();
     let result = function.evaluate(&constants, 1, &signature, &context)?;
     assert_eq!(result.len(), 1);
     assert_eq!(

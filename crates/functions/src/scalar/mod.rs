@@ -1,6 +1,7 @@
 //! Scalar functions: a value from the values of one row.
 
 pub(crate) mod control_flow;
+pub(crate) mod dates;
 pub(crate) mod numbers;
 pub(crate) mod operators;
 pub(crate) mod strings;
@@ -66,6 +67,7 @@ impl fmt::Debug for dyn ScalarFunction {
 /// Every family's table.
 const FAMILIES: &[&[&dyn ScalarFunction]] = &[
     control_flow::FUNCTIONS,
+    dates::FUNCTIONS,
     numbers::FUNCTIONS,
     operators::FUNCTIONS,
     strings::FUNCTIONS,

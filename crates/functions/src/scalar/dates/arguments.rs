@@ -1,0 +1,371 @@
+//! How date functions read their arguments. Text is read here and not cast before, because each
+//! function has its own idea of which dates it can work with: MONTH('2024-00-05') is 0 where
+//! DAYOFWEEK('2024-00-05') is NULL.
+
+use mayfly_types::error::codes;
+use mayfly_types::temporal::{
+    DateRules, DateTime, TIME_MAX_MICROS, TimeZone, parse_datetime, parse_time, time_with_fraction,
+};
+use mayfly_types::{Result, SqlMode, SqlType, TypeKind, Value};
+
+use crate::input::{self, Ints, Texts};
+use crate::{Argument, Column, EvaluationContext, SignatureContext, derive};
+
+/// The largest number of fractional digits.
+pub(crate) const FRACTION_MAX: u8 = 6;
+
+/// Whether a function works with dates whose month or day is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ZeroParts {
+    /// It does.
+    Allowed,
+    /// They are no dates to it: NULL, with a warning.
+    Refused,
+}
+
+/// What a function says that it wanted when text is no date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// A DATE
+    Date,
+    /// A DATETIME
+    DateTime,
+}
+
+/// The type that an argument is converted to where a date is wanted: temporal values and text stay.
+pub(crate) fn datetime_type(argument: &Argument<'_>, context: &SignatureContext) -> SqlType {
+    match argument.ty.kind {
+        TypeKind::Time => SqlType::temporal(TypeKind::DateTime, argument.ty.decimals),
+        _ => stays(argument, context)
+            .unwrap_or_else(|| SqlType::temporal(TypeKind::DateTime, decimals_of(argument))),
+    }
+}
+
+/// The same where a time is wanted.
+pub(crate) fn time_type(argument: &Argument<'_>, context: &SignatureContext) -> SqlType {
+    stays(argument, context)
+        .unwrap_or_else(|| SqlType::temporal(TypeKind::Time, decimals_of(argument)))
+}
+
+fn stays(argument: &Argument<'_>, context: &SignatureContext) -> Option<SqlType> {
+    let ty = argument.ty;
+    match ty.kind {
+        TypeKind::Null => Some(ty.clone()),
+        TypeKind::Enum | TypeKind::Set => Some(derive::text_of(argument, context)),
+        _ if ty.is_temporal() || ty.is_string() => Some(ty.clone()),
+        _ => None,
+    }
+}
+
+/// How many fractional digits of a second an argument may have.
+pub(crate) fn decimals_of(argument: &Argument<'_>) -> u8 {
+    let ty = argument.ty;
+    match ty.kind {
+        TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Decimal => {
+            ty.decimals.min(FRACTION_MAX)
+        }
+        TypeKind::Date | TypeKind::Null => 0,
+        _ if ty.is_integer() => 0,
+        _ => match argument.constant {
+            // A literal shows its digits.
+            Some(Value::Bytes(text)) => {
+                let fraction = text.iter().position(|byte| *byte == b'.');
+                fraction.map_or(0, |point| {
+                    let digits = text[point + 1..].iter().take_while(|b| b.is_ascii_digit());
+                    digits.count().min(usize::from(FRACTION_MAX)) as u8
+                })
+            }
+            _ => FRACTION_MAX,
+        },
+    }
+}
+
+/// The number of fractional digits that a literal argument asks for (error 1426).
+pub(crate) fn fraction_argument(argument: Option<&Argument<'_>>, name: &str) -> Result<u8> {
+    let Some(argument) = argument else {
+        return Ok(0);
+    };
+    match derive::constant_integer(argument) {
+        Some(digits @ 0..=6) => Ok(digits as u8),
+        Some(digits) => Err(codes::ER_TOO_BIG_PRECISION.with(&[&digits, &name, &FRACTION_MAX])),
+        None => Err(codes::ER_WRONG_ARGUMENTS.with(&[&name])),
+    }
+}
+
+/// `Truncated incorrect date value: 'x'`
+pub(crate) fn warn_truncated(kind: &str, text: &[u8], context: &EvaluationContext) {
+    let text = String::from_utf8_lossy(text);
+    context
+        .diagnostics
+        .warn(codes::ER_TRUNCATED_WRONG_VALUE.with(&[&kind, &text]));
+}
+
+/// `Incorrect datetime value: 'x'`
+pub(crate) fn warn_incorrect(kind: &str, text: &[u8], context: &EvaluationContext) {
+    let text = String::from_utf8_lossy(text);
+    context
+        .diagnostics
+        .warn(codes::ER_WRONG_TEMPORAL_VALUE.with(&[&kind, &text]));
+}
+
+/// NULL with warning 1441, for results outside of the calendar.
+pub(crate) fn overflow<T>(kind: &str, context: &EvaluationContext) -> Option<T> {
+    context
+        .diagnostics
+        .warn(codes::ER_DATETIME_FUNCTION_OVERFLOW.with(&[&kind]));
+    None
+}
+
+/// A TIME within its range, rounded to a number of digits; one that is cut down is warned about.
+pub(crate) fn time_result(micros: i128, digits: u8, context: &EvaluationContext) -> i64 {
+    let largest = i128::from(TIME_MAX_MICROS);
+    if micros.abs() > largest {
+        let seconds = micros.unsigned_abs() / 1_000_000;
+        let sign = if micros < 0 { "-" } else { "" };
+        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+        let text = format!("{sign}{hours:02}:{minutes:02}:{:02}", seconds % 60);
+        warn_truncated("time", text.as_bytes(), context);
+    }
+    let micros = micros.clamp(-largest, largest) as i64;
+    let truncate = context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+    time_with_fraction(micros, digits, truncate)
+}
+
+/// A DATETIME rounded to a number of digits, packed.
+pub(crate) fn datetime_result(
+    value: DateTime,
+    digits: u8,
+    context: &EvaluationContext,
+) -> Option<i64> {
+    let truncate = context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+    match value.with_fraction(digits, truncate) {
+        Some(value) => Some(value.pack()),
+        None => overflow("datetime", context),
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Source<'a> {
+    /// DATE, DATETIME, TIMESTAMP
+    Packed(Ints<'a>),
+    /// TIME
+    Micros(Ints<'a>),
+    Texts(Texts<'a>),
+}
+
+fn source<'a>(column: &'a Column, ty: &SqlType) -> Result<Source<'a>> {
+    Ok(match ty.kind {
+        TypeKind::Time => Source::Micros(input::ints(column)?),
+        _ if ty.is_string() => Source::Texts(input::texts(column)?),
+        _ => Source::Packed(input::ints(column)?),
+    })
+}
+
+/// An argument of [`datetime_type`].
+#[derive(Debug)]
+pub(crate) struct DateTimes<'a> {
+    source: Source<'a>,
+    /// Text that all rows share, read once.
+    constant: Option<Option<DateTime>>,
+    zero_parts: ZeroParts,
+    wanted: Wanted,
+    context: &'a EvaluationContext,
+}
+
+impl<'a> DateTimes<'a> {
+    pub(crate) fn new(
+        column: &'a Column,
+        ty: &SqlType,
+        wanted: Wanted,
+        zero_parts: ZeroParts,
+        context: &'a EvaluationContext,
+    ) -> Result<Self> {
+        let mut dates = Self {
+            source: source(column, ty)?,
+            constant: None,
+            zero_parts,
+            wanted,
+            context,
+        };
+        if let Source::Texts(texts) = dates.source
+            && let Some(text) = texts.constant()
+        {
+            dates.constant = Some(text.and_then(|text| dates.parse(text)));
+        }
+        Ok(dates)
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, row: usize) -> Option<DateTime> {
+        match self.source {
+            Source::Packed(values) | Source::Micros(values) => {
+                let value = DateTime::unpack(values.get(row)?);
+                if self.zero_parts == ZeroParts::Refused && value.has_zero_part() {
+                    let mut text = Vec::new();
+                    mayfly_types::temporal::append_date(&mut text, value.pack());
+                    warn_incorrect("datetime", &text, self.context);
+                    return None;
+                }
+                Some(value)
+            }
+            Source::Texts(texts) => match self.constant {
+                Some(value) => value,
+                None => self.parse(texts.get(row)?),
+            },
+        }
+    }
+
+    fn parse(&self, text: &[u8]) -> Option<DateTime> {
+        let kind = match self.wanted {
+            Wanted::Date => "date",
+            Wanted::DateTime => "datetime",
+        };
+        let rules = DateRules {
+            no_zero_in_date: self.zero_parts == ZeroParts::Refused,
+            ..DateRules::of(self.context.sql_mode)
+        };
+        let value = parse_local(text, rules, kind, self.context);
+        if value.is_none() {
+            match self.wanted {
+                Wanted::Date => warn_truncated(kind, text, self.context),
+                Wanted::DateTime => warn_incorrect(kind, text, self.context),
+            }
+        }
+        value.filter(|value| self.zero_parts == ZeroParts::Allowed || !value.has_zero_part())
+    }
+}
+
+/// Text as a real day with its time, and whether it was a mere date; `None` with a warning when it
+/// is none.
+pub(crate) fn parse_whole(text: &[u8], context: &EvaluationContext) -> Option<(DateTime, bool)> {
+    let rules = DateRules {
+        no_zero_in_date: true,
+        ..DateRules::of(context.sql_mode)
+    };
+    let is_date = parse_datetime(text, rules, false).is_ok_and(|parsed| parsed.is_date);
+    match parse_local(text, rules, "datetime", context) {
+        Some(value) if !value.has_zero_part() => Some((value, is_date)),
+        _ => {
+            warn_incorrect("datetime", text, context);
+            None
+        }
+    }
+}
+
+/// Reads a date and time; one with an offset is taken into the session's time zone.
+fn parse_local(
+    text: &[u8],
+    rules: DateRules,
+    kind: &str,
+    context: &EvaluationContext,
+) -> Option<DateTime> {
+    let truncate = context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+    let parsed = parse_datetime(text, rules, truncate).ok()?;
+    if parsed.truncated {
+        warn_truncated(kind, text, context);
+    }
+    match parsed.offset {
+        None => Some(parsed.value),
+        Some(offset) => {
+            let moment = TimeZone::Offset(offset).unix_of_local(parsed.value)?;
+            context.time_zone.local_of_unix(moment)
+        }
+    }
+}
+
+/// A value of a function that takes times and dates with times alike.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Moment {
+    /// A date with a time of day.
+    At(DateTime),
+    /// Signed microseconds.
+    Time(i64),
+}
+
+impl Moment {
+    /// The time, or the time of day.
+    pub(crate) fn micros(self) -> i64 {
+        match self {
+            Self::At(value) => value.time_of_day(),
+            Self::Time(micros) => micros,
+        }
+    }
+}
+
+/// An argument of [`time_type`].
+#[derive(Debug)]
+pub(crate) struct Moments<'a> {
+    source: Source<'a>,
+    is_date: bool,
+    constant: Option<Option<Moment>>,
+    context: &'a EvaluationContext,
+}
+
+impl<'a> Moments<'a> {
+    pub(crate) fn new(
+        column: &'a Column,
+        ty: &SqlType,
+        context: &'a EvaluationContext,
+    ) -> Result<Self> {
+        let mut moments = Self {
+            source: source(column, ty)?,
+            is_date: ty.kind == TypeKind::Date,
+            constant: None,
+            context,
+        };
+        if let Source::Texts(texts) = moments.source
+            && let Some(text) = texts.constant()
+        {
+            moments.constant = Some(text.and_then(|text| moments.parse(text)));
+        }
+        Ok(moments)
+    }
+
+    /// Whether the argument is a DATE, which some functions take for midnight as a TIME.
+    pub(crate) fn is_date(&self) -> bool {
+        self.is_date
+    }
+
+    /// The value, which may be a date with a time.
+    #[inline]
+    pub(crate) fn get(&self, row: usize) -> Option<Moment> {
+        match self.source {
+            Source::Packed(values) => values.get(row).map(|v| Moment::At(DateTime::unpack(v))),
+            Source::Micros(values) => values.get(row).map(Moment::Time),
+            Source::Texts(texts) => match self.constant {
+                Some(value) => value,
+                None => self.parse(texts.get(row)?),
+            },
+        }
+    }
+
+    /// The time, or the time of day.
+    #[inline]
+    pub(crate) fn time(&self, row: usize) -> Option<i64> {
+        self.get(row).map(Moment::micros)
+    }
+
+    fn parse(&self, text: &[u8]) -> Option<Moment> {
+        let truncate = self.context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+        let Ok(parsed) = parse_time(text, truncate) else {
+            warn_truncated("time", text, self.context);
+            return None;
+        };
+        if parsed.had_date {
+            let rules = DateRules::of(self.context.sql_mode);
+            return parse_local(text, rules, "datetime", self.context).map(Moment::At);
+        }
+        if parsed.truncated || parsed.out_of_range {
+            warn_truncated("time", text, self.context);
+        }
+        Some(Moment::Time(parsed.micros))
+    }
+}
+
+/// A word that the parser put among the arguments: a unit or a type.
+pub(crate) fn word(column: &Column, row_count: usize) -> Result<&[u8]> {
+    let texts = input::texts(column)?;
+    Ok((0..row_count.max(1))
+        .find_map(|row| texts.get(row))
+        .unwrap_or_default())
+}
