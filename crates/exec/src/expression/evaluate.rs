@@ -115,7 +115,7 @@ impl Program {
             }
             Operation::Cast { input, from, to } => {
                 let input = self.node(*input, rows, run)?;
-                cast(input, from, to, rows.count, run.evaluation())
+                cast(input, from, to, run.evaluation())
             }
             Operation::Compare {
                 comparison,

@@ -28,11 +28,14 @@ pub fn cast_array(
     if from.kind == TypeKind::Null || array.null_count() == array.len() {
         return Ok(new_null_array(&physical.arrow(), array.len()));
     }
-    if let Some(array) = cast_unchanged(array, from, to) {
-        return Ok(array);
-    }
-    if let Some(array) = cast_plain_numbers(array, from, to) {
-        return Ok(array);
+    // A predicate's values may stand in for a number's.
+    if *array.data_type() == from.physical().arrow() {
+        if let Some(array) = cast_unchanged(array, from, to) {
+            return Ok(array);
+        }
+        if let Some(array) = cast_plain_numbers(array, from, to) {
+            return Ok(array);
+        }
     }
     let source = Source::new(array);
     match physical {
