@@ -80,7 +80,7 @@ pub fn cast_value(
 }
 
 /// Whether text of one type is, byte for byte, valid text of another, whatever its length.
-fn same_text(from: &SqlType, to: &SqlType) -> bool {
+pub(super) fn same_text(from: &SqlType, to: &SqlType) -> bool {
     use crate::charset::Charset;
     if from.kind == TypeKind::Json || to.kind == TypeKind::Json {
         return from.kind == to.kind;

@@ -7,6 +7,7 @@
 //!
 //! * [`source`]: one value of an array, without an allocation
 //! * [`number`]: text to numbers; [`float_text`]: floats to text; [`text`]: any value to text
+//! * [`store`]: assignment
 //! * [`numeric`], [`temporal`], [`string`]: casts by the kind of their target
 
 mod array;
@@ -14,15 +15,17 @@ pub mod float_text;
 pub mod number;
 mod numeric;
 pub mod source;
+mod store;
 mod string;
 mod temporal;
 pub mod text;
 
 pub use array::{array_of_values, array_value, cast_array, cast_value};
+pub use store::{StoreContext, implicit_default, store_array, store_value};
 pub use text::ColumnFormatter;
 
-use crate::diagnostics::{Diagnostics, Level};
-use crate::error::{Error, ErrorCode, codes};
+use crate::diagnostics::Diagnostics;
+use crate::error::codes;
 use crate::sql_mode::SqlMode;
 use crate::temporal::{DateTime, TimeZone};
 
@@ -66,10 +69,6 @@ impl CastContext<'_> {
             .warn(codes::ER_UNKNOWN_ERROR.with(&[&text]));
     }
 
-    pub(crate) fn note(&self, error: Error) {
-        self.diagnostics.push(Level::Note, error);
-    }
-
     pub(crate) fn truncates_fractions(&self) -> bool {
         self.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL)
     }
@@ -106,8 +105,4 @@ pub(crate) fn shown_bytes(value: &[u8]) -> String {
         out.push_str("...");
     }
     out
-}
-
-pub(crate) fn column_error(code: &ErrorCode, column: &str, row: u64) -> Error {
-    code.with(&[&column, &row])
 }

@@ -49,17 +49,6 @@ impl<'a> Datum<'a> {
             Self::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
         }
     }
-
-    /// The bits of an integer.
-    pub(crate) fn as_i64(self) -> i64 {
-        match self {
-            Self::Int(value) => value,
-            Self::UInt(value) => value as i64,
-            Self::Float(value) => value as i64,
-            Self::Decimal(value) => value.to_i64().unwrap_or_else(|clamped| clamped),
-            Self::Bytes(_) => 0,
-        }
-    }
 }
 
 /// An array of one of the physical types.

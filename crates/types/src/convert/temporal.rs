@@ -51,7 +51,7 @@ pub(super) fn local_value(parsed: &ParsedDateTime, context: &CastContext<'_>) ->
 }
 
 /// The text inside a JSON string, if the value is one.
-fn json_text<'a>(datum: Datum<'a>, from: &SqlType) -> Option<Cow<'a, [u8]>> {
+pub(super) fn json_text<'a>(datum: Datum<'a>, from: &SqlType) -> Option<Cow<'a, [u8]>> {
     match datum {
         Datum::Bytes(bytes) if from.kind == TypeKind::Json => match scalar_of(bytes) {
             JsonScalar::String(text) => Some(text),

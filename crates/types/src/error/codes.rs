@@ -172,7 +172,7 @@ codes! {
     ER_INVALID_JSON_TEXT_IN_PARAM = (3141, "22032", "Invalid JSON text in argument {} to function {}: \"{}\" at position {}.");
     ER_INVALID_JSON_PATH = (3143, "42000", "Invalid JSON path expression. The error is around character position {}.");
     ER_INVALID_JSON_CHARSET = (3144, "22032", "Cannot create a JSON value from a string with CHARACTER SET '{}'.");
-    ER_INVALID_JSON_VALUE_FOR_CAST = (3903, "22018", "Invalid JSON value for CAST to {} from column {} at row {}");
+    ER_INVALID_JSON_VALUE_FOR_CAST = (3156, "22018", "Invalid JSON value for CAST to {} from column {} at row {}");
     ER_JSON_DOCUMENT_TOO_DEEP = (3157, "22032", "The JSON document exceeds the maximum depth.");
     ER_INVALID_TYPE_FOR_JSON = (3146, "22032", "Invalid data type for JSON data in argument {} to function {}; a JSON string or JSON type is required.");
     ER_TOO_BIG_FOR_UNCOMPRESS = (1256, "HY000", "Uncompressed data size too large; the maximum size is {} (probably, length of uncompressed data was corrupted)");

@@ -38,13 +38,13 @@ pub const TIME_MAX_MICROS: i64 = (838 * 3600 + 59 * 60 + 59) * MICROS_PER_SECOND
 /// whether it is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemporalError {
-    /// The text does not start with a date or time.
+    /// The text does not start with a date or time: a month 13, an hour 25 are none.
     Malformed,
     /// '0000-00-00', which NO_ZERO_DATE forbids.
     ZeroDate,
     /// A zero month or day, which NO_ZERO_IN_DATE forbids.
     ZeroInDate,
-    /// No such day, hour, minute or second.
+    /// A day that its month does not have, a time beyond the range of TIME.
     OutOfRange,
 }
 
@@ -196,7 +196,7 @@ impl DateTime {
             || self.minute > 59
             || self.second > 59
         {
-            return Err(TemporalError::OutOfRange);
+            return Err(TemporalError::Malformed);
         }
         self.check_date(rules, self != Self::default())
     }

@@ -1,0 +1,300 @@
+//! Assignment of values to columns (the manual, "Out-of-Range and Overflow Handling", "Strict SQL
+//! Mode", "The IGNORE Keyword").
+//!
+//! A value that does not fit is an error in strict mode. Otherwise, and with IGNORE, the nearest
+//! value that fits is stored with a warning. What is lost without harm (digits after the point of a
+//! DECIMAL, spaces at the end of a VARCHAR, the time of day in a DATE) is a note in every mode.
+//!
+//! Whole arrays whose values fit as they are take no copy: [`store_array`] looks at them in one
+//! typed loop first.
+
+mod member;
+mod number;
+mod temporal;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::sync::Arc;
+
+use arrow_array::builder::BinaryViewBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, new_null_array};
+
+use super::CastContext;
+use super::array::{Native, NativeBuilder, cast_unchanged};
+use super::source::{Datum, Source};
+use crate::diagnostics::Level;
+use crate::error::{Error, ErrorCode, Result, codes};
+use crate::sql_type::{PhysicalType, SqlType, TypeKind};
+use crate::temporal::{DateRules, DateTime};
+use crate::value::Value;
+
+/// What storing needs to know of its statement and column.
+#[derive(Debug, Clone, Copy)]
+pub struct StoreContext<'a> {
+    /// The statement; its `sql_mode` decides what is an error.
+    pub cast: CastContext<'a>,
+    /// IGNORE: nothing but a wrong JSON text is an error.
+    pub ignore: bool,
+    /// The table, for error 3140.
+    pub table: &'a str,
+    /// The column, for error texts.
+    pub column: &'a str,
+    /// The number of the (first) row, from 1, for error texts.
+    pub row: u64,
+}
+
+impl StoreContext<'_> {
+    fn is_strict(&self) -> bool {
+        self.cast.sql_mode.is_strict() && !self.ignore
+    }
+
+    fn at_row(self, index: usize) -> Self {
+        Self {
+            row: self.row.saturating_add(index as u64),
+            ..self
+        }
+    }
+
+    /// An error in strict mode, a warning otherwise.
+    fn reject(&self, error: Error) -> Result<()> {
+        if self.is_strict() {
+            return Err(error);
+        }
+        self.cast.diagnostics.warn(error);
+        Ok(())
+    }
+
+    fn column_error(&self, code: &ErrorCode) -> Error {
+        code.with(&[&self.column, &self.row])
+    }
+
+    /// 1264: the value was clamped.
+    fn out_of_range(&self) -> Result<()> {
+        self.reject(self.column_error(&codes::ER_WARN_DATA_OUT_OF_RANGE))
+    }
+
+    /// 1265: only a part of the value was understood.
+    fn truncated(&self) -> Result<()> {
+        self.reject(self.column_error(&codes::WARN_DATA_TRUNCATED))
+    }
+
+    /// 1265 as a note.
+    fn note_truncated(&self) {
+        self.cast
+            .diagnostics
+            .push(Level::Note, self.column_error(&codes::WARN_DATA_TRUNCATED));
+    }
+
+    /// 1366: `Incorrect integer value: 'x' for column ...`
+    fn incorrect(&self, type_name: &str, value: &str) -> Result<()> {
+        self.reject(codes::ER_TRUNCATED_WRONG_VALUE_FOR_FIELD.with(&[
+            &type_name,
+            &value,
+            &self.column,
+            &self.row,
+        ]))
+    }
+}
+
+/// Converts every value of an array to what the column `to` stores. NULL stays NULL: whether the
+/// column takes it is the caller's to decide.
+pub fn store_array(
+    array: &ArrayRef,
+    from: &SqlType,
+    to: &SqlType,
+    context: &StoreContext<'_>,
+) -> Result<ArrayRef> {
+    let physical = to.physical();
+    if from.kind == TypeKind::Null || array.null_count() == array.len() {
+        return Ok(new_null_array(&physical.arrow(), array.len()));
+    }
+    if fits_unchanged(array, from, to, context) {
+        return Ok(Arc::clone(array));
+    }
+    let source = Source::new(array);
+    if physical == PhysicalType::Bytes {
+        let mut builder = BinaryViewBuilder::with_capacity(array.len());
+        let mut text = Vec::new();
+        for row in 0..array.len() {
+            match source.get(row) {
+                Some(datum) => {
+                    text.clear();
+                    store_bytes(&mut text, datum, from, to, &context.at_row(row))?;
+                    builder.append_value(&text);
+                }
+                None => builder.append_null(),
+            }
+        }
+        return Ok(Arc::new(builder.finish()));
+    }
+    let mut builder = NativeBuilder::new(physical, array.len());
+    for row in 0..array.len() {
+        let native = match source.get(row) {
+            Some(datum) => Some(store_native(datum, from, to, &context.at_row(row))?),
+            None => None,
+        };
+        builder.push(native);
+    }
+    Ok(builder.finish())
+}
+
+/// Converts one value to what the column `to` stores.
+pub fn store_value(
+    value: &Value,
+    from: &SqlType,
+    to: &SqlType,
+    context: &StoreContext<'_>,
+) -> Result<Value> {
+    let Some(datum) = Datum::of(value) else {
+        return Ok(Value::Null);
+    };
+    if from.kind == TypeKind::Null {
+        return Ok(Value::Null);
+    }
+    if to.physical() == PhysicalType::Bytes {
+        let mut out = Vec::new();
+        store_bytes(&mut out, datum, from, to, context)?;
+        return Ok(Value::Bytes(out));
+    }
+    Ok(store_native(datum, from, to, context)?.to_value())
+}
+
+/// What a NOT NULL column without a default gets where MySQL puts in an implicit one: 0, the empty
+/// string, the first member, the zero date (the manual, "Data Type Default Values").
+pub fn implicit_default(to: &SqlType) -> Value {
+    match (to.kind, to.physical()) {
+        (TypeKind::Json, _) => Value::from("null"),
+        (TypeKind::Enum, _) => Value::UInt(u64::from(!to.members.is_empty())),
+        (TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp, _) => {
+            Value::Int(DateTime::default().pack())
+        }
+        (TypeKind::Char, PhysicalType::Bytes) if to.is_binary_string() => {
+            Value::Bytes(vec![0; to.length as usize])
+        }
+        (_, PhysicalType::Bytes) => Value::Bytes(Vec::new()),
+        (_, PhysicalType::UInt64) => Value::UInt(0),
+        (_, PhysicalType::Float64) => Value::Float(0.0),
+        (_, PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale)) => Value::Decimal {
+            unscaled: arrow_buffer::i256::ZERO,
+            scale,
+        },
+        (_, PhysicalType::Bool | PhysicalType::Int64) => Value::Int(0),
+    }
+}
+
+fn store_native(
+    datum: Datum<'_>,
+    from: &SqlType,
+    to: &SqlType,
+    context: &StoreContext<'_>,
+) -> Result<Native> {
+    Ok(match to.kind {
+        TypeKind::Float | TypeKind::Double => {
+            Native::Float(number::float(datum, from, to, context)?)
+        }
+        TypeKind::Decimal => Native::Decimal(number::decimal(datum, from, to, context)?),
+        TypeKind::Year => Native::UInt(number::year(datum, from, context)?),
+        TypeKind::Bit => Native::UInt(number::bit(datum, from, to, context)?),
+        TypeKind::Enum => Native::UInt(member::enumeration(datum, from, to, context)?),
+        TypeKind::Set => Native::UInt(member::set(datum, from, to, context)?),
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {
+            Native::Int(temporal::datetime(datum, from, to, context)?)
+        }
+        TypeKind::Time => Native::Int(temporal::time(datum, from, to, context)?),
+        _ => {
+            let value = number::integer(datum, from, to, context)?;
+            if to.unsigned {
+                Native::UInt(value as u64)
+            } else {
+                Native::Int(value as i64)
+            }
+        }
+    })
+}
+
+fn store_bytes(
+    out: &mut Vec<u8>,
+    datum: Datum<'_>,
+    from: &SqlType,
+    to: &SqlType,
+    context: &StoreContext<'_>,
+) -> Result<()> {
+    match to.kind {
+        TypeKind::Json => text::json(out, datum, from, context),
+        _ => text::string(out, datum, from, to, context),
+    }
+}
+
+/// Whether all values of a primitive array lie in a range; those under a NULL count too, which
+/// costs no more than the slow path when one of them does not.
+fn all_in<T: ArrowPrimitiveType>(array: &ArrayRef, least: T::Native, most: T::Native) -> bool
+where
+    T::Native: PartialOrd,
+{
+    array.as_primitive_opt::<T>().is_some_and(|array| {
+        // No early exit: this way the loop works on several values at once.
+        array.values().iter().fold(true, |fits, value| {
+            fits & (*value >= least) & (*value <= most)
+        })
+    })
+}
+
+fn fits_unchanged(
+    array: &ArrayRef,
+    from: &SqlType,
+    to: &SqlType,
+    context: &StoreContext<'_>,
+) -> bool {
+    let physical = to.physical();
+    if from.physical() != physical || *array.data_type() != physical.arrow() {
+        return false;
+    }
+    let is_plain = |ty: &SqlType| {
+        ty.is_integer() && !matches!(ty.kind, TypeKind::Year | TypeKind::Bit | TypeKind::Boolean)
+    };
+    match to.kind {
+        _ if is_plain(to) && is_plain(from) => {
+            let (least, most) = number::range(to);
+            match physical {
+                PhysicalType::UInt64 => all_in::<UInt64Type>(array, 0, most as u64),
+                _ => all_in::<Int64Type>(array, least as i64, most as i64),
+            }
+        }
+        TypeKind::Year | TypeKind::Bit => from.kind == to.kind && from.length <= to.length,
+        TypeKind::Enum | TypeKind::Set => from.kind == to.kind && from.members == to.members,
+        TypeKind::Date | TypeKind::DateTime => {
+            cast_unchanged(array, from, to).is_some()
+                && all_dates_allowed(array, DateRules::of(context.cast.sql_mode))
+        }
+        // What is a TIMESTAMP already was in its range.
+        TypeKind::Timestamp => {
+            from.kind == TypeKind::Timestamp
+                && from.decimals <= to.decimals
+                && all_dates_allowed(array, DateRules::of(context.cast.sql_mode))
+        }
+        TypeKind::Double if to.unsigned || to.decimals < crate::sql_type::DECIMALS_NOT_FIXED => {
+            false
+        }
+        TypeKind::Float | TypeKind::Decimal if to.unsigned || from.kind != to.kind => false,
+        TypeKind::Decimal => {
+            let integer_digits = |ty: &SqlType| ty.length.saturating_sub(ty.decimals.into());
+            from.decimals == to.decimals && integer_digits(from) <= integer_digits(to)
+        }
+        TypeKind::Json => from.kind == TypeKind::Json,
+        _ if to.is_string() => text::all_fit(array, from, to),
+        _ => cast_unchanged(array, from, to).is_some(),
+    }
+}
+
+fn all_dates_allowed(array: &ArrayRef, rules: DateRules) -> bool {
+    if !rules.no_zero_date && !rules.no_zero_in_date {
+        return true;
+    }
+    let allowed = |packed: i64| !DateTime::unpack(packed).has_zero_part();
+    array
+        .as_primitive_opt::<Int64Type>()
+        .is_some_and(|array| array.iter().flatten().all(allowed))
+}

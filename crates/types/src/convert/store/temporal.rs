@@ -1,0 +1,211 @@
+//! Storing in DATE, DATETIME, TIMESTAMP and TIME columns.
+
+use super::StoreContext;
+use crate::convert::shown;
+use crate::convert::source::Datum;
+use crate::convert::temporal::{datetime_of_time, json_text, local_value, number_parts, text_of};
+use crate::diagnostics::Level;
+use crate::error::{Result, codes};
+use crate::sql_type::{SqlType, TypeKind};
+use crate::temporal::number::{datetime_from_number, time_from_number};
+use crate::temporal::{
+    DateRules, DateTime, MICROS_PER_SECOND, TIME_MAX_MICROS, TemporalError, parse_datetime,
+    parse_time, time_with_fraction,
+};
+
+/// The last second of a TIMESTAMP: 2038-01-19 03:14:07 UTC.
+const TIMESTAMP_MAX: i64 = i32::MAX as i64;
+
+/// What is wrong with a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    /// It is a date or time, but none that the column takes.
+    Range,
+    /// It is none, or is followed by something else.
+    Truncated,
+    /// A date or a time of day was dropped.
+    Dropped,
+}
+
+impl From<TemporalError> for Fault {
+    fn from(error: TemporalError) -> Self {
+        match error {
+            TemporalError::Malformed => Self::Truncated,
+            TemporalError::ZeroDate | TemporalError::ZeroInDate | TemporalError::OutOfRange => {
+                Self::Range
+            }
+        }
+    }
+}
+
+/// Strict mode quotes the value; otherwise the text is one of the general ones.
+fn complain(
+    fault: Fault,
+    datum: Datum<'_>,
+    from: &SqlType,
+    to: &SqlType,
+    context: &StoreContext<'_>,
+) -> Result<()> {
+    let error = if context.is_strict() {
+        let name = match to.kind {
+            TypeKind::Date => "date",
+            TypeKind::Time => "time",
+            _ => "datetime",
+        };
+        let value = shown(&text_of(datum, from));
+        codes::ER_WRONG_COLUMN_TEMPORAL_VALUE.with(&[&name, &value, &context.column, &context.row])
+    } else if fault == Fault::Range {
+        context.column_error(&codes::ER_WARN_DATA_OUT_OF_RANGE)
+    } else {
+        context.column_error(&codes::WARN_DATA_TRUNCATED)
+    };
+    if fault == Fault::Dropped {
+        context.cast.diagnostics.push(Level::Note, error);
+        return Ok(());
+    }
+    context.reject(error)
+}
+
+/// The packed value of a DATE, DATETIME or TIMESTAMP column.
+pub(super) fn datetime(
+    datum: Datum<'_>,
+    from: &SqlType,
+    to: &SqlType,
+    context: &StoreContext<'_>,
+) -> Result<i64> {
+    let rules = DateRules::of(context.cast.sql_mode);
+    let (value, mut fault) = match read_datetime(datum, from, rules, context) {
+        Ok(read) => read,
+        Err(fault) => (DateTime::default(), Some(fault)),
+    };
+    let mut stored;
+    if to.kind == TypeKind::Date {
+        stored = value.at_midnight();
+        if stored != value {
+            fault = fault.or(Some(Fault::Dropped));
+        }
+    } else {
+        match value.with_fraction(to.decimals, context.cast.truncates_fractions()) {
+            Some(value) => stored = value,
+            None => {
+                fault = Some(Fault::Range);
+                stored = DateTime::default();
+            }
+        }
+    }
+    if to.kind == TypeKind::Timestamp && stored != DateTime::default() {
+        let unix = context.cast.time_zone.unix_of_local(stored);
+        let in_range = unix
+            .is_some_and(|unix| (1..=TIMESTAMP_MAX).contains(&unix.div_euclid(MICROS_PER_SECOND)));
+        if !in_range {
+            fault = Some(Fault::Range);
+            stored = DateTime::default();
+        }
+    }
+    if let Some(fault) = fault {
+        complain(fault, datum, from, to, context)?;
+    }
+    Ok(stored.pack())
+}
+
+/// The value, and what is wrong with it although it can be stored.
+fn read_datetime(
+    datum: Datum<'_>,
+    from: &SqlType,
+    rules: DateRules,
+    context: &StoreContext<'_>,
+) -> Result<(DateTime, Option<Fault>), Fault> {
+    let json = json_text(datum, from);
+    let datum = json.as_deref().map_or(datum, Datum::Bytes);
+    match datum {
+        Datum::Int(micros) if from.kind == TypeKind::Time => {
+            let value = datetime_of_time(micros, &context.cast).ok_or(Fault::Range)?;
+            Ok((value, None))
+        }
+        Datum::Int(packed) if from.is_temporal() => {
+            let value = DateTime::unpack(packed);
+            value.check(rules).map_err(|_| Fault::Range)?;
+            Ok((value, None))
+        }
+        Datum::Bytes(bytes) => {
+            let parsed = parse_datetime(bytes, rules, context.cast.truncates_fractions())?;
+            let value = local_value(&parsed, &context.cast).ok_or(Fault::Range)?;
+            Ok((value, parsed.truncated.then_some(Fault::Truncated)))
+        }
+        _ if matches!(from.kind, TypeKind::Enum | TypeKind::Set) => {
+            let text = text_of(datum, from);
+            let as_text = SqlType::varchar(from.length, from.collation);
+            read_datetime(Datum::Bytes(&text), &as_text, rules, context)
+        }
+        _ => {
+            let (number, micros) = number_parts(datum).ok_or(Fault::Truncated)?;
+            match datetime_from_number(number, micros, rules) {
+                // A date has no fraction.
+                Ok((value, true)) if micros != 0 => {
+                    Ok((value.at_midnight(), Some(Fault::Truncated)))
+                }
+                Ok((value, _)) => Ok((value, None)),
+                Err(TemporalError::ZeroDate | TemporalError::ZeroInDate) => Err(Fault::Range),
+                Err(_) => Err(Fault::Truncated),
+            }
+        }
+    }
+}
+
+/// The microseconds of a TIME column.
+pub(super) fn time(
+    datum: Datum<'_>,
+    from: &SqlType,
+    to: &SqlType,
+    context: &StoreContext<'_>,
+) -> Result<i64> {
+    let truncate = context.cast.truncates_fractions();
+    let (micros, fault) = match read_time(datum, from, truncate) {
+        Ok(read) => read,
+        Err(fault) => (0, Some(fault)),
+    };
+    if let Some(fault) = fault {
+        complain(fault, datum, from, to, context)?;
+    }
+    Ok(time_with_fraction(micros, to.decimals, truncate))
+}
+
+fn read_time(
+    datum: Datum<'_>,
+    from: &SqlType,
+    truncate: bool,
+) -> Result<(i64, Option<Fault>), Fault> {
+    let json = json_text(datum, from);
+    let datum = json.as_deref().map_or(datum, Datum::Bytes);
+    Ok(match datum {
+        Datum::Int(micros) if from.kind == TypeKind::Time => (micros, None),
+        Datum::Int(packed) if from.is_temporal() => (DateTime::unpack(packed).time_of_day(), None),
+        // Unlike everywhere else, an empty text is midnight.
+        Datum::Bytes(bytes) if bytes.trim_ascii().is_empty() => (0, None),
+        Datum::Bytes(bytes) => {
+            let parsed = parse_time(bytes, truncate)?;
+            let fault = if parsed.out_of_range {
+                Some(Fault::Range)
+            } else if parsed.truncated {
+                Some(Fault::Truncated)
+            } else {
+                parsed.had_date.then_some(Fault::Dropped)
+            };
+            (parsed.micros, fault)
+        }
+        _ if matches!(from.kind, TypeKind::Enum | TypeKind::Set) => {
+            let text = text_of(datum, from);
+            let as_text = SqlType::varchar(from.length, from.collation);
+            return read_time(Datum::Bytes(&text), &as_text, truncate);
+        }
+        _ => {
+            let (number, micros) = number_parts(datum).ok_or(Fault::Range)?;
+            let (micros, clamped) = time_from_number(number, micros).map_err(|_| Fault::Range)?;
+            debug_assert!(
+                micros.abs() <= TIME_MAX_MICROS,
+                "a TIME is within its range"
+            );
+            (micros, clamped.then_some(Fault::Range))
+        }
+    })
+}

@@ -1,0 +1,202 @@
+//! What is stored, compared with what MySQL stores.
+
+use super::*;
+use crate::collation::CollationId;
+use crate::convert::text::format_value;
+use crate::decimal::parse_decimal;
+use crate::diagnostics::Diagnostics;
+use crate::sql_mode::SqlMode;
+use crate::temporal::{TimeZone, parse_datetime, parse_time};
+
+fn column_type(text: &str) -> SqlType {
+    let utf8 = CollationId::UTF8MB4_0900_AI_CI;
+    let unsigned = |ty: SqlType| SqlType {
+        unsigned: true,
+        ..ty
+    };
+    let members = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    match text {
+        "tinyint" => SqlType::integer(TypeKind::TinyInt),
+        "tinyint unsigned" => unsigned(SqlType::integer(TypeKind::TinyInt)),
+        "bigint" => SqlType::bigint(),
+        "bigint unsigned" => SqlType::bigint_unsigned(),
+        "decimal(5,2)" => SqlType::decimal(5, 2),
+        "decimal(5,2) unsigned" => unsigned(SqlType::decimal(5, 2)),
+        "float" => SqlType {
+            kind: TypeKind::Float,
+            ..SqlType::double()
+        },
+        "double" => SqlType::double(),
+        "double(5,2)" => SqlType {
+            length: 5,
+            decimals: 2,
+            ..SqlType::double()
+        },
+        "year" => SqlType {
+            unsigned: true,
+            zerofill: true,
+            ..SqlType::temporal(TypeKind::Year, 0)
+        },
+        "bit(4)" => SqlType::bit(4),
+        "date" => SqlType::temporal(TypeKind::Date, 0),
+        "datetime" => SqlType::temporal(TypeKind::DateTime, 0),
+        "timestamp" => SqlType::temporal(TypeKind::Timestamp, 0),
+        "time" => SqlType::temporal(TypeKind::Time, 0),
+        "char(3)" => SqlType::char(3, utf8),
+        "varchar(3)" => SqlType::varchar(3, utf8),
+        "binary(3)" => SqlType::char(3, CollationId::BINARY),
+        "varbinary(3)" => SqlType::varchar(3, CollationId::BINARY),
+        "varchar(3) character set latin1" => SqlType::varchar(3, CollationId::LATIN1_SWEDISH_CI),
+        "enum('a','b','3')" => SqlType::members(TypeKind::Enum, members(&["a", "b", "3"]), utf8),
+        "set('a','b','c')" => SqlType::members(TypeKind::Set, members(&["a", "b", "c"]), utf8),
+        "json" => SqlType::json(),
+        other => panic!("column type {other}"),
+    }
+}
+
+fn hexadecimal(digits: &str) -> Vec<u8> {
+    (0..digits.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap())
+        .collect()
+}
+
+/// The value and type of a literal or of a cast of one.
+fn literal(text: &str) -> (Value, SqlType) {
+    if text == "true" {
+        return (Value::Int(1), SqlType::boolean());
+    }
+    if let Some(text) = text.strip_prefix("cast('") {
+        let (text, ty) = text.split_once("' as ").unwrap();
+        let rules = DateRules::default();
+        let datetime = || {
+            parse_datetime(text.as_bytes(), rules, false)
+                .unwrap()
+                .value
+                .pack()
+        };
+        let time = || parse_time(text.as_bytes(), false).unwrap().micros;
+        let (value, ty) = match ty {
+            "date)" => (datetime(), SqlType::temporal(TypeKind::Date, 0)),
+            "datetime)" => (datetime(), SqlType::temporal(TypeKind::DateTime, 0)),
+            "time)" => (time(), SqlType::temporal(TypeKind::Time, 0)),
+            "time(1))" => (time(), SqlType::temporal(TypeKind::Time, 1)),
+            other => panic!("cast to {other}"),
+        };
+        return (Value::Int(value), ty);
+    }
+    let quoted = |text: &str| text.strip_suffix('\'').map(str::to_owned);
+    let bytes = |bytes: Vec<u8>, collation| {
+        let length = u32::try_from(bytes.len()).unwrap();
+        (Value::Bytes(bytes), SqlType::varchar(length, collation))
+    };
+    if let Some(text) = text.strip_prefix('\'').and_then(quoted) {
+        return bytes(text.into_bytes(), CollationId::UTF8MB4_0900_AI_CI);
+    }
+    if let Some(digits) = text.strip_prefix("x'").and_then(quoted) {
+        return bytes(hexadecimal(&digits), CollationId::BINARY);
+    }
+    if let Some(digits) = text.strip_prefix("b'").and_then(quoted) {
+        let value = u8::from_str_radix(&digits, 2).unwrap();
+        return bytes(vec![value], CollationId::BINARY);
+    }
+    if text.contains('e') {
+        return (Value::Float(text.parse().unwrap()), SqlType::double());
+    }
+    if text.contains('.') {
+        let value = parse_decimal(text.as_bytes()).value;
+        return (
+            value.into(),
+            SqlType::decimal(value.precision(), value.scale),
+        );
+    }
+    match text.parse() {
+        Ok(value) => (Value::Int(value), SqlType::bigint()),
+        Err(_) => (
+            Value::UInt(text.parse().unwrap()),
+            SqlType::bigint_unsigned(),
+        ),
+    }
+}
+
+fn store_line(line: &str) -> (String, String) {
+    let fields: Vec<&str> = line.split(" ~ ").collect();
+    let (mode, ty, text) = (fields[0], column_type(fields[1]), fields[2]);
+    let zero_dates = SqlMode::NO_ZERO_DATE.0 | SqlMode::NO_ZERO_IN_DATE.0;
+    let diagnostics = Diagnostics::new(10);
+    let now = parse_datetime(b"2023-11-14 22:13:20", DateRules::default(), false).unwrap();
+    let context = StoreContext {
+        cast: CastContext {
+            sql_mode: match mode {
+                "loose" => SqlMode::default(),
+                "zero" => SqlMode(zero_dates),
+                _ => SqlMode::DEFAULT,
+            },
+            diagnostics: &diagnostics,
+            time_zone: &TimeZone::UTC,
+            current_date: now.value,
+            operand: "",
+        },
+        ignore: mode == "ignore",
+        table: "t",
+        column: "c",
+        row: 1,
+    };
+    let (value, from) = literal(text);
+    let stored = store_value(&value, &from, &ty, &context);
+    // The array's path gives the same.
+    let array = super::super::array_of_values(&[value], from.physical());
+    let array =
+        store_array(&array, &from, &ty, &context).map(|array| super::super::array_value(&array, 0));
+    assert_eq!(array, stored, "{line}");
+    let mut conditions: Vec<String> = diagnostics
+        .conditions()
+        .iter()
+        .map(|condition| {
+            let error = &condition.error;
+            format!(
+                "{:?} {} {}",
+                condition.level,
+                error.errno(),
+                error.message()
+            )
+        })
+        .collect();
+    conditions.truncate(conditions.len() / 2);
+    let shown = match stored {
+        Ok(value) => {
+            let bytes = format_value(&value, &ty).unwrap();
+            match ty.kind {
+                TypeKind::Bit => format!("={:X}", bytes[0]),
+                _ if ty.is_binary_string() => {
+                    let hex = bytes.iter().map(|byte| format!("{byte:02X}"));
+                    format!("={}", hex.collect::<String>())
+                }
+                _ => format!("={}", String::from_utf8_lossy(&bytes)),
+            }
+        }
+        Err(error) => {
+            conditions.push(format!("Error {} {}", error.errno(), error.message()));
+            "-".to_owned()
+        }
+    };
+    (
+        format!("{} ~ {shown}", conditions.join("; ")),
+        format!("{} ~ {}", fields[3], fields[4]),
+    )
+}
+
+#[test]
+fn stores_as_mysql() {
+    let mut differences = Vec::new();
+    for line in include_str!("mysql.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+    {
+        let (actual, expected) = store_line(line);
+        if actual != expected {
+            differences.push(format!("{line}\n    here: {actual}"));
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
