@@ -20,9 +20,12 @@ use mayfly_types::{Batch, Result, SqlType};
 use super::keys::{Layout, key_mode, storage_purpose};
 use super::{Cursor, Node};
 use crate::context::RunContext;
-use crate::driver::{Sink, drain};
+use crate::driver::{Sink, drain_from};
 use crate::expression::{Program, Selection, filter_batch};
 use crate::state::lock;
+
+/// From so many build rows on the probed side may be partitioned too.
+const PARTITIONED_ROWS_MIN: u64 = 256 << 10;
 
 /// A hash join as the plan has it.
 pub(super) struct Specification<'a> {
@@ -57,7 +60,7 @@ impl Side {
         self.keys.iter().map(|key| key.column).collect()
     }
 
-    /// Drains the side into a table with hash access.
+    /// Drains the side, which is prepared, into a table with hash access.
     fn fill(&self, temporary: &TemporaryTable, run: &RunContext) -> Result<Built> {
         let table = TempTable::create(
             &run.statement.temp,
@@ -68,7 +71,7 @@ impl Side {
                 access: Access::Hash(self.keys.clone()),
             },
         )?;
-        let sinks = drain(&self.input, run, usize::MAX, || {
+        let sinks = drain_from(&self.input, None, run, usize::MAX, || {
             Ok(SideSink {
                 side: self,
                 writer: table.writer(),
@@ -272,6 +275,7 @@ fn shift(expression: &mut Expression, offset: usize) {
 
 impl Node for HashJoin {
     fn prepare(&self, run: &RunContext) -> Result<()> {
+        self.build.input.prepare(run)?;
         let built = self.build.fill(&self.temporary, run)?;
         let state = if built.rows == 0 {
             match self.kind {
@@ -327,23 +331,38 @@ impl Node for HashJoin {
 
 impl HashJoin {
     fn streaming_or_partitioned(&self, built: Built, run: &RunContext) -> Result<State> {
-        match built.table.join_index()? {
-            Some(index) => {
-                self.probe.input.prepare(run)?;
-                Ok(State::Streaming {
-                    index: Arc::new(index),
-                    _table: built.table,
-                })
-            }
+        self.probe.input.prepare(run)?;
+        let index = if self.prefers_partitions(&built, run) {
+            None
+        } else {
+            built.table.join_index()?
+        };
+        Ok(match index {
+            Some(index) => State::Streaming {
+                index: Arc::new(index),
+                _table: built.table,
+            },
             None => {
                 let probe = self.probe.fill(&self.temporary, run)?;
-                Ok(State::Partitioned {
+                State::Partitioned {
                     queue: PartitionQueue::pairs(&built.table, &probe.table),
                     rows: probe.rows,
                     _tables: (built.table, probe.table),
-                })
+                }
             }
-        }
+        })
+    }
+
+    /// Whether partitioning the probed side too costs less than the cache misses of looking its
+    /// rows up in an index that is larger than the caches. It must fit in memory beside the other.
+    fn prefers_partitions(&self, built: &Built, run: &RunContext) -> bool {
+        let temp = &run.statement.temp;
+        let probed = self.probe.input.rows_hint();
+        let row_bytes = built.table.record().memory_bytes / built.rows.max(1);
+        let available = temp.memory().available().min(temp.options().tmp_table_size);
+        built.rows >= PARTITIONED_ROWS_MIN
+            && probed >= built.rows / 4
+            && row_bytes.saturating_mul(probed) <= available / 2
     }
 }
 

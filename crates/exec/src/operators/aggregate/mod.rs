@@ -11,10 +11,13 @@
 //!   that LIMIT stops early ([`partitions`]).
 //! - **The first groups** ([`first_groups`]): LIMIT without an order asks for any n groups.
 //!
-//! DISTINCT and ORDER BY inside a call ([`ordered`]) need whole groups: rows are partitioned first.
+//! Calls that are all DISTINCT over the same arguments are calls over a grouping by those arguments
+//! ([`distinct`]). Otherwise DISTINCT and ORDER BY inside a call ([`ordered`]) need whole groups: rows
+//! are partitioned first.
 //! WITH ROLLUP ([`rollup`]) is a grouping of rows that were repeated for each level.
 
 mod call;
+mod distinct;
 mod first_groups;
 mod grouped;
 mod ordered;
@@ -55,6 +58,9 @@ pub(crate) fn build(
 ) -> Result<Arc<dyn Node>> {
     if specification.rollup {
         return rollup::build(input, &specification, run);
+    }
+    if let Some(arguments) = distinct::common_arguments(&specification) {
+        return distinct::build(input, &specification, arguments, run);
     }
     let mut columns = Columns::default();
     for key in specification.keys {
