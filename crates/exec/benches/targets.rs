@@ -15,9 +15,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, BinaryViewArray, Int64Array, UInt64Array};
 use arrow_buffer::{Buffer, ScalarBuffer};
-use mayfly_exec::{
-    Counters, ExecutionOptions, Progress, StatementContext, TableOpener, execute,
-};
+use mayfly_exec::{Counters, ExecutionOptions, Progress, StatementContext, TableOpener, execute};
 use mayfly_functions::{Argument, Coercibility, EvaluationContext, SignatureContext, aggregate};
 use mayfly_memory::{Budget, BudgetKind, StableRange};
 use mayfly_plan::physical::{
@@ -85,7 +83,11 @@ fn types() -> [SqlType; 3] {
     let collation = CollationId::UTF8MB4_0900_AI_CI;
     let mut i = SqlType::integer(TypeKind::Int);
     i.unsigned = true;
-    [i, SqlType::char(50, collation), SqlType::text(TypeKind::Text, collation)]
+    [
+        i,
+        SqlType::char(50, collation),
+        SqlType::text(TypeKind::Text, collation),
+    ]
 }
 
 impl World {
@@ -109,7 +111,8 @@ impl World {
                 let n = (start + row) as u64;
                 if n < distinct { n } else { n * 7919 % distinct }
             };
-            let random = |row: usize| (start + row) as u64 * 0x9E37_79B9_7F4A_7C15 % (1 << 61) >> 24;
+            let random =
+                |row: usize| (start + row) as u64 * 0x9E37_79B9_7F4A_7C15 % (1 << 61) >> 24;
             let numbers: UInt64Array = (0..count).map(|row| Some(random(row) % 100_000)).collect();
             let (c, c_buffer) = strings(count, |row, out| hex(number(row), out));
             let (few, few_buffer) = strings(count, |row, out| {
@@ -121,7 +124,9 @@ impl World {
             }
             let chunk = Batch::new(vec![Arc::new(numbers), c, few], count);
             for at in (0..count).step_by(BATCH_ROWS) {
-                writer.append(&chunk.slice(at, BATCH_ROWS.min(count - at))).unwrap();
+                writer
+                    .append(&chunk.slice(at, BATCH_ROWS.min(count - at)))
+                    .unwrap();
             }
         }
         writer.finish().unwrap();
@@ -236,7 +241,9 @@ fn call(name: &str, argument: Option<Expression>, distinct: bool) -> AggregateCa
         .collect();
     AggregateCall {
         function,
-        signature: function.signature(&arguments, &signature_context()).unwrap(),
+        signature: function
+            .signature(&arguments, &signature_context())
+            .unwrap(),
         arguments: argument.into_iter().collect(),
         options: Vec::new(),
         distinct,
@@ -376,7 +383,10 @@ fn main() {
         .filter(|argument| argument != "--bench");
     let mut number = |default: usize| {
         let argument = arguments.next();
-        (argument.clone(), argument.and_then(|n| n.parse().ok()).unwrap_or(default))
+        (
+            argument.clone(),
+            argument.and_then(|n| n.parse().ok()).unwrap_or(default),
+        )
     };
     let rows = number(4_000_000).1;
     let filter = number(0).0.unwrap_or_default();
@@ -396,23 +406,47 @@ fn main() {
     let of = |columns: &[usize]| world.scan(columns);
     let statements = [
         ("headline", limit(group(of(&[C]), vec![count()], None), 10)),
-        ("headline, first groups", limit(group(of(&[C]), vec![count()], Some(10)), 10)),
-        ("group by c, every group", group(of(&[C]), vec![count()], None)),
+        (
+            "headline, first groups",
+            limit(group(of(&[C]), vec![count()], Some(10)), 10),
+        ),
+        (
+            "group by c, every group",
+            group(of(&[C]), vec![count()], None),
+        ),
         ("group by i", group(of(&[I]), vec![count()], None)),
         ("group by 500 texts", group(of(&[FEW]), vec![count()], None)),
         ("select distinct c", group(of(&[C]), vec![], None)),
-        ("count of distinct c", total(group(of(&[C]), vec![], None), count())),
-        ("count(distinct c)", total(of(&[C]), call("count", Some(column(C)), true))),
-        ("count(distinct i)", total(of(&[I]), call("count", Some(column(I)), true))),
+        (
+            "count of distinct c",
+            total(group(of(&[C]), vec![], None), count()),
+        ),
+        (
+            "count(distinct c)",
+            total(of(&[C]), call("count", Some(column(C)), true)),
+        ),
+        (
+            "count(distinct i)",
+            total(of(&[I]), call("count", Some(column(I)), true)),
+        ),
         ("count of union", total(union(&world), count())),
-        ("order by c, i limit 500000, 10", sort(of(&[C, I]), Some((500_000, 10)))),
+        (
+            "order by c, i limit 500000, 10",
+            sort(of(&[C, I]), Some((500_000, 10))),
+        ),
         ("order by c, i limit 10", sort(of(&[C, I]), Some((0, 10)))),
         ("order by c, i", sort(of(&[C, I]), None)),
         ("order by i, c", sort(of(&[I, C]), None)),
         ("self-join", total(self_join(&world), count())),
         ("count(*)", total(of(&[I]), count())),
-        ("sum(i)", total(of(&[I]), call("sum", Some(column(I)), false))),
-        ("max(c)", total(of(&[C]), call("max", Some(column(C)), false))),
+        (
+            "sum(i)",
+            total(of(&[I]), call("sum", Some(column(I)), false)),
+        ),
+        (
+            "max(c)",
+            total(of(&[C]), call("max", Some(column(C)), false)),
+        ),
         ("select c", of(&[C])),
         ("select 1", one),
     ];
@@ -424,8 +458,13 @@ fn main() {
     ];
     for (limit, table, all) in limits {
         for (name, plan) in &statements {
-            let name = if limit.is_empty() { (*name).to_owned() } else { format!("{name} @ {limit}") };
-            if !name.contains(&filter) || (filter.is_empty() && !limit.is_empty()) {
+            let name = if limit.is_empty() {
+                (*name).to_owned()
+            } else {
+                format!("{name} @ {limit}")
+            };
+            // Limits only where the filter names them.
+            if !name.contains(&filter) || (!filter.contains('@') && !limit.is_empty()) {
                 continue;
             }
             let query = query(plan.clone());
@@ -436,7 +475,7 @@ fn main() {
                 let statement = world.statement(table, all);
                 let begun = Instant::now();
                 let result = if tiny {
-                    (0..1000).for_each(|_| drop(run(&query, &statement).unwrap()));
+                    (0..1000).for_each(|_| assert_eq!(run(&query, &statement).unwrap().0, 1));
                     run(&query, &statement)
                 } else {
                     run(&query, &statement)

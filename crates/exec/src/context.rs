@@ -28,6 +28,8 @@ pub struct ExecutionOptions {
     pub batch_rows: usize,
     /// Inputs that are thought smaller than this stay on the caller's thread.
     pub parallel_rows_min: u64,
+    /// From so many build rows on, a join may partition both of its sides.
+    pub partitioned_join_rows_min: u64,
     /// `cte_max_recursion_depth`
     pub cte_max_recursion_depth: u64,
 }
@@ -39,6 +41,7 @@ impl ExecutionOptions {
             threads: threads.max(1),
             batch_rows: 8192,
             parallel_rows_min: 100_000,
+            partitioned_join_rows_min: 256 << 10,
             cte_max_recursion_depth: 1000,
         }
     }

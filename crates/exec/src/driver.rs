@@ -4,7 +4,7 @@
 //! Before that the coordinating thread prepares the input, which drains the breakers below; so
 //! threads never start threads, and when workers run nothing waits for anything but locks held for
 //! a batch. Workers share the rows of the scan at the bottom between them, a morsel at a time. The
-//! first error, or a kill, stops all of them.
+//! first error, a kill or a panic stops all of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use mayfly_types::{Batch, Result};
 
 use crate::context::RunContext;
+use crate::error::contain;
 use crate::operators::{Cursor, Node};
 
 /// Where a worker puts the rows of its morsels.
@@ -61,11 +62,12 @@ pub(crate) fn drain_from<S: Sink>(
             .collect();
         let mut results = Vec::with_capacity(handles.len() + 1);
         if let Some(sink) = own {
-            results.push(work(input, begun.take(), worker_run, sink, Some(stop)));
+            let begun = begun.take();
+            results.push(contain(|| work(input, begun, worker_run, sink, Some(stop))));
         }
         results.extend(handles.into_iter().map(|handle| match handle.join() {
             Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
+            Err(panic) => Err(crate::error::internal(panic.as_ref())),
         }));
         results
     });

@@ -6,6 +6,7 @@ use mayfly_plan::physical::QueryPlan;
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
 use crate::context::{RunContext, StatementContext};
+use crate::error::contain;
 use crate::operators::{Cursor, Node, build, to_boolean};
 
 /// Starts a plan. Nothing is read before the first [`ResultStream::next_batch`]. `parameters` are
@@ -48,7 +49,7 @@ enum State {
 impl ResultStream {
     /// The next rows; `None` at the end. Never an empty batch.
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let result = self.advance();
+        let result = contain(|| self.advance());
         if !matches!(result, Ok(Some(_))) {
             // Temporary tables go as soon as nobody can ask for their rows any more.
             self.state = State::Ended;

@@ -180,6 +180,7 @@ impl World {
             options: ExecutionOptions {
                 batch_rows: config.batch_rows,
                 parallel_rows_min: 1,
+                partitioned_join_rows_min: if config.threads > 1 { 1 } else { u64::MAX },
                 ..ExecutionOptions::new(config.threads)
             },
             temp,
@@ -434,6 +435,11 @@ pub(crate) fn concat(argument: Expression) -> AggregateCall {
     call(&Concat, Some(argument), &[], binary())
 }
 
+/// A call with a bug.
+pub(crate) fn panicking(argument: Expression) -> AggregateCall {
+    call(&Panicking, Some(argument), &[int()], int())
+}
+
 fn call(
     function: &'static dyn AggregateFunction,
     argument: Option<Expression>,
@@ -493,6 +499,7 @@ macro_rules! test_aggregate {
 
 test_aggregate!(Count, "count", 0..=1, false, CountStates);
 test_aggregate!(Sum, "sum", 1..=1, false, SumStates);
+test_aggregate!(Panicking, "panicking", 1..=1, false, PanickingStates);
 test_aggregate!(Concat, "concat", 1..=1, true, ConcatStates);
 
 #[derive(Default)]
@@ -626,5 +633,32 @@ impl Accumulator for ConcatStates {
 
     fn memory_bytes(&self) -> usize {
         self.0.capacity() * 24
+    }
+}
+
+#[derive(Default)]
+struct PanickingStates;
+
+impl Accumulator for PanickingStates {
+    fn resize(&mut self, _: usize) {}
+
+    fn update(&mut self, _: &[u32], _: &[ArrayRef], _: &EvaluationContext) -> Result<()> {
+        panic!("a bug")
+    }
+
+    fn merge(&mut self, _: &[u32], _: &[ArrayRef], _: &EvaluationContext) -> Result<()> {
+        panic!("a bug")
+    }
+
+    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
+        panic!("a bug")
+    }
+
+    fn take_result(&mut self, _: &EvaluationContext) -> Result<ArrayRef> {
+        panic!("a bug")
+    }
+
+    fn memory_bytes(&self) -> usize {
+        0
     }
 }

@@ -167,13 +167,7 @@ impl Compiler {
         let node = self.node(expression);
         let mut columns: Vec<usize> = self.nodes[first..]
             .iter()
-            .flat_map(|node| -> &[usize] {
-                match &node.operation {
-                    Operation::Column(column) => std::slice::from_ref(column),
-                    Operation::Subquery(subquery) => subquery.columns(),
-                    _ => &[],
-                }
-            })
+            .flat_map(Node::columns)
             .copied()
             .collect();
         columns.sort_unstable();

@@ -56,6 +56,17 @@ struct Node {
     total: bool,
 }
 
+impl Node {
+    /// The input columns that the node itself reads.
+    fn columns(&self) -> &[usize] {
+        match &self.operation {
+            Operation::Column(column) => std::slice::from_ref(column),
+            Operation::Subquery(subquery) => subquery.columns(),
+            _ => &[],
+        }
+    }
+}
+
 #[derive(Debug)]
 enum Operation {
     Constant(Value),
@@ -130,6 +141,11 @@ impl Program {
             Operation::Column(column) => Some(column),
             _ => None,
         }
+    }
+
+    /// The input columns that it reads, some perhaps more than once.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = usize> {
+        self.nodes.iter().flat_map(Node::columns).copied()
     }
 
     /// Evaluates over the rows of a batch.

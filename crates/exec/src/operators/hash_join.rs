@@ -5,9 +5,10 @@
 //! and the two are joined partition by partition: rows that may match lie in the same pair.
 //! The probed side is the preserved one, so that every kind of join is decided row by row of it.
 
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
-use arrow_array::{Array, ArrayRef, UInt32Array};
+use arrow_array::{Array, ArrayRef, UInt32Array, new_null_array};
 use arrow_buffer::BooleanBuffer;
 use mayfly_plan::physical::{JoinKey, JoinKind, TemporaryTable};
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
@@ -15,17 +16,15 @@ use mayfly_storage::{
     Access, BuildRow, JoinIndex, JoinMatches, JoinProbe, KeyColumn, Partition, PartitionQueue,
     TempTable, TempTableSpec, TempTableWriter,
 };
-use mayfly_types::{Batch, Result, SqlType};
+use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
 use super::keys::{Layout, key_mode, storage_purpose};
+use super::wanted::Wanted;
 use super::{Cursor, Node};
 use crate::context::RunContext;
 use crate::driver::{Sink, drain_from};
 use crate::expression::{Program, Selection, filter_batch};
 use crate::state::lock;
-
-/// From so many build rows on the probed side may be partitioned too.
-const PARTITIONED_ROWS_MIN: u64 = 256 << 10;
 
 /// A hash join as the plan has it.
 pub(super) struct Specification<'a> {
@@ -36,6 +35,7 @@ pub(super) struct Specification<'a> {
     pub(super) residual: Option<&'a Expression>,
     pub(super) build_left: bool,
     pub(super) temporary: &'a TemporaryTable,
+    pub(super) wanted: Wanted<'a>,
 }
 
 struct HashJoin {
@@ -46,6 +46,8 @@ struct HashJoin {
     build_first: bool,
     residual: Option<Program>,
     temporary: TemporaryTable,
+    /// For each column of the rows of either side whether it must be made.
+    made: (Vec<bool>, Vec<bool>),
     state: Mutex<State>,
 }
 
@@ -162,18 +164,35 @@ pub(super) fn build(
     let left = side(left, specification.left, |key| &key.left);
     let right = side(right, specification.right, |key| &key.right);
     let build_left = specification.build_left && specification.kind == JoinKind::Inner;
-    let (build, probe) = if build_left {
-        (left, right)
+    let residual = specification.residual.map(Program::compile);
+    let columns = specification.left.len() + specification.right.len();
+    let mut made = vec![specification.wanted.is_none(); columns];
+    let read = residual.iter().flat_map(Program::columns);
+    for column in specification
+        .wanted
+        .into_iter()
+        .flatten()
+        .copied()
+        .chain(read)
+    {
+        if let Some(made) = made.get_mut(column) {
+            *made = true;
+        }
+    }
+    let right_made = made.split_off(specification.left.len());
+    let (build, probe, made) = if build_left {
+        (left, right, (made, right_made))
     } else {
-        (right, left)
+        (right, left, (right_made, made))
     };
     Arc::new(HashJoin {
         kind: specification.kind,
         build,
         probe,
         build_first: build_left,
-        residual: specification.residual.map(Program::compile),
+        residual,
         temporary: specification.temporary.clone(),
+        made,
         state: Mutex::new(State::New),
     })
 }
@@ -320,11 +339,14 @@ impl Node for HashJoin {
         };
         Ok(Box::new(JoinCursor {
             probe_keys: self.probe.key_columns(),
-            build_columns: (0..self.build.layout.row_columns).collect(),
+            build_columns: (0..self.build.layout.row_columns)
+                .filter(|column| self.made.0[*column])
+                .collect(),
             node: self,
             source,
             probing: None,
             matches: JoinMatches::default(),
+            blanks: RefCell::default(),
         }))
     }
 }
@@ -360,7 +382,7 @@ impl HashJoin {
         let probed = self.probe.input.rows_hint();
         let row_bytes = built.table.record().memory_bytes / built.rows.max(1);
         let available = temp.memory().available().min(temp.options().tmp_table_size);
-        built.rows >= PARTITIONED_ROWS_MIN
+        built.rows >= run.statement.options.partitioned_join_rows_min
             && probed >= built.rows / 4
             && row_bytes.saturating_mul(probed) <= available / 2
     }
@@ -411,10 +433,29 @@ impl Source {
 struct JoinCursor {
     node: Arc<HashJoin>,
     probe_keys: Vec<usize>,
+    /// The columns of the build side that are made.
     build_columns: Vec<usize>,
     source: Source,
     probing: Option<Probing>,
     matches: JoinMatches,
+    blanks: RefCell<Blanks>,
+}
+
+/// Columns of NULLs that stand where nobody looks.
+#[derive(Default)]
+struct Blanks(Vec<(PhysicalType, ArrayRef)>);
+
+impl Blanks {
+    fn get(&mut self, physical: PhysicalType, rows: usize) -> ArrayRef {
+        let fits =
+            |(other, array): &&(PhysicalType, ArrayRef)| *other == physical && array.len() >= rows;
+        if let Some((_, array)) = self.0.iter().find(fits) {
+            return array.slice(0, rows);
+        }
+        let array = new_null_array(&physical.arrow(), rows);
+        self.0.push((physical, Arc::clone(&array)));
+        array
+    }
 }
 
 /// A batch of probed rows on its way through the index.
@@ -483,14 +524,27 @@ impl JoinCursor {
         probe_rows: &[u32],
         build_rows: &[BuildRow],
     ) -> Result<Batch> {
+        let rows = probe_rows.len();
+        let node = &self.node;
+        let mut blanks = self.blanks.borrow_mut();
         let indices = UInt32Array::from(probe_rows.to_vec());
-        let probed = batch.columns()[..self.node.probe.layout.row_columns]
-            .iter()
+        let probed = (0..node.probe.layout.row_columns)
             .map(|column| {
-                arrow_select::take::take(column, &indices, None).map_err(crate::error::arrow)
+                if node.made.1[column] {
+                    arrow_select::take::take(batch.column(column), &indices, None)
+                        .map_err(crate::error::arrow)
+                } else {
+                    Ok(blanks.get(node.probe.layout.columns[column], rows))
+                }
             })
             .collect::<Result<Vec<_>>>()?;
-        let built = index.gather(&self.build_columns, build_rows)?;
+        let mut gathered = index.gather(&self.build_columns, build_rows)?.into_iter();
+        let built = (0..node.build.layout.row_columns)
+            .map(|column| {
+                let made = node.made.0[column].then(|| gathered.next()).flatten();
+                made.unwrap_or_else(|| blanks.get(node.build.layout.columns[column], rows))
+            })
+            .collect::<Vec<_>>();
         let (mut columns, rest) = if self.node.build_first {
             (built, probed)
         } else {

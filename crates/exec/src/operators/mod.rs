@@ -24,6 +24,7 @@ mod shared;
 mod sort;
 mod union_all;
 mod values;
+mod wanted;
 
 use std::sync::Arc;
 
@@ -35,6 +36,7 @@ use mayfly_plan::physical::{Operator, Plan};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
 use crate::context::RunContext;
+use wanted::Wanted;
 
 /// An operator of one run.
 pub(crate) trait Node: Send + Sync {
@@ -58,10 +60,16 @@ pub(crate) trait Cursor: Send {
 
 /// Makes the operators of a plan.
 pub(crate) fn build(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
-    stacker::maybe_grow(64 * 1024, 1024 * 1024, || build_one(plan, run))
+    build_for(plan, None, run)
 }
 
-fn build_one(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
+/// Makes the operators of a plan of whose columns only the `wanted` ones are read (all if `None`);
+/// what stands in the others does not matter.
+fn build_for(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dyn Node>> {
+    stacker::maybe_grow(64 * 1024, 1024 * 1024, || build_one(plan, wanted, run))
+}
+
+fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dyn Node>> {
     Ok(match &plan.operator {
         Operator::Values { rows } => values::build(rows, &plan.output),
         Operator::TableScan {
@@ -72,13 +80,19 @@ fn build_one(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
         } => scan::build(table, columns, predicate.as_ref()),
         Operator::SharedScan { shared, .. } => Arc::new(shared::SharedScan::new(*shared)),
         Operator::WorkingTable { shared, .. } => Arc::new(shared::WorkingTable::new(*shared)),
-        Operator::Filter { input, predicate } => filter::build(build(input, run)?, predicate),
-        Operator::Project { input, expressions } => project::build(build(input, run)?, expressions),
+        Operator::Filter { input, predicate } => {
+            let wanted = wanted.and_then(|wanted| wanted::also(wanted, input, [predicate]));
+            filter::build(build_for(input, wanted.as_ref(), run)?, predicate)
+        }
+        Operator::Project { input, expressions } => {
+            let wanted = wanted::only(input, expressions);
+            project::build(build_for(input, wanted.as_ref(), run)?, expressions)
+        }
         Operator::Limit {
             input,
             offset,
             count,
-        } => limit::build(build(input, run)?, *offset, *count),
+        } => limit::build(build_for(input, wanted, run)?, *offset, *count),
         Operator::Aggregate {
             input,
             keys,
@@ -87,7 +101,11 @@ fn build_one(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
             first_groups,
             temporary,
         } => aggregate::build(
-            build(input, run)?,
+            build_for(
+                input,
+                wanted::by_aggregate(input, keys, aggregates).as_ref(),
+                run,
+            )?,
             aggregate::Specification {
                 keys,
                 aggregates,
@@ -126,6 +144,7 @@ fn build_one(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
                 residual: residual.as_ref(),
                 build_left: *build_left,
                 temporary,
+                wanted,
             },
             build(left, run)?,
             build(right, run)?,

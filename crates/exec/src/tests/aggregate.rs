@@ -314,3 +314,61 @@ fn distinct_is_a_grouping_without_calls() {
     world.check(query(plan), &expected);
     let _ = Purpose::Distinct;
 }
+
+#[test]
+fn calls_that_are_all_distinct_group_their_arguments_first() {
+    let mut world = World::new();
+    let rows = rows(3000, 40);
+    let input = table(&mut world, &rows);
+    let distinct = |call: AggregateCall| AggregateCall {
+        distinct: true,
+        ..call
+    };
+    let calls = vec![
+        distinct(count(Some(column(1, int())))),
+        distinct(sum(column(1, int()))),
+    ];
+    // Numbers are 0 to 4, and NULL.
+    let expected = [vec![n(5), n(10)]];
+    let plan = group(input.clone(), Vec::new(), calls.clone());
+    world.check(query(plan), &expected);
+    let mut seen: BTreeMap<String, (Value, std::collections::BTreeSet<i64>)> = BTreeMap::new();
+    for row in &rows {
+        let (_, numbers) = seen
+            .entry(format!("{:?}", row[0]))
+            .or_insert((row[0].clone(), Default::default()));
+        if let Value::Int(number) = row[1] {
+            numbers.insert(number);
+        }
+    }
+    let expected: Vec<Row> = seen
+        .into_values()
+        .map(|(key, numbers)| {
+            let total = numbers.iter().sum();
+            let total = if numbers.is_empty() { NULL } else { n(total) };
+            vec![key, n(numbers.len() as i64), total]
+        })
+        .collect();
+    let plan = group(input.clone(), vec![column(0, int())], calls);
+    world.check(query(plan), &expected);
+    // Different arguments do not go together.
+    let calls = vec![
+        distinct(count(Some(column(1, int())))),
+        distinct(count(Some(column(2, binary())))),
+    ];
+    world.check(query(group(input, Vec::new(), calls)), &[vec![n(5), n(17)]]);
+}
+
+#[test]
+fn a_panic_ends_its_statement_only() {
+    let mut world = World::new();
+    let input = table(&mut world, &rows(3000, 40));
+    for keys in [Vec::new(), vec![column(0, int())]] {
+        let panicking = vec![panicking(column(1, int()))];
+        let query = Arc::new(query(group(input.clone(), keys, panicking)));
+        for config in configs() {
+            let error = world.run(&query, &config).unwrap_err().to_string();
+            assert!(error.contains("Internal error: a bug"), "{error}");
+        }
+    }
+}

@@ -326,3 +326,32 @@ fn row_values_compare_column_by_column() {
         world.check(query(values), &[vec![expected]]);
     }
 }
+
+#[test]
+fn casts_are_those_of_the_types() {
+    let cast = |input: Expression, ty: &SqlType| Expression {
+        kind: ExpressionKind::Cast(Box::new(input)),
+        ty: ty.clone(),
+        nullable: true,
+    };
+    let rows = [vec![s("12abc")], vec![NULL], vec![s(" -7")]];
+    let to_int = cast(column(0, text()), &int());
+    assert_eq!(
+        evaluate(&to_int, &[text()], &rows).unwrap(),
+        [n(12), NULL, n(-7)]
+    );
+    let constant = cast(literal(s("1.5"), text()), &SqlType::decimal(10, 2));
+    let decimal = Value::Decimal {
+        unscaled: arrow_buffer::i256::from_i128(150),
+        scale: 2,
+    };
+    assert_eq!(
+        evaluate(&constant, &[text()], &rows).unwrap(),
+        vec![decimal; 3]
+    );
+    let text = cast(column(0, int()), &text());
+    assert_eq!(
+        evaluate(&text, &[int()], &numbers(&[-5])).unwrap(),
+        [s("-5")]
+    );
+}

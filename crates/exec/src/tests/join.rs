@@ -278,3 +278,54 @@ fn one_left_row_with_very_many_partners() {
         );
     }
 }
+
+#[test]
+fn columns_that_nobody_reads_are_not_missed() {
+    let mut world = World::new();
+    let (l, r, left, right) = sides(&mut world, 300, 200, 40);
+    for (kind, build_left) in [
+        (JoinKind::Inner, false),
+        (JoinKind::Inner, true),
+        (JoinKind::Left, false),
+    ] {
+        for with_residual in [false, true] {
+            let less = compare(Comparison::Less, column(1, int()), column(3, int()));
+            let residual = with_residual.then_some(less);
+            let join = hash_join(kind, &left, &right, false, residual, build_left);
+            let rows = oracle(kind, &l, &r, |l, r| {
+                equal(l, r) && (!with_residual || less_than(l, r))
+            });
+            let expected = [vec![n(rows.len() as i64)]];
+            world.check(
+                query(group(join.clone(), Vec::new(), vec![count(None)])),
+                &expected,
+            );
+            let right_only = plan(
+                Operator::Project {
+                    input: Box::new(plan(
+                        Operator::Filter {
+                            input: Box::new(join),
+                            predicate: compare(
+                                Comparison::NotEqual,
+                                column(2, int()),
+                                literal(n(3), int()),
+                            ),
+                        },
+                        &output(kind),
+                    )),
+                    expressions: vec![column(3, int())],
+                },
+                &[int()],
+            );
+            let kept = rows
+                .iter()
+                .filter(|row| !row[2].is_null() && row[2] != n(3));
+            let expected: Vec<Row> = kept.map(|row| vec![row[3].clone()]).collect();
+            world.check(query(right_only), &expected);
+        }
+    }
+}
+
+fn less_than(l: &Row, r: &Row) -> bool {
+    matches!((&l[1], &r[1]), (Value::Int(l), Value::Int(r)) if l < r)
+}

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
+use mayfly_plan::Expression;
 use mayfly_plan::expression::same_expression;
 use mayfly_plan::physical::{AggregateCall, Purpose, TemporaryTable};
-use mayfly_plan::{Expression, ExpressionKind};
 use mayfly_types::Result;
 
 use super::Specification;
@@ -19,32 +19,25 @@ use crate::operators::Node;
 pub(super) fn common_arguments<'a>(specification: &Specification<'a>) -> Option<&'a [Expression]> {
     let calls = specification.aggregates;
     let arguments = &calls.iter().find(|call| needs_distinct(call))?.arguments;
+    // Volatile arguments are never the same, not even as themselves.
     let same = |call: &AggregateCall| {
         call.arguments.len() == arguments.len()
-            && call.arguments.iter().zip(arguments).all(|(a, b)| same_expression(a, b))
+            && call
+                .arguments
+                .iter()
+                .zip(arguments)
+                .all(|(a, b)| same_expression(a, b))
     };
     let all = calls.iter().all(|call| {
         (call.distinct || call.function.ignores_duplicates())
             && !call.function.is_order_sensitive()
             && same(call)
     });
-    (all && !arguments.is_empty() && !arguments.iter().any(is_volatile)).then_some(arguments)
+    (all && !arguments.is_empty()).then_some(arguments)
 }
 
 fn needs_distinct(call: &AggregateCall) -> bool {
     call.distinct && !call.function.ignores_duplicates()
-}
-
-/// Whether an expression may have another value when it is evaluated again, and so is not the same
-/// as another that looks like it. Columns and their conversions are not.
-fn is_volatile(expression: &Expression) -> bool {
-    match &expression.kind {
-        ExpressionKind::Column(_) | ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => {
-            false
-        }
-        ExpressionKind::Cast(input) => is_volatile(input),
-        _ => true,
-    }
 }
 
 pub(super) fn build(
@@ -53,8 +46,12 @@ pub(super) fn build(
     arguments: &[Expression],
     run: &RunContext,
 ) -> Result<Arc<dyn Node>> {
-    let inner_keys: Vec<Expression> =
-        specification.keys.iter().chain(arguments).cloned().collect();
+    let inner_keys: Vec<Expression> = specification
+        .keys
+        .iter()
+        .chain(arguments)
+        .cloned()
+        .collect();
     let column = |(place, expression): (usize, &Expression)| {
         Expression::column(place, expression.ty.clone(), expression.nullable)
     };
