@@ -124,6 +124,30 @@ impl Budget {
         least
     }
 
+    /// The node, of this one and its ancestors, that would refuse `bytes` now.
+    pub fn refusing(&self, bytes: u64) -> Option<&Self> {
+        let mut next = Some(self);
+        while let Some(budget) = next {
+            if budget.limit().saturating_sub(budget.used()) < bytes {
+                return Some(budget);
+            }
+            next = budget.0.parent.as_ref();
+        }
+        None
+    }
+
+    /// Whether what is charged to this node is charged to `other` too.
+    pub fn is_below(&self, other: &Self) -> bool {
+        let mut next = Some(self);
+        while let Some(budget) = next {
+            if Arc::ptr_eq(&budget.0, &other.0) {
+                return true;
+            }
+            next = budget.0.parent.as_ref();
+        }
+        false
+    }
+
     /// A reservation of nothing yet.
     pub fn reservation(&self) -> Reservation {
         Reservation {
@@ -325,6 +349,13 @@ mod tests {
             "{error}"
         );
         assert_eq!(table.reserve(250).unwrap_err().setting, "tmp_table_size");
+        let refusing = |bytes| table.refusing(bytes).map(Budget::setting);
+        assert_eq!(refusing(150), Some("temptable_max_ram"));
+        assert_eq!(
+            (refusing(250), refusing(100)),
+            (Some("tmp_table_size"), None)
+        );
+        assert!(table.is_below(&global) && table.is_below(&table) && !global.is_below(&table));
     }
 
     #[test]

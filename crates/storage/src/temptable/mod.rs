@@ -24,6 +24,7 @@ mod group_index;
 mod join_index;
 mod keys;
 mod partition;
+mod reclaim;
 mod registry;
 mod rows;
 mod scan;

@@ -10,14 +10,15 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use mayfly_memory::TempFile;
+use mayfly_memory::{Budget, TempFile};
 use mayfly_types::{Batch, Result};
 
 use super::group_index::Groups;
 use super::join_index::JoinIndex;
+use super::reclaim::{Rank, Reclaim};
 use super::rows::{Gather, RowKeys};
 use super::store::{LoadedBlock, LoadedValues, Part, PartitionPlan, RowWriter, StoreRef};
-use super::table::{TempTable, Written};
+use super::table::{TempTable, Written, reclaim_parts};
 
 /// Memory that the hash table and group numbers of a row need beside it.
 const INDEX_BYTES_PER_ROW: u64 = 24;
@@ -39,14 +40,6 @@ struct Waiting {
 impl Waiting {
     fn file_bytes(&self) -> u64 {
         self.build.iter().map(|part| part.file_bytes).sum()
-    }
-
-    fn memory_bytes(&self) -> u64 {
-        self.build
-            .iter()
-            .chain(&self.probe)
-            .map(|part| part.memory_bytes)
-            .sum()
     }
 
     /// What the build side needs to be worked on.
@@ -78,60 +71,99 @@ struct State {
 /// The partitions of a table, taken by workers one at a time. A partition that does not fit in
 /// memory comes out as several. Cloning gives another worker's handle to the same queue.
 #[derive(Clone)]
-pub struct PartitionQueue {
+pub struct PartitionQueue(Arc<Queue>);
+
+struct Queue {
     build: TempTable,
     probe: Option<TempTable>,
-    state: Arc<(Mutex<State>, Condvar)>,
+    state: Mutex<State>,
+    /// Told when a worker is done with splitting.
+    changed: Condvar,
+}
+
+impl Reclaim for Queue {
+    fn rank(&self) -> Rank {
+        Rank::TempTable
+    }
+
+    fn memory(&self) -> &Budget {
+        &self.build.0.store.memory
+    }
+
+    fn reclaim(&self, wanted: u64) -> u64 {
+        let Ok(mut state) = self.state.try_lock() else {
+            return 0;
+        };
+        let mut freed = 0;
+        let State { waiting, file, .. } = &mut *state;
+        // The last are taken last.
+        for other in waiting.iter_mut().rev() {
+            if freed >= wanted {
+                break;
+            }
+            freed += self.send_away(other, wanted - freed, file).unwrap_or(0);
+        }
+        freed
+    }
 }
 
 impl PartitionQueue {
     pub(crate) fn of(table: &TempTable) -> Self {
-        Self {
-            build: table.clone(),
-            probe: None,
-            state: Arc::default(),
-        }
+        Self::new(table, None)
+    }
+
+    fn new(build: &TempTable, probe: Option<&TempTable>) -> Self {
+        let queue = Arc::new(Queue {
+            build: build.clone(),
+            probe: probe.cloned(),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let holder: Arc<dyn Reclaim> = queue.clone();
+        let holders = &build.0.store.context.resources().registry.holders;
+        holders.add(Arc::downgrade(&holder));
+        Self(queue)
     }
 
     /// The partitions of two tables whose hash keys correspond (the first key of one to the first
     /// of the other, of equal types and modes): rows that may match come in one pair, and every row
     /// of either table comes exactly once.
     pub fn pairs(build: &TempTable, probe: &TempTable) -> Self {
-        Self {
-            build: build.clone(),
-            probe: Some(probe.clone()),
-            state: Arc::default(),
-        }
+        Self::new(build, Some(probe))
     }
 
     /// The next partition, in memory; `None` when every one was taken.
     pub fn next_partition(&self) -> Result<Option<Partition>> {
-        self.next_waiting()
+        let table = &self.0.build;
+        self.0
+            .next_waiting()
             .and_then(|next| {
-                next.map(|next| Partition::load(&self.build, next.build))
+                next.map(|next| Partition::load(table, next.build))
                     .transpose()
             })
-            .map_err(|error| self.build.error(&error))
+            .map_err(|error| table.error(&error))
     }
 
     /// The next pair of a queue made by [`Self::pairs`]: the build side in memory, the probe side to
     /// be read through [`Partition::read_next`].
     pub fn next_pair(&self) -> Result<Option<(Partition, Partition)>> {
-        let Some(probe) = &self.probe else {
+        let Some(probe) = &self.0.probe else {
             return Ok(None);
         };
         let pair = || {
-            let Some(next) = self.next_waiting()? else {
+            let Some(next) = self.0.next_waiting()? else {
                 return Ok(None);
             };
-            let build = Partition::load(&self.build, next.build)?;
+            let build = Partition::load(&self.0.build, next.build)?;
             Ok(Some((build, Partition::unloaded(probe, next.probe))))
         };
-        pair().map_err(|error| self.build.error(&error))
+        pair().map_err(|error| self.0.build.error(&error))
     }
+}
 
+impl Queue {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a partition that fits, splitting those that do not.
@@ -150,8 +182,7 @@ impl PartitionQueue {
                     return Ok(None);
                 }
                 state = self
-                    .state
-                    .1
+                    .changed
                     .wait(state)
                     .unwrap_or_else(PoisonError::into_inner);
                 continue;
@@ -167,7 +198,7 @@ impl PartitionQueue {
             state = self.lock();
             state.splitting -= 1;
             // Also after a failure: the other workers must not wait for ever.
-            self.state.1.notify_all();
+            self.changed.notify_all();
             for part in split? {
                 state.waiting.push_front(part);
             }
@@ -210,25 +241,29 @@ impl PartitionQueue {
         let in_memory: u64 = next.build.iter().map(|part| part.memory_bytes).sum();
         let needed = next.needed_bytes() - in_memory;
         let State { waiting, file, .. } = state;
-        // The last are taken last.
         for other in waiting.iter_mut().rev() {
-            if store.memory.available() >= needed {
+            if store.memory.available() >= needed || store.reclaim(needed) {
                 break;
             }
-            if other.memory_bytes() == 0 {
-                continue;
-            }
-            let file = file.get_or_insert_with(|| store.temp_file());
-            for part in &mut other.build {
-                part.overflow(store, file)?;
-            }
-            if let Some(probe) = &self.probe {
-                for part in &mut other.probe {
-                    part.overflow(&probe.0.store, file)?;
-                }
-            }
+            self.send_away(other, u64::MAX, file)?;
         }
         Ok(())
+    }
+
+    fn send_away(
+        &self,
+        waiting: &mut Waiting,
+        wanted: u64,
+        file: &mut Option<TempFile>,
+    ) -> mayfly_memory::Result<u64> {
+        let parts = waiting.probe.iter_mut().collect();
+        let freed = match &self.probe {
+            Some(probe) => reclaim_parts(parts, wanted, &probe.0.store, file)?,
+            None => 0,
+        };
+        let parts = waiting.build.iter_mut().collect();
+        let wanted = wanted.saturating_sub(freed);
+        Ok(freed + reclaim_parts(parts, wanted, &self.build.0.store, file)?)
     }
 
     fn split(&self, waiting: Waiting) -> mayfly_memory::Result<Vec<Waiting>> {
@@ -460,7 +495,7 @@ impl Reading {
                 continue;
             }
             let loaded = part.load_block(self.block, store)?;
-            loaded.push_rows(part, self.block, &mut self.pending);
+            loaded.push_rows(&mut self.pending);
             self.loaded.push(loaded);
             self.block += 1;
         }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use mayfly_memory::Budget;
 
+use super::reclaim::Holders;
 use super::spec::Purpose;
 
 /// Whose statement a table belongs to.
@@ -140,7 +141,11 @@ struct Tables {
 
 /// All temporary tables of a database that are alive. Cloning gives another handle.
 #[derive(Debug, Clone, Default)]
-pub struct Registry(Arc<Mutex<Tables>>);
+pub struct Registry {
+    tables: Arc<Mutex<Tables>>,
+    /// Who may be asked for memory.
+    pub(crate) holders: Holders,
+}
 
 impl Registry {
     /// An empty registry.
@@ -150,7 +155,7 @@ impl Registry {
 
     /// Every living table, oldest first.
     pub fn entries(&self) -> Vec<RegistryEntry> {
-        let tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         tables
             .alive
             .values()
@@ -160,7 +165,7 @@ impl Registry {
 
     /// How many tables are alive.
     pub fn len(&self) -> usize {
-        self.0
+        self.tables
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .alive
@@ -181,7 +186,7 @@ impl Registry {
         counters: Arc<StatementCounters>,
         budgets: (Budget, Budget),
     ) -> Registration {
-        let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         let id = tables.next_id;
         tables.next_id += 1;
         let record = Arc::new(TempTableRecord {
@@ -216,7 +221,7 @@ impl Drop for Registration {
     fn drop(&mut self) {
         let mut tables = self
             .registry
-            .0
+            .tables
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         tables.alive.remove(&self.record.id);

@@ -100,7 +100,7 @@ impl Scan {
             });
             let Some(part) = part else { break };
             let loaded = part.load_block(index, &self.table.0.store)?;
-            loaded.push_rows(part, index, &mut self.pending);
+            loaded.push_rows(&mut self.pending);
             self.loaded.push(loaded);
         }
         Ok(())

@@ -1,15 +1,16 @@
 //! The table itself, its writers and its scans.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mayfly_memory::MemoryError;
 use mayfly_memory::budget::UNLIMITED;
+use mayfly_memory::{Budget, MemoryError, TempFile};
 use mayfly_types::{Batch, Error, Result};
 
 use super::context::TempTableContext;
 use super::join_index::JoinIndex;
 use super::partition::PartitionQueue;
+use super::reclaim::{Rank, Reclaim};
 use super::registry::{Registration, RegistryEntry};
 use super::rows::{KeyHasher, RowKeys};
 use super::scan::Scan;
@@ -41,7 +42,58 @@ pub(crate) struct Inner {
     /// How the table is partitioned once it is large.
     pub(crate) plan: PartitionPlan,
     writers: AtomicU64,
+    /// Where finished writers' rows go when others need the memory.
+    reclaimed: Mutex<Option<TempFile>>,
+    is_holder: AtomicBool,
     registration: Registration,
+}
+
+/// Less than this is not worth asking for.
+const RECLAIM_MIN: u64 = 64 << 10;
+
+impl Reclaim for Inner {
+    fn rank(&self) -> Rank {
+        Rank::TempTable
+    }
+
+    fn memory(&self) -> &Budget {
+        &self.store.memory
+    }
+
+    fn reclaim(&self, wanted: u64) -> u64 {
+        let (Ok(mut written), Ok(mut file)) = (self.written.try_lock(), self.reclaimed.try_lock())
+        else {
+            return 0;
+        };
+        let parts = written.iter_mut().flat_map(|written| &mut written.parts);
+        let parts: Vec<&mut Part> = parts.collect();
+        if parts.iter().map(|part| part.memory_bytes).sum::<u64>() < RECLAIM_MIN {
+            return 0;
+        }
+        reclaim_parts(parts, wanted, &self.store, &mut file).unwrap_or(0)
+    }
+}
+
+/// Sends parts to a temporary file, the largest first, until `wanted` bytes are gone. Gives how many
+/// bytes left memory.
+pub(crate) fn reclaim_parts(
+    mut parts: Vec<&mut Part>,
+    wanted: u64,
+    store: &StoreRef,
+    file: &mut Option<TempFile>,
+) -> mayfly_memory::Result<u64> {
+    parts.retain(|part| part.memory_bytes > 0);
+    parts.sort_by_key(|part| std::cmp::Reverse(part.memory_bytes));
+    let mut freed = 0;
+    for part in parts {
+        let file = file.get_or_insert_with(|| store.temp_file());
+        if freed >= wanted {
+            break;
+        }
+        freed += part.memory_bytes;
+        part.overflow(store, file)?;
+    }
+    Ok(freed)
 }
 
 /// A temporary table. Cloning gives another handle; the rows go with the last one.
@@ -84,6 +136,8 @@ impl TempTable {
             store,
             plan,
             writers: AtomicU64::new(0),
+            reclaimed: Mutex::default(),
+            is_holder: AtomicBool::new(false),
             registration,
         })))
     }
@@ -243,7 +297,14 @@ impl TempTableWriter {
                 };
                 let mut all = self.table.written();
                 let at = all.partition_point(|other| other.order < written.order);
+                let bytes: u64 = written.parts.iter().map(|part| part.memory_bytes).sum();
                 all.insert(at, written);
+                drop(all);
+                if bytes >= RECLAIM_MIN && !inner.is_holder.swap(true, Ordering::Relaxed) {
+                    let inner: Arc<dyn Reclaim> = self.table.0.clone();
+                    let holders = &self.table.0.store.context.resources().registry.holders;
+                    holders.add(Arc::downgrade(&inner));
+                }
             }
             Kind::Ordered(writer) => {
                 let sorted = writer.finish().map_err(|error| self.table.error(&error))?;

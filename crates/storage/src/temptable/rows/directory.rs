@@ -127,8 +127,20 @@ impl Addresses {
 #[derive(Debug, Default)]
 struct HeapEntry {
     block: Option<Arc<SharedBlock>>,
-    /// How many readers have it loaded from a file.
-    loads: u32,
+    /// How many readers use it: it leaves memory with the last, unless it is resident.
+    readers: u32,
+    /// Whether it is in memory whoever reads it.
+    is_resident: bool,
+}
+
+impl HeapEntry {
+    fn resident(block: Arc<SharedBlock>) -> Self {
+        Self {
+            block: Some(block),
+            readers: 0,
+            is_resident: true,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -171,17 +183,11 @@ impl Directory {
         let address = block.as_ptr();
         let number = match entries.unused_heap.pop() {
             Some(number) => {
-                entries.heap[number as usize] = HeapEntry {
-                    block: Some(block),
-                    loads: 0,
-                };
+                entries.heap[number as usize] = HeapEntry::resident(block);
                 number
             }
             None => {
-                entries.heap.push(HeapEntry {
-                    block: Some(block),
-                    loads: 0,
-                });
+                entries.heap.push(HeapEntry::resident(block));
                 (entries.heap.len() - 1) as u32
             }
         };
@@ -193,15 +199,24 @@ impl Directory {
         number
     }
 
-    /// The block of this number has left memory; its number stays taken.
+    /// The block of this number leaves memory, with its last reader if it has any; its number stays
+    /// taken.
     pub(crate) fn unload(&self, number: u32) {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
-        entries.heap[number as usize].block = None;
-        self.heap.set(number, null_mut());
+        let entry = &mut entries.heap[number as usize];
+        entry.is_resident = false;
+        self.let_go(entry, number);
     }
 
-    /// Brings a block that is in a file back under its number, or joins the readers that have it in
-    /// memory already. Each success is paired with one [`Self::release`].
+    fn let_go(&self, entry: &mut HeapEntry, number: u32) {
+        if entry.readers == 0 && !entry.is_resident {
+            entry.block = None;
+            self.heap.set(number, null_mut());
+        }
+    }
+
+    /// Keeps a block in memory for a reader: brings it back under its number with `read` when it is
+    /// in a file. Each success is paired with one [`Self::release`].
     pub(crate) fn load<E>(
         &self,
         number: u32,
@@ -211,7 +226,7 @@ impl Directory {
             let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
             let entry = &mut entries.heap[number as usize];
             if entry.block.is_some() {
-                entry.loads += 1;
+                entry.readers += 1;
                 return Ok(());
             }
         }
@@ -224,20 +239,17 @@ impl Directory {
             self.heap.set(number, block.as_ptr());
             entry.block = Some(block);
         }
-        entry.loads += 1;
+        entry.readers += 1;
         Ok(())
     }
 
-    /// A reader of [`Self::load`] is done. The last one's release lets go of the memory, unless a
-    /// batch that was given out still holds it.
+    /// A reader of [`Self::load`] is done. The last one's release lets go of memory that is not
+    /// resident, unless a batch that was given out still holds it.
     pub(crate) fn release(&self, number: u32) {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         let entry = &mut entries.heap[number as usize];
-        entry.loads -= 1;
-        if entry.loads == 0 {
-            entry.block = None;
-            self.heap.set(number, null_mut());
-        }
+        entry.readers -= 1;
+        self.let_go(entry, number);
     }
 
     /// No row names this number any more.

@@ -121,7 +121,7 @@ impl RunReader {
                     }
                     let loaded = reader.part.load_block(reader.block, store)?;
                     reader.rows.clear();
-                    loaded.push_rows(&reader.part, reader.block, &mut reader.rows);
+                    loaded.push_rows(&mut reader.rows);
                     reader.loaded = Some(loaded);
                     reader.block += 1;
                     reader.next = 0;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use mayfly_memory::Result;
+use mayfly_memory::{Reservation, Result};
 
 use super::keys::{Prefix, SortKeys};
 use super::run::{Comparer, FileRun, MemoryRun, Record};
@@ -124,8 +124,14 @@ impl SortWriter {
         let wanted = (records.next_power_of_two() * per_row) as u64;
         let held = self.run.reservation.bytes();
         let limit = self.store.memory_limit();
-        let refused = wanted > held && self.run.reservation.try_grow(wanted - held).is_err();
-        let short = self.store.memory.available() < (limit / 16).min(1 << 20);
+        let reserve = (limit / 16).min(1 << 20);
+        let grow = |reservation: &mut Reservation| {
+            wanted <= held || reservation.try_grow(wanted - held).is_ok()
+        };
+        let refused = !grow(&mut self.run.reservation)
+            && !(self.store.reclaim(wanted.saturating_sub(held))
+                && grow(&mut self.run.reservation));
+        let short = self.store.memory.available() < reserve && !self.store.reclaim(reserve);
         let own = self.run.writer.memory_bytes() + held;
         let threads = self.store.context.options().threads.max(1) as u64;
         let worth_it = own >= (limit / (4 * threads)).clamp(RUN_BYTES_MIN, 4 << 20);

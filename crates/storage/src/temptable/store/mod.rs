@@ -69,6 +69,17 @@ impl Store {
         self.temp_space.file(&self.temp_budget)
     }
 
+    /// Asks whoever is at rest under the limit that refuses `bytes` to let go of memory; whether
+    /// anyone did. Asks for more than is needed now, so that this is rare.
+    pub(crate) fn reclaim(&self, bytes: u64) -> bool {
+        let Some(refusing) = self.memory.refusing(bytes) else {
+            return true;
+        };
+        let wanted = bytes.max(refusing.limit() / 8);
+        let holders = &self.context.resources().registry.holders;
+        holders.reclaim(wanted, refusing) > 0
+    }
+
     /// Bytes of memory that the table may hold, as far as is known now.
     pub(crate) fn memory_limit(&self) -> u64 {
         self.memory.effective_limit()

@@ -11,7 +11,8 @@ use crate::temptable::rows::SharedBlock;
 /// Where a block of rows is.
 #[derive(Debug)]
 enum RowHome {
-    Memory(Block),
+    /// Shared with readers, so that the part can overflow while it is read.
+    Memory(Arc<Block>),
     File(Extent),
     /// Nobody needs it any more.
     Gone,
@@ -30,7 +31,7 @@ impl RowBlock {
     pub(crate) fn new(block: Block, first_value_block: usize) -> Self {
         let first = first_value_block as u32;
         Self {
-            home: RowHome::Memory(block),
+            home: RowHome::Memory(Arc::new(block)),
             rows: 0,
             values: first..first,
         }
@@ -109,7 +110,7 @@ impl Part {
         block.values.end = end;
     }
 
-    /// Writes all blocks that are in memory to `file`.
+    /// Writes all blocks that are in memory to `file`. Who reads some of them keeps those meanwhile.
     pub(crate) fn overflow(&mut self, store: &Store, file: &TempFile) -> Result<()> {
         for index in 0..self.rows.len() {
             let block = &mut self.rows[index];
@@ -151,42 +152,39 @@ impl Part {
         }
     }
 
-    /// Brings a row block and its values into memory for reading, if they are not there.
+    /// A row block and its values in memory, brought there if need be.
     pub(crate) fn load_block(&self, index: usize, store: &StoreRef) -> Result<LoadedBlock> {
         let block = &self.rows[index];
-        let mut loaded = LoadedBlock {
-            copy: None,
-            values: Vec::new(),
-            rows: block.rows,
-            store: Arc::clone(store),
+        let range = block.values.start as usize..block.values.end as usize;
+        let mut values = LoadedValues::none(store);
+        for value in &self.values[range] {
+            values.add(value)?;
+        }
+        let home = match &block.home {
+            RowHome::Memory(memory) => Arc::clone(memory),
+            RowHome::File(extent) => Arc::new(read_extent(extent, store)?),
+            RowHome::Gone => unreachable!("a part is drained once"),
         };
-        for value in &self.values[block.values.start as usize..block.values.end as usize] {
-            load_value(value, store)?
-                .into_iter()
-                .for_each(|number| loaded.values.push(number));
-        }
-        if let RowHome::File(extent) = &block.home {
-            loaded.copy = Some(read_extent(extent, store)?);
-        }
-        Ok(loaded)
+        Ok(LoadedBlock {
+            block: home,
+            rows: block.rows,
+            values,
+        })
     }
 
     /// Brings the whole part into memory: its row blocks for good, its values for as long as the
     /// result lives.
     pub(crate) fn load_all(&mut self, store: &StoreRef) -> Result<LoadedValues> {
-        let mut values = LoadedValues {
-            numbers: Vec::new(),
-            store: Arc::clone(store),
-        };
+        let mut values = LoadedValues::none(store);
         for value in &self.values {
-            values.numbers.extend(load_value(value, store)?);
+            values.add(value)?;
         }
         for block in &mut self.rows {
             if let RowHome::File(extent) = &block.home {
                 let memory = read_extent(extent, store)?;
                 self.file_bytes -= extent.len() as u64;
                 self.memory_bytes += memory.len() as u64;
-                block.home = RowHome::Memory(memory);
+                block.home = RowHome::Memory(Arc::new(memory));
             }
         }
         Ok(values)
@@ -206,7 +204,7 @@ impl Part {
         for index in 0..part.rows.len() {
             let loaded = part.load_block(index, store)?;
             pointers.clear();
-            loaded.push_rows(&part, index, &mut pointers);
+            loaded.push_rows(&mut pointers);
             take(&pointers)?;
             drop(loaded);
             let next = part
@@ -224,18 +222,6 @@ impl Part {
     }
 }
 
-/// Loads a value block that is in a file; gives its number, to be released.
-fn load_value(value: &ValueBlock, store: &StoreRef) -> Result<Option<u32>> {
-    let ValueHome::File(extent) = &value.home else {
-        return Ok(None);
-    };
-    store.directory.load(value.number, || {
-        let block = read_extent(extent, store)?;
-        Ok::<_, MemoryError>(SharedBlock::new(block, extent.len()))
-    })?;
-    Ok(Some(value.number))
-}
-
 /// Reads an extent into a block. Reading is the working set without which nothing moves, so a limit
 /// does not forbid it; callers keep what they read at once small beside the limit.
 fn read_extent(extent: &Extent, store: &Store) -> Result<Block> {
@@ -250,6 +236,30 @@ pub(crate) struct LoadedValues {
     store: StoreRef,
 }
 
+impl LoadedValues {
+    fn none(store: &StoreRef) -> Self {
+        Self {
+            numbers: Vec::new(),
+            store: Arc::clone(store),
+        }
+    }
+
+    fn add(&mut self, value: &ValueBlock) -> Result<()> {
+        let store = &self.store;
+        store.directory.load(value.number, || match &value.home {
+            ValueHome::File(extent) => {
+                let block = read_extent(extent, store)?;
+                Ok::<_, MemoryError>(SharedBlock::new(block, extent.len()))
+            }
+            ValueHome::Memory(_) | ValueHome::Gone => {
+                unreachable!("what is not in the directory is in a file")
+            }
+        })?;
+        self.numbers.push(value.number);
+        Ok(())
+    }
+}
+
 impl Drop for LoadedValues {
     fn drop(&mut self) {
         for number in self.numbers.drain(..) {
@@ -260,31 +270,18 @@ impl Drop for LoadedValues {
 
 /// A row block in memory, with its values, until this is dropped.
 pub(crate) struct LoadedBlock {
-    /// The rows, when the part has them in a file.
-    copy: Option<Block>,
-    values: Vec<u32>,
+    block: Arc<Block>,
     rows: u32,
-    store: StoreRef,
+    values: LoadedValues,
 }
 
 impl LoadedBlock {
-    /// Appends the address of each row. `part` and `index` are those that it was loaded from.
-    pub(crate) fn push_rows(&self, part: &Part, index: usize, rows: &mut Vec<*const u8>) {
-        let block = match &self.copy {
-            Some(block) => block,
-            None => part.rows[index]
-                .in_memory()
-                .expect("a block without a copy is in memory"),
-        };
-        let (start, width) = (block.as_ptr().cast_const(), self.store.layout.width);
+    /// Appends the address of each row.
+    pub(crate) fn push_rows(&self, rows: &mut Vec<*const u8>) {
+        let (start, width) = (
+            self.block.as_ptr().cast_const(),
+            self.values.store.layout.width,
+        );
         rows.extend((0..self.rows as usize).map(|row| start.wrapping_add(row * width)));
-    }
-}
-
-impl Drop for LoadedBlock {
-    fn drop(&mut self) {
-        for number in self.values.drain(..) {
-            self.store.directory.release(number);
-        }
     }
 }

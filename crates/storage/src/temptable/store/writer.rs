@@ -6,8 +6,9 @@
 //!
 //! When a block is refused for lack of memory the writer sends partitions to its temporary file:
 //! first those that have been there already, so that as many partitions as possible stay whole in
-//! memory, and of those the largest first. When nothing is left to send, the block is taken past the
-//! limit: one open row block and value block a partition is the least that can work, and
+//! memory, and of those the largest first. Before that it asks whatever is at rest (see
+//! [`super::super::reclaim`]). A writer that holds little although the memory is gone takes the block
+//! past the limit: one open row block and value block a partition is the least that can work, and
 //! [`PartitionPlan`] keeps their sum within half of the limit down to limits of 1 MiB.
 
 use std::sync::Arc;
@@ -548,9 +549,15 @@ impl RowWriter {
 
     fn take_block(&mut self, bytes: usize) -> Result<Block> {
         loop {
-            match self.store.pool.take_bytes(bytes, &self.store.memory) {
-                Err(error) if error.is_memory_limit() && (self.forced || !self.pinned) => {}
+            let refusal = match self.store.pool.take_bytes(bytes, &self.store.memory) {
+                Err(error) if error.is_memory_limit() => error,
                 result => return result,
+            };
+            if self.store.reclaim(bytes as u64) {
+                continue;
+            }
+            if self.pinned && !self.forced {
+                return Err(refusal);
             }
             if self.pinned || !self.make_room(bytes as u64)? {
                 return self.store.pool.take_bytes_forced(bytes, &self.store.memory);
@@ -558,8 +565,27 @@ impl RowWriter {
         }
     }
 
-    /// Sends partitions to the temporary file; false when none has anything in memory.
+    /// What a writer may hold although others have all the memory: a share of the limit, and two
+    /// small blocks a partition. With less it would write a few rows at a time.
+    fn least_bytes(&self) -> u64 {
+        let threads = self.store.context.options().threads.max(1) as u64;
+        let blocks = 2 * (self.plan.count() * SizeClass::Small.bytes()) as u64;
+        blocks.max(self.store.memory_limit() / (8 * threads))
+    }
+
+    /// Sends partitions to the temporary file; false when the writer holds so little that it takes
+    /// a block past the limit instead.
     fn make_room(&mut self, bytes: u64) -> Result<bool> {
+        let (held, least) = (self.memory_bytes(), self.least_bytes());
+        // Open blocks must not take all that there is.
+        let open = 2 * self.plan.count() as u64;
+        let fits = |class: &SizeClass| open * class.bytes() as u64 <= held.max(least) / 2;
+        let mut classes = SizeClass::ALL.into_iter().rev();
+        let class = classes.find(fits).unwrap_or(SizeClass::Small);
+        self.plan.largest = self.plan.largest.min(class);
+        if held < least {
+            return Ok(false);
+        }
         let wanted = bytes.max(self.store.memory.used() / 8);
         let mut order: Vec<usize> = (0..self.parts.len())
             .filter(|part| self.parts[*part].memory_bytes > 0)

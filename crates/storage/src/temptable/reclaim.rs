@@ -1,0 +1,81 @@
+//! Taking memory back from what is at rest.
+//!
+//! Tables of one statement, and of several, share a limit. A table that is being written when the
+//! limit is reached sends its own partitions to temporary files, but the memory may be with others
+//! that wait: a hash join's build side while the probe side is written, partitions that no worker has
+//! taken yet, a materialised CTE between two scans, chunks of base tables. Whoever is refused memory
+//! asks those first; what they send to a file comes back when it is read.
+//!
+//! Nobody waits for anybody here: a holder that is busy is passed over, so no lock order can be
+//! wrong.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use mayfly_memory::Budget;
+
+/// Who is asked first. Everything of one rank is asked before the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    /// Chunks of base tables: read once a statement, from first to last.
+    BaseTable,
+    /// Rows of temporary tables.
+    TempTable,
+}
+
+/// A holder of memory that may be asked for it.
+pub(crate) trait Reclaim: Send + Sync {
+    /// When it is asked.
+    fn rank(&self) -> Rank;
+
+    /// The budget that its memory is charged to.
+    fn memory(&self) -> &Budget;
+
+    /// Sends about `wanted` bytes to a temporary file and says how many it were. Passes over what is
+    /// in use and what fails: it is not the holder's statement that wants the memory.
+    fn reclaim(&self, wanted: u64) -> u64;
+}
+
+/// Everyone who may be asked. Cloning gives another handle.
+#[derive(Clone, Default)]
+pub(crate) struct Holders(Arc<Mutex<Vec<Weak<dyn Reclaim>>>>);
+
+impl std::fmt::Debug for Holders {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Holders").finish_non_exhaustive()
+    }
+}
+
+impl Holders {
+    /// Adds a holder, for as long as it lives.
+    pub(crate) fn add(&self, holder: Weak<dyn Reclaim>) {
+        let mut holders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Looks for dead ones only when the list is about to grow, so that adding stays cheap.
+        if holders.len() == holders.capacity() {
+            holders.retain(|holder| holder.strong_count() > 0);
+        }
+        holders.push(holder);
+    }
+
+    /// Asks holders of `budget` or any below it, until about `wanted` bytes have left memory.
+    /// Says how many bytes it were.
+    pub(crate) fn reclaim(&self, wanted: u64, budget: &Budget) -> u64 {
+        // The list is let go before anyone is asked: what is asked may end here and be dropped.
+        let mut holders: Vec<Arc<dyn Reclaim>> = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .filter_map(Weak::upgrade)
+            .collect();
+        holders.retain(|holder| holder.memory().used() > 0 && holder.memory().is_below(budget));
+        holders.sort_by_key(|holder| (holder.rank(), std::cmp::Reverse(holder.memory().used())));
+        let mut freed = 0;
+        for holder in holders {
+            if freed >= wanted {
+                break;
+            }
+            freed += holder.reclaim(wanted - freed);
+        }
+        freed
+    }
+}
