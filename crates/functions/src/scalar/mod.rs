@@ -2,6 +2,7 @@
 
 pub(crate) mod control_flow;
 pub(crate) mod dates;
+pub(crate) mod information;
 pub(crate) mod numbers;
 pub(crate) mod operators;
 pub(crate) mod strings;
@@ -68,6 +69,7 @@ impl fmt::Debug for dyn ScalarFunction {
 const FAMILIES: &[&[&dyn ScalarFunction]] = &[
     control_flow::FUNCTIONS,
     dates::FUNCTIONS,
+    information::FUNCTIONS,
     numbers::FUNCTIONS,
     operators::FUNCTIONS,
     strings::FUNCTIONS,

@@ -4,11 +4,13 @@ mod add;
 mod bits;
 mod divide;
 mod integer_divide;
+mod like;
 mod modulo;
 mod multiply;
 mod negate;
 pub(crate) mod numeric;
 mod subtract;
+mod xor;
 
 use crate::scalar::ScalarFunction;
 
@@ -23,8 +25,10 @@ pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
     &bits::SHIFT_RIGHT,
     &divide::Divide,
     &integer_divide::IntegerDivide,
+    &like::Like,
     &modulo::Modulo,
     &multiply::Multiply,
     &negate::Negate,
     &subtract::Subtract,
+    &xor::Xor,
 ];

@@ -1,0 +1,69 @@
+//! BENCHMARK(count, expression). Arguments are evaluated before a call, so the expression has run
+//! once for each row by then, whatever the count.
+
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::{Result, SqlType};
+
+use crate::scalar::{ScalarFunction, Volatility};
+use crate::{
+    Argument, Column, EvaluationContext, Signature, SignatureContext, choice, derive, input, output,
+};
+
+/// BENCHMARK()
+#[derive(Debug)]
+pub(crate) struct Benchmark;
+
+impl ScalarFunction for Benchmark {
+    fn names(&self) -> &'static [&'static str] {
+        &["benchmark"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        2..=2
+    }
+
+    fn volatility(&self) -> Volatility {
+        Volatility::Volatile
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<Signature> {
+        Ok(Signature::new(
+            vec![SqlType::bigint(), choice::as_value(arguments[1].ty)],
+            derive::int_of_width(1),
+            true,
+        ))
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        _signature: &Signature,
+        _context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let counts = input::ints(&arguments[0])?;
+        output::ints(row_count, |row| {
+            Ok(counts.get(row).filter(|count| *count >= 0).map(|_| 0))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{NULL, check, i};
+
+    #[test]
+    fn values() {
+        check(&[
+            ("benchmark", &[i(5), i(1)], "0"),
+            ("benchmark", &[NULL, i(1)], "NULL"),
+            ("benchmark", &[i(-1), i(1)], "NULL"),
+        ]);
+    }
+}

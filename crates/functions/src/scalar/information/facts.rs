@@ -1,0 +1,109 @@
+//! Texts that a session knows: VERSION(), DATABASE(), USER(), CURRENT_USER(), ICU_VERSION().
+
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::{CollationId, Result, SqlType, Value};
+
+use crate::scalar::{ScalarFunction, Volatility};
+use crate::{
+    Argument, Coercibility, Column, EvaluationContext, SessionFacts, Signature, SignatureContext,
+    output,
+};
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Fact {
+    names: &'static [&'static str],
+    characters: u32,
+    nullable: bool,
+    text: fn(&SessionFacts) -> Option<&str>,
+}
+
+/// The version of Unicode's library whose regular expressions the REGEXP functions follow.
+const ICU: &str = "77.1";
+
+/// VERSION()
+pub(crate) static VERSION: Fact = Fact {
+    names: &["version"],
+    characters: 60,
+    nullable: false,
+    text: |facts| Some(&facts.version),
+};
+/// DATABASE()
+pub(crate) static DATABASE: Fact = Fact {
+    names: &["database", "schema"],
+    characters: 64,
+    nullable: true,
+    text: |facts| facts.database.as_deref(),
+};
+/// USER()
+pub(crate) static USER: Fact = Fact {
+    names: &["user", "session_user", "system_user"],
+    characters: 288,
+    nullable: true,
+    text: |facts| Some(&facts.user),
+};
+/// CURRENT_USER()
+pub(crate) static CURRENT_USER: Fact = Fact {
+    names: &["current_user"],
+    characters: 288,
+    nullable: true,
+    text: |facts| Some(&facts.current_user),
+};
+/// ICU_VERSION()
+pub(crate) static ICU_VERSION: Fact = Fact {
+    names: &["icu_version"],
+    characters: 60,
+    nullable: false,
+    text: |_| Some(ICU),
+};
+
+impl ScalarFunction for Fact {
+    fn names(&self) -> &'static [&'static str] {
+        self.names
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        0..=0
+    }
+
+    fn volatility(&self) -> Volatility {
+        Volatility::Stable
+    }
+
+    fn signature(
+        &self,
+        _arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<Signature> {
+        let result = SqlType::varchar(self.characters, CollationId::UTF8MB3_GENERAL_CI);
+        Ok(Signature::new(Vec::new(), result, self.nullable)
+            .with_coercibility(Coercibility::SystemConstant))
+    }
+
+    fn evaluate(
+        &self,
+        _arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let value = (self.text)(&context.facts).map_or(Value::Null, Value::from);
+        Ok(output::repeat(&value, &signature.result, row_count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::check;
+
+    #[test]
+    fn values() {
+        check(&[
+            ("version", &[], "8.4.0-Mayfly"),
+            ("database", &[], "NULL"),
+            ("session_user", &[], "root@localhost"),
+        ]);
+    }
+}

@@ -1,0 +1,35 @@
+//! What a session knows of itself, user variables, and functions that act rather than compute (the
+//! manual, "Information Functions" and "Miscellaneous Functions").
+
+mod any_value;
+mod benchmark;
+mod facts;
+mod format_bytes;
+mod format_pico_time;
+mod last_insert_id;
+mod numbers;
+mod sleep;
+mod user_variable;
+
+use crate::scalar::ScalarFunction;
+
+/// The functions of this family.
+pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
+    &any_value::AnyValue,
+    &any_value::NameConst,
+    &benchmark::Benchmark,
+    &facts::VERSION,
+    &facts::DATABASE,
+    &facts::USER,
+    &facts::CURRENT_USER,
+    &facts::ICU_VERSION,
+    &format_bytes::FormatBytes,
+    &format_pico_time::FormatPicoTime,
+    &last_insert_id::LastInsertId,
+    &numbers::CONNECTION_ID,
+    &numbers::ROW_COUNT,
+    &numbers::FOUND_ROWS,
+    &sleep::Sleep,
+    &user_variable::GetUserVariable,
+    &user_variable::SetUserVariable,
+];

@@ -1,0 +1,89 @@
+//! Numbers that a session knows: CONNECTION_ID(), ROW_COUNT(), FOUND_ROWS().
+
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::{Result, SqlType, Value};
+
+use crate::scalar::{ScalarFunction, Volatility};
+use crate::{
+    Argument, Column, EvaluationContext, SessionFacts, Signature, SignatureContext, derive, output,
+};
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Number {
+    names: &'static [&'static str],
+    unsigned: bool,
+    value: fn(&SessionFacts) -> Value,
+}
+
+/// CONNECTION_ID()
+pub(crate) static CONNECTION_ID: Number = Number {
+    names: &["connection_id"],
+    unsigned: true,
+    value: |facts| Value::UInt(facts.connection_id),
+};
+/// ROW_COUNT()
+pub(crate) static ROW_COUNT: Number = Number {
+    names: &["row_count"],
+    unsigned: false,
+    value: |facts| Value::Int(facts.row_count),
+};
+/// FOUND_ROWS()
+pub(crate) static FOUND_ROWS: Number = Number {
+    names: &["found_rows"],
+    unsigned: false,
+    value: |facts| Value::Int(i64::try_from(facts.found_rows).unwrap_or(i64::MAX)),
+};
+
+impl ScalarFunction for Number {
+    fn names(&self) -> &'static [&'static str] {
+        self.names
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        0..=0
+    }
+
+    fn volatility(&self) -> Volatility {
+        Volatility::Stable
+    }
+
+    fn signature(
+        &self,
+        _arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<Signature> {
+        let result = SqlType {
+            unsigned: self.unsigned,
+            ..derive::bigint_of_width(21)
+        };
+        Ok(Signature::new(Vec::new(), result, false))
+    }
+
+    fn evaluate(
+        &self,
+        _arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let value = (self.value)(&context.facts);
+        Ok(output::repeat(&value, &signature.result, row_count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::check;
+
+    #[test]
+    fn values() {
+        check(&[
+            ("connection_id", &[], "1"),
+            ("row_count", &[], "-1"),
+            ("found_rows", &[], "0"),
+        ]);
+    }
+}

@@ -1,0 +1,102 @@
+//! SLEEP(seconds): 0, or 1 when the statement was ended meanwhile.
+
+use std::ops::RangeInclusive;
+use std::time::{Duration, Instant};
+
+use arrow_array::ArrayRef;
+use mayfly_types::error::codes;
+use mayfly_types::{Result, SqlType};
+
+use crate::scalar::{ScalarFunction, Volatility};
+use crate::{
+    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
+};
+
+/// How long a sleeper does not notice that its statement is to end.
+const LONGEST_NAP: Duration = Duration::from_millis(20);
+
+/// SLEEP()
+#[derive(Debug)]
+pub(crate) struct Sleep;
+
+impl ScalarFunction for Sleep {
+    fn names(&self) -> &'static [&'static str] {
+        &["sleep"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=1
+    }
+
+    fn volatility(&self) -> Volatility {
+        Volatility::Volatile
+    }
+
+    fn signature(
+        &self,
+        _arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<Signature> {
+        Ok(Signature::new(
+            vec![SqlType::double()],
+            derive::bigint_of_width(21),
+            false,
+        ))
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        _signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let seconds = input::floats(&arguments[0])?;
+        output::ints(row_count, |row| {
+            let duration = seconds
+                .get(row)
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+                .ok_or_else(|| codes::ER_WRONG_ARGUMENTS.with(&[&"sleep."]))?;
+            Ok(Some(i64::from(!sleep(duration, context))))
+        })
+    }
+}
+
+/// Whether the whole time could be slept.
+fn sleep(duration: Duration, context: &EvaluationContext) -> bool {
+    let begun = Instant::now();
+    loop {
+        if context.is_killed() {
+            return false;
+        }
+        match duration.checked_sub(begun.elapsed()) {
+            Some(rest) if !rest.is_zero() => std::thread::sleep(rest.min(LONGEST_NAP)),
+            _ => return true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+    use std::time::Duration;
+
+    use crate::testing::{NULL, check, context, f};
+
+    #[test]
+    fn values() {
+        let wrong = "ERROR 1210 (HY000): Incorrect arguments to sleep.";
+        check(&[
+            ("sleep", &[f(0.001)], "0"),
+            ("sleep", &[NULL], wrong),
+            ("sleep", &[f(-1.0)], wrong),
+        ]);
+    }
+
+    #[test]
+    fn a_kill_ends_it() {
+        let context = context();
+        context.killed.store(true, Ordering::Relaxed);
+        assert!(!super::sleep(Duration::from_secs(3600), &context));
+    }
+}
