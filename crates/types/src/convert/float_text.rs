@@ -36,6 +36,21 @@ pub fn append_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
     append_scientific(out, &format!("{:.5e}", value as f32));
 }
 
+/// Appends a FLOAT as a string value has it: with an exponent if it is longer than 12 characters.
+pub fn append_short_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
+    const WIDTH: usize = 12;
+    let start = out.len();
+    append_float(out, value, decimals);
+    let is_long = out.len() - start > WIDTH && !out[start..].contains(&b'e');
+    if is_long && decimals >= DECIMALS_NOT_FIXED {
+        let text = format!("{:.5e}", value as f32);
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        out.truncate(start);
+        let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
+        out.extend_from_slice(format!("{mantissa}e{exponent}").as_bytes());
+    }
+}
+
 fn append_fixed(out: &mut Vec<u8>, value: f64, decimals: u8) {
     out.extend_from_slice(format!("{value:.*}", usize::from(decimals)).as_bytes());
 }

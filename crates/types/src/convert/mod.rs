@@ -18,6 +18,10 @@ pub mod source;
 mod store;
 mod string;
 mod temporal;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 pub mod text;
 
 pub use array::{array_of_values, array_value, cast_array, cast_value};
@@ -40,7 +44,7 @@ pub struct CastContext<'a> {
     pub time_zone: &'a TimeZone,
     /// The statement's date in the session's time zone: the day of a TIME that becomes a DATETIME.
     pub current_date: DateTime,
-    /// The text of the expression that is cast, for warning 1264; may be empty.
+    /// The text of the cast expression, for warning 1264; may be empty.
     pub operand: &'a str,
 }
 
@@ -78,7 +82,9 @@ impl CastContext<'_> {
 pub(crate) fn shown(value: &[u8]) -> String {
     let mut out = String::new();
     for chunk in value.utf8_chunks() {
-        out.push_str(chunk.valid());
+        // Messages are in utf8mb3.
+        let narrow = |c: char| if u32::from(c) > 0xFFFF { '?' } else { c };
+        out.extend(chunk.valid().chars().map(narrow));
         for byte in chunk.invalid() {
             out.push_str(&format!("\\x{byte:02X}"));
         }

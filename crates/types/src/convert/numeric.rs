@@ -1,8 +1,8 @@
 //! Casts to numbers.
 
-use super::CastContext;
 use super::number::{parse_double, parse_integer, round_half_even};
 use super::source::Datum;
+use super::{CastContext, shown};
 use crate::decimal::{Decimal, parse_decimal};
 use crate::error::{Error, codes};
 use crate::json::{JsonScalar, scalar_of};
@@ -14,10 +14,10 @@ use crate::temporal::number::{
 use crate::temporal::{DateTime, time_with_fraction};
 
 /// The number of a temporal value, with six digits after the point.
-pub(super) fn temporal_micro_number(kind: TypeKind, value: i64) -> i64 {
+pub(super) fn temporal_micro_number(kind: TypeKind, value: i64) -> i128 {
     match kind {
-        TypeKind::Date => date_to_number(value).saturating_mul(1_000_000),
-        TypeKind::Time => time_to_micro_number(value),
+        TypeKind::Date => i128::from(date_to_number(value)) * 1_000_000,
+        TypeKind::Time => i128::from(time_to_micro_number(value)),
         _ => datetime_to_micro_number(value),
     }
 }
@@ -34,7 +34,7 @@ fn temporal_number(kind: TypeKind, value: i64, truncate: bool) -> i64 {
     }
 }
 
-fn complain_json(context: &CastContext<'_>, type_name: &str) {
+pub(super) fn complain_json(context: &CastContext<'_>, type_name: &str) {
     context
         .diagnostics
         .warn(codes::ER_INVALID_JSON_VALUE_FOR_CAST.with(&[&type_name, &"cast_as_json", &1]));
@@ -77,6 +77,9 @@ pub(super) fn to_integer(
             let parsed = parse_integer(bytes);
             if parsed.consumed != bytes.len() || parsed.consumed == 0 || parsed.overflow {
                 context.warn_truncated("INTEGER", bytes);
+            }
+            if parsed.overflow || parsed.consumed == 0 {
+                // Said already.
             } else if unsigned && parsed.value < 0 {
                 context.warn_text(
                     "Cast to unsigned converted negative integer to its positive complement",
@@ -121,10 +124,9 @@ fn decimal_to_integer(value: Decimal, unsigned: bool, context: &CastContext<'_>)
 /// The double that a value is in a numeric context.
 pub(super) fn to_double(datum: Datum<'_>, from: &SqlType, context: &CastContext<'_>) -> f64 {
     match datum {
-        Datum::Int(value) if from.is_temporal() => crate::decimal::convert::i128_to_f64(
-            i128::from(temporal_micro_number(from.kind, value)),
-            6,
-        ),
+        Datum::Int(value) if from.is_temporal() => {
+            crate::decimal::convert::i128_to_f64(temporal_micro_number(from.kind, value), 6)
+        }
         Datum::Int(value) => value as f64,
         Datum::UInt(value) => value as f64,
         Datum::Float(value) => value,
@@ -179,7 +181,7 @@ pub(super) fn to_exact(datum: Datum<'_>, from: &SqlType, context: &CastContext<'
         |value: f64| Decimal::from_f64(value).map_or(Decimal::ZERO, |parsed| parsed.value);
     match datum {
         Datum::Int(value) if from.is_temporal() => {
-            let number = i128::from(temporal_micro_number(from.kind, value));
+            let number = temporal_micro_number(from.kind, value);
             Decimal::from_i128(number, 6)
         }
         Datum::Int(value) => value.into(),
@@ -242,15 +244,19 @@ pub(super) fn to_year(datum: Datum<'_>, from: &SqlType, context: &CastContext<'_
         Datum::Int(packed) if from.is_temporal() => i64::from(DateTime::unpack(packed).year),
         Datum::Bytes(bytes) if from.kind != TypeKind::Json => {
             let parsed = parse_integer(bytes);
-            if parsed.consumed != bytes.len() || parsed.consumed == 0 {
+            if parsed.consumed == 0 || parsed.value < 0 || parsed.overflow {
+                let value = shown(bytes);
+                let error = codes::ER_WRONG_VALUE.with(&[&"YEAR", &value]);
+                context.diagnostics.warn(error);
+                return None;
+            }
+            let has_spaces = bytes.last().is_some_and(u8::is_ascii_whitespace);
+            if parsed.consumed != bytes.len() || has_spaces {
                 context.warn_truncated("YEAR", bytes);
-                if parsed.consumed == 0 {
-                    return Some(0);
-                }
             }
             match i64::try_from(parsed.value) {
-                // '0' to '000' are 2000, the number 0 is 0000.
-                Ok(0) if parsed.consumed < 4 => 2000,
+                // '0' is 2000, the number 0 is 0000.
+                Ok(0) => 2000,
                 Ok(number) => number,
                 Err(_) => i64::MAX,
             }

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::float_text::append_short_float;
 use super::source::Datum;
 use super::text::append_text;
-use super::{CastContext, shown};
+use super::{CastContext, shown, shown_bytes};
 use crate::charset::{Charset, utf8};
 use crate::error::{Error, codes};
 use crate::json;
@@ -54,6 +55,9 @@ pub(super) fn append_string(
                 }
             }
         }
+        Datum::Float(value) if from.kind == TypeKind::Float => {
+            append_short_float(out, value, from.decimals);
+        }
         _ => append_text(out, datum, from),
     }
     if let Some(limit) = length_limit(to) {
@@ -79,7 +83,12 @@ fn limit_length(
         };
         if end < length {
             let name = if is_binary { "BINARY" } else { "CHAR" };
-            let value = shown(&out[start..]);
+            let value = if is_binary {
+                let bytes = out[start..].iter().take(64);
+                bytes.map(|byte| shown_bytes(&[*byte])).collect()
+            } else {
+                shown(&out[start..])
+            };
             let type_name = format!("{name}({limit})");
             context
                 .diagnostics

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::CastContext;
+use super::numeric::complain_json;
 use super::source::Datum;
 use super::text::append_text;
 use crate::decimal::Decimal;
@@ -10,8 +11,8 @@ use crate::json::{JsonScalar, scalar_of};
 use crate::sql_type::{SqlType, TypeKind};
 use crate::temporal::number::{datetime_from_number, time_from_number};
 use crate::temporal::{
-    DateRules, DateTime, MICROS_PER_DAY, ParsedDateTime, TemporalError, parse_datetime, parse_time,
-    time_with_fraction,
+    DateRules, DateTime, MICROS_PER_DAY, ParsedDateTime, ParsedTime, TemporalError, parse_datetime,
+    parse_time, time_with_fraction,
 };
 
 /// The text of a value, for messages.
@@ -50,7 +51,7 @@ pub(super) fn local_value(parsed: &ParsedDateTime, context: &CastContext<'_>) ->
     }
 }
 
-/// The text inside a JSON string, if the value is one.
+/// The text inside a JSON string; of other documents, their text.
 pub(super) fn json_text<'a>(datum: Datum<'a>, from: &SqlType) -> Option<Cow<'a, [u8]>> {
     match datum {
         Datum::Bytes(bytes) if from.kind == TypeKind::Json => match scalar_of(bytes) {
@@ -80,9 +81,26 @@ pub(super) fn to_datetime(
     let rules = DateRules::of(context.sql_mode);
     let is_date = to.kind == TypeKind::Date;
     let name = if is_date { "date" } else { "datetime" };
-    let json = json_text(datum, from);
-    let datum = json.as_deref().map_or(datum, Datum::Bytes);
     let value = match datum {
+        Datum::Bytes(_) if from.kind == TypeKind::Json => {
+            let text = json_text(datum, from).unwrap_or_default();
+            let parsed = parse_datetime(&text, rules, context.truncates_fractions());
+            let Some(parsed) = parsed.ok().filter(|parsed| !parsed.truncated) else {
+                let name = if is_date {
+                    "DATE"
+                } else {
+                    "DATETIME/TIMESTAMP"
+                };
+                complain_json(context, name);
+                return None;
+            };
+            local_value(&parsed, context)
+        }
+        // The hours of the day do not count here.
+        Datum::Int(micros) if from.kind == TypeKind::Time && is_date => {
+            let days = micros / MICROS_PER_DAY * MICROS_PER_DAY;
+            context.current_date.at_midnight().add_micros(days)
+        }
         Datum::Int(micros) if from.kind == TypeKind::Time => datetime_of_time(micros, context),
         Datum::Int(packed) if from.is_temporal() => {
             let value = DateTime::unpack(packed);
@@ -105,6 +123,7 @@ pub(super) fn to_datetime(
         Datum::Bytes(bytes) => match parse_datetime(bytes, rules, context.truncates_fractions()) {
             Ok(parsed) => {
                 if parsed.truncated {
+                    let name = if parsed.is_date { "date" } else { name };
                     context.warn_truncated(name, bytes);
                 }
                 local_value(&parsed, context)
@@ -133,7 +152,16 @@ pub(super) fn to_datetime(
         }
     });
     if value.is_none() {
-        context.warn_incorrect("datetime", &text_of(datum, from));
+        match datum {
+            Datum::Float(number) if is_date && number.abs() < 9e18 => {
+                let whole = (number as i64).to_string();
+                context.warn_incorrect("datetime", whole.as_bytes());
+            }
+            Datum::Float(_) | Datum::Decimal(_) if is_date => {
+                context.warn_truncated("date", &text_of(datum, from));
+            }
+            _ => context.warn_incorrect("datetime", &text_of(datum, from)),
+        }
     }
     value.map(DateTime::pack)
 }
@@ -153,9 +181,16 @@ pub(super) fn to_time(
     context: &CastContext<'_>,
 ) -> Option<i64> {
     let truncate = context.truncates_fractions();
-    let json = json_text(datum, from);
-    let datum = json.as_deref().map_or(datum, Datum::Bytes);
     let micros = match datum {
+        Datum::Bytes(_) if from.kind == TypeKind::Json => {
+            let text = json_text(datum, from).unwrap_or_default();
+            let is_time = |parsed: &ParsedTime| !parsed.truncated && text.contains(&b':');
+            let Some(parsed) = parse_time(&text, truncate).ok().filter(is_time) else {
+                complain_json(context, "TIME");
+                return None;
+            };
+            parsed.micros
+        }
         Datum::Int(micros) if from.kind == TypeKind::Time => micros,
         Datum::Int(_) if from.kind == TypeKind::Date => 0,
         Datum::Int(packed) if from.is_temporal() => DateTime::unpack(packed).time_of_day(),

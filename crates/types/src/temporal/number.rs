@@ -87,8 +87,8 @@ pub const fn datetime_to_number(packed: i64) -> i64 {
 }
 
 /// 20240131235959 with six more digits for the microseconds.
-pub const fn datetime_to_micro_number(packed: i64) -> i64 {
-    datetime_to_number(packed) * 1_000_000 + (packed & 0xF_FFFF)
+pub const fn datetime_to_micro_number(packed: i64) -> i128 {
+    datetime_to_number(packed) as i128 * 1_000_000 + (packed & 0xF_FFFF) as i128
 }
 
 /// 235959, without the fraction; negative for a negative TIME.

@@ -60,7 +60,7 @@ fn whole(datum: Datum<'_>, from: &SqlType, context: &StoreContext<'_>) -> Result
     Ok(match datum {
         Datum::Int(value) if from.is_temporal() => {
             let number = temporal_micro_number(from.kind, value);
-            whole_of_decimal(Decimal::from_i128(i128::from(number), 6))
+            whole_of_decimal(Decimal::from_i128(number, 6))
         }
         Datum::Int(value) => exact(i128::from(value)),
         Datum::UInt(value) => exact(i128::from(value)),

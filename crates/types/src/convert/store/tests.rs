@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::collation::CollationId;
+use crate::convert::testing::literal;
 use crate::convert::text::format_value;
-use crate::decimal::parse_decimal;
 use crate::diagnostics::Diagnostics;
 use crate::sql_mode::SqlMode;
-use crate::temporal::{TimeZone, parse_datetime, parse_time};
+use crate::temporal::{TimeZone, parse_datetime};
 
 fn column_type(text: &str) -> SqlType {
     let utf8 = CollationId::UTF8MB4_0900_AI_CI;
@@ -51,71 +51,6 @@ fn column_type(text: &str) -> SqlType {
         "set('a','b','c')" => SqlType::members(TypeKind::Set, members(&["a", "b", "c"]), utf8),
         "json" => SqlType::json(),
         other => panic!("column type {other}"),
-    }
-}
-
-fn hexadecimal(digits: &str) -> Vec<u8> {
-    (0..digits.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap())
-        .collect()
-}
-
-/// The value and type of a literal or of a cast of one.
-fn literal(text: &str) -> (Value, SqlType) {
-    if text == "true" {
-        return (Value::Int(1), SqlType::boolean());
-    }
-    if let Some(text) = text.strip_prefix("cast('") {
-        let (text, ty) = text.split_once("' as ").unwrap();
-        let rules = DateRules::default();
-        let datetime = || {
-            parse_datetime(text.as_bytes(), rules, false)
-                .unwrap()
-                .value
-                .pack()
-        };
-        let time = || parse_time(text.as_bytes(), false).unwrap().micros;
-        let (value, ty) = match ty {
-            "date)" => (datetime(), SqlType::temporal(TypeKind::Date, 0)),
-            "datetime)" => (datetime(), SqlType::temporal(TypeKind::DateTime, 0)),
-            "time)" => (time(), SqlType::temporal(TypeKind::Time, 0)),
-            "time(1))" => (time(), SqlType::temporal(TypeKind::Time, 1)),
-            other => panic!("cast to {other}"),
-        };
-        return (Value::Int(value), ty);
-    }
-    let quoted = |text: &str| text.strip_suffix('\'').map(str::to_owned);
-    let bytes = |bytes: Vec<u8>, collation| {
-        let length = u32::try_from(bytes.len()).unwrap();
-        (Value::Bytes(bytes), SqlType::varchar(length, collation))
-    };
-    if let Some(text) = text.strip_prefix('\'').and_then(quoted) {
-        return bytes(text.into_bytes(), CollationId::UTF8MB4_0900_AI_CI);
-    }
-    if let Some(digits) = text.strip_prefix("x'").and_then(quoted) {
-        return bytes(hexadecimal(&digits), CollationId::BINARY);
-    }
-    if let Some(digits) = text.strip_prefix("b'").and_then(quoted) {
-        let value = u8::from_str_radix(&digits, 2).unwrap();
-        return bytes(vec![value], CollationId::BINARY);
-    }
-    if text.contains('e') {
-        return (Value::Float(text.parse().unwrap()), SqlType::double());
-    }
-    if text.contains('.') {
-        let value = parse_decimal(text.as_bytes()).value;
-        return (
-            value.into(),
-            SqlType::decimal(value.precision(), value.scale),
-        );
-    }
-    match text.parse() {
-        Ok(value) => (Value::Int(value), SqlType::bigint()),
-        Err(_) => (
-            Value::UInt(text.parse().unwrap()),
-            SqlType::bigint_unsigned(),
-        ),
     }
 }
 
