@@ -5,6 +5,7 @@ pub(crate) mod dates;
 pub(crate) mod information;
 pub(crate) mod numbers;
 pub(crate) mod operators;
+pub(crate) mod regexp;
 pub(crate) mod strings;
 
 use std::collections::HashMap;
@@ -72,6 +73,7 @@ const FAMILIES: &[&[&dyn ScalarFunction]] = &[
     information::FUNCTIONS,
     numbers::FUNCTIONS,
     operators::FUNCTIONS,
+    regexp::FUNCTIONS,
     strings::FUNCTIONS,
 ];
 

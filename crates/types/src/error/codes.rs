@@ -180,5 +180,20 @@ codes! {
     ER_WRONG_VALUE_FOR_TYPE = (1411, "HY000", "Incorrect {} value: '{}' for function {}");
     ER_INVALID_BITWISE_OPERANDS_SIZE = (3513, "HY000", "Binary operands of bitwise operators must be of equal length");
     ER_INVALID_ARGUMENT_FOR_LOGARITHM = (3020, "2201E", "Invalid argument for logarithm");
+    ER_REGEXP_ILLEGAL_ARGUMENT = (3685, "HY000", "Illegal argument to a regular expression.");
+    ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR = (3686, "HY000", "Index out of bounds in regular expression search.");
+    ER_REGEXP_RULE_SYNTAX = (3688, "HY000", "Syntax error in regular expression on line {}, character {}.");
+    ER_REGEXP_BAD_ESCAPE_SEQUENCE = (3689, "HY000", "Unrecognized escape sequence in regular expression.");
+    ER_REGEXP_MISMATCHED_PAREN = (3691, "HY000", "Mismatched parenthesis in regular expression.");
+    ER_REGEXP_BAD_INTERVAL = (3692, "HY000", "Incorrect description of a {min,max} interval.");
+    ER_REGEXP_MAX_LT_MIN = (3693, "HY000", "The maximum is less than the minumum in a {min,max} interval.");
+    ER_REGEXP_INVALID_BACK_REF = (3694, "HY000", "Invalid back-reference in regular expression.");
+    ER_REGEXP_LOOK_BEHIND_LIMIT = (3695, "HY000", "The look-behind assertion exceeds the limit in regular expression.");
+    ER_REGEXP_MISSING_CLOSE_BRACKET = (3696, "HY000", "The regular expression contains an unclosed bracket expression.");
+    ER_REGEXP_INVALID_RANGE = (3697, "HY000", "The regular expression contains an [x-y] character range where x comes after y.");
+    ER_REGEXP_TIME_OUT = (3699, "HY000", "Timeout exceeded in regular expression match.");
+    ER_REGEXP_PATTERN_TOO_BIG = (3700, "HY000", "The regular expression pattern exceeds limits on size or complexity.");
+    ER_REGEXP_INVALID_CAPTURE_GROUP_NAME = (3887, "HY000", "A capture group has an invalid name.");
+    ER_CHARACTER_SET_MISMATCH = (3995, "HY000", "Character set '{}' cannot be used in conjunction with '{}' in call to {}.");
     ER_TABLE_WITHOUT_COLUMNS = (1113, "42000", "A table must have at least 1 column");
 }

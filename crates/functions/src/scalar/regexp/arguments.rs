@@ -1,0 +1,128 @@
+//! What the four functions share: types, texts of either kind, the compiled pattern.
+
+use std::borrow::Cow;
+
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Error, Result, SqlType};
+
+use super::pattern::{Flags, Pattern};
+use crate::input::{self, Texts};
+use crate::{Argument, Column, Signature, SignatureContext, derive};
+
+/// The types of the text arguments under their common collation, and the collation. Binary strings
+/// go with binary strings only (error 3995).
+pub(crate) fn text_types(
+    texts: &[Argument<'_>],
+    context: &SignatureContext,
+    name: &str,
+) -> Result<Signature> {
+    let is_binary = |argument: &&Argument<'_>| argument.ty.is_binary_string();
+    let binary = texts.iter().find(is_binary);
+    let character = texts
+        .iter()
+        .find(|argument| argument.ty.is_string() && !argument.ty.is_binary_string());
+    if let (Some(binary), Some(character)) = (binary, character) {
+        // Which of the two came first decides which is named first.
+        let first_is_binary = texts[0].ty.is_binary_string();
+        let (first, second) = if first_is_binary {
+            (binary, character)
+        } else {
+            (character, binary)
+        };
+        return Err(codes::ER_CHARACTER_SET_MISMATCH.with(&[
+            &first.ty.collation.name(),
+            &second.ty.collation.name(),
+            &name,
+        ]));
+    }
+    derive::text_signature(texts, context, name, 1, false)
+}
+
+/// A text as a regular expression reads it: the characters of a binary string are its bytes.
+pub(crate) fn subject(text: &[u8], collation: CollationId) -> Cow<'_, str> {
+    if collation == CollationId::BINARY {
+        return Cow::Owned(text.iter().map(|byte| char::from(*byte)).collect());
+    }
+    String::from_utf8_lossy(text)
+}
+
+/// The opposite of [`subject`].
+pub(crate) fn append(out: &mut Vec<u8>, text: &str, collation: CollationId) {
+    if collation == CollationId::BINARY {
+        out.extend(text.chars().map(|character| u32::from(character) as u8));
+    } else {
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// The offset of a position in characters, from 1; error 3686 outside of the text and the place
+/// behind it.
+pub(crate) fn offset(text: &str, position: i64) -> Result<usize> {
+    let index = position
+        .checked_sub(1)
+        .and_then(|index| usize::try_from(index).ok())
+        .ok_or_else(out_of_bounds)?;
+    let ends = std::iter::once(text.len());
+    text.char_indices()
+        .map(|(offset, _)| offset)
+        .chain(ends)
+        .nth(index)
+        .ok_or_else(out_of_bounds)
+}
+
+/// Error 3686
+pub(crate) fn out_of_bounds() -> Error {
+    codes::ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR.error()
+}
+
+/// Patterns with their match types, compiled when they change.
+pub(crate) struct Patterns<'a> {
+    patterns: Texts<'a>,
+    match_types: Option<Texts<'a>>,
+    collation: CollationId,
+    name: &'static str,
+    compiled: Option<(&'a [u8], &'a [u8], Pattern)>,
+}
+
+impl<'a> Patterns<'a> {
+    pub(crate) fn new(
+        patterns: &'a Column,
+        match_types: Option<&'a Column>,
+        ty: &SqlType,
+        name: &'static str,
+    ) -> Result<Self> {
+        Ok(Self {
+            patterns: input::texts(patterns)?,
+            match_types: match_types.map(input::texts).transpose()?,
+            collation: ty.collation,
+            name,
+            compiled: None,
+        })
+    }
+
+    /// The pattern of a row; `None` when it or its match type is NULL.
+    pub(crate) fn get(&mut self, row: usize) -> Result<Option<&Pattern>> {
+        let Some(text) = self.patterns.get(row) else {
+            return Ok(None);
+        };
+        let match_type = match self.match_types {
+            None => &[][..],
+            Some(match_types) => match match_types.get(row) {
+                Some(match_type) => match_type,
+                None => return Ok(None),
+            },
+        };
+        let is_known = self
+            .compiled
+            .as_ref()
+            .is_some_and(|(known, known_type, _)| *known == text && *known_type == match_type);
+        if !is_known {
+            let ignores_case = self.collation.name().ends_with("_ci");
+            let flags = Flags::parse(match_type, ignores_case)
+                .ok_or_else(|| codes::ER_WRONG_ARGUMENTS.with(&[&self.name]))?;
+            let pattern = Pattern::new(&subject(text, self.collation), flags)?;
+            self.compiled = Some((text, match_type, pattern));
+        }
+        Ok(self.compiled.as_ref().map(|(_, _, pattern)| pattern))
+    }
+}
