@@ -7,6 +7,7 @@
 pub mod batch;
 pub mod charset;
 pub mod collation;
+pub mod common_type;
 pub mod convert;
 pub mod decimal;
 pub mod diagnostics;

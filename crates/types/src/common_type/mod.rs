@@ -1,0 +1,292 @@
+//! The type that holds the values of several expressions: CASE, IF, COALESCE and UNION (the manual,
+//! "Flow Control Functions", "UNION Clause").
+//!
+//! Numbers stay numbers as far as one numeric type holds both; temporal values become DATETIME when
+//! their kinds differ; everything else becomes a string. A set operation keeps the kind of its
+//! columns, whereas a function's result is no narrower than INT, never a CHAR, and LONGTEXT if it
+//! is a TEXT at all.
+//!
+//! One rule is not MySQL's: of INT and INT UNSIGNED a function makes BIGINT, not INT, which would
+//! not hold the values.
+
+#[cfg(test)]
+mod tests;
+
+use crate::collation::CollationId;
+use crate::decimal::decimal_of_numeric;
+use crate::sql_type::{DECIMALS_NOT_FIXED, SqlType, TypeKind};
+
+/// What the alternatives belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alternatives {
+    /// A set operation, or the rows of VALUES.
+    SetOperation,
+    /// CASE, IF, COALESCE and their kind.
+    Function,
+}
+
+/// The type of a choice between values of some types. NULL has no say; of nothing but NULL the
+/// choice is NULL. The collation of strings is that of the first one that has any: the caller
+/// knows the rules of coercibility.
+pub fn aggregate_types<'a>(
+    types: impl IntoIterator<Item = &'a SqlType>,
+    alternatives: Alternatives,
+) -> SqlType {
+    let mut result: Option<SqlType> = None;
+    for ty in types {
+        if ty.kind == TypeKind::Null {
+            continue;
+        }
+        result = Some(match result {
+            None => as_value(ty),
+            Some(known) => common_type(&known, ty, alternatives),
+        });
+    }
+    result.unwrap_or_else(SqlType::null)
+}
+
+/// The type that values of a type are kept in: a predicate is 0 or 1.
+pub fn as_value(ty: &SqlType) -> SqlType {
+    match ty.kind {
+        TypeKind::Boolean => SqlType {
+            length: 1,
+            ..SqlType::bigint()
+        },
+        _ => ty.clone(),
+    }
+}
+
+/// How many characters (bytes, when it is binary) the text of a value may have.
+pub fn text_length(ty: &SqlType) -> u32 {
+    match ty.kind {
+        TypeKind::Decimal => ty.length + u32::from(ty.decimals > 0) + u32::from(!ty.unsigned),
+        TypeKind::Float if ty.decimals >= DECIMALS_NOT_FIXED => 12,
+        TypeKind::Json => u32::MAX,
+        _ => ty.length,
+    }
+}
+
+/// The string type that holds the text of every value of a type.
+pub fn string_of(ty: &SqlType, collation: CollationId) -> SqlType {
+    match ty.kind {
+        TypeKind::Char => SqlType::varchar(ty.length, collation),
+        _ if ty.is_string() => SqlType {
+            collation,
+            ..ty.clone()
+        },
+        TypeKind::Json => SqlType::text(TypeKind::LongText, collation),
+        _ => SqlType::varchar(text_length(ty), collation),
+    }
+}
+
+/// The DECIMAL that holds all values of two.
+pub fn wider_decimal(a: &SqlType, b: &SqlType) -> SqlType {
+    let scale = a.decimals.max(b.decimals);
+    let integer_digits = |ty: &SqlType| ty.length.saturating_sub(u32::from(ty.decimals));
+    let digits = integer_digits(a).max(integer_digits(b)) + u32::from(scale);
+    SqlType::decimal(u8::try_from(digits).unwrap_or(u8::MAX), scale)
+}
+
+/// The type that holds the values of two.
+pub fn common_type(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlType {
+    if a.kind == TypeKind::Null {
+        return as_value(b);
+    }
+    if b.kind == TypeKind::Null {
+        return as_value(a);
+    }
+    let (a, b) = (&as_value(a), &as_value(b));
+    if a.is_numeric() && b.is_numeric() {
+        return common_number(a, b, alternatives);
+    }
+    if a.is_temporal() && b.is_temporal() {
+        let kind = if a.kind == b.kind {
+            a.kind
+        } else {
+            TypeKind::DateTime
+        };
+        return SqlType::temporal(kind, a.decimals.max(b.decimals));
+    }
+    if a.kind == TypeKind::Json && b.kind == TypeKind::Json {
+        return SqlType::json();
+    }
+    common_string(a, b, alternatives)
+}
+
+/// Orders the integer kinds by their range.
+fn integer_rank(ty: &SqlType) -> u8 {
+    match ty.kind {
+        TypeKind::TinyInt => 1,
+        TypeKind::SmallInt | TypeKind::Year => 2,
+        TypeKind::MediumInt => 3,
+        TypeKind::Int => 4,
+        _ => 5,
+    }
+}
+
+fn integer_of_rank(rank: u8, unsigned: bool, length: u32) -> SqlType {
+    let kind = match rank {
+        1 => TypeKind::TinyInt,
+        2 => TypeKind::SmallInt,
+        3 => TypeKind::MediumInt,
+        4 => TypeKind::Int,
+        _ => TypeKind::BigInt,
+    };
+    SqlType {
+        unsigned,
+        length,
+        ..SqlType::integer(kind)
+    }
+}
+
+fn common_number(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlType {
+    let is_function = alternatives == Alternatives::Function;
+    let is_float = |ty: &SqlType| matches!(ty.kind, TypeKind::Float | TypeKind::Double);
+    if is_float(a) || is_float(b) {
+        return common_float(a, b);
+    }
+    let exact = |ty: &SqlType| match ty.kind {
+        // MySQL counts bits as digits here.
+        TypeKind::Bit => SqlType::decimal(u8::try_from(ty.length).unwrap_or(64), 0),
+        _ => decimal_of_numeric(ty),
+    };
+    if a.kind == TypeKind::Decimal || b.kind == TypeKind::Decimal {
+        return SqlType {
+            unsigned: a.unsigned && b.unsigned,
+            ..wider_decimal(&exact(a), &exact(b))
+        };
+    }
+    if a.kind == b.kind && a.unsigned == b.unsigned {
+        let wider = if a.length >= b.length { a } else { b };
+        match a.kind {
+            TypeKind::Bit if !is_function => return wider.clone(),
+            TypeKind::Year => return wider.clone(),
+            _ => {}
+        }
+    }
+    let length = a.length.max(b.length);
+    let is_bit = |ty: &SqlType| ty.kind == TypeKind::Bit;
+    let rank = |ty: &SqlType| match ty.kind {
+        TypeKind::Bit if is_function && ty.length <= 32 => 4,
+        _ => integer_rank(ty),
+    };
+    let unsigned = |ty: &SqlType| ty.unsigned || matches!(ty.kind, TypeKind::Year | TypeKind::Bit);
+    let mut result = rank(a).max(rank(b));
+    if is_function {
+        result = result.max(4);
+    }
+    match (unsigned(a), unsigned(b)) {
+        (true, true) => return integer_of_rank(result, true, length),
+        (false, false) => return integer_of_rank(result, false, length),
+        _ => {}
+    }
+    let (signed, other) = if unsigned(a) { (b, a) } else { (a, b) };
+    if is_bit(other) {
+        return wider_decimal(&exact(signed), &exact(other));
+    }
+    // The signed type must have a bit more than the unsigned one, which every YEAR leaves free.
+    let free = other.kind == TypeKind::Year || rank(signed) > rank(other);
+    match result {
+        5 if !free => SqlType::decimal(20, 0),
+        _ if free || (is_function && rank(other) < 4) => integer_of_rank(result, false, length),
+        _ => integer_of_rank(result + 1, false, length),
+    }
+}
+
+/// FLOAT holds integers of up to 24 bits.
+fn common_float(a: &SqlType, b: &SqlType) -> SqlType {
+    let single = |ty: &SqlType| {
+        matches!(
+            ty.kind,
+            TypeKind::Float
+                | TypeKind::TinyInt
+                | TypeKind::SmallInt
+                | TypeKind::MediumInt
+                | TypeKind::Year
+        )
+    };
+    if single(a) && single(b) {
+        let float = if a.kind == TypeKind::Float { a } else { b };
+        if a.kind == b.kind && a.decimals == b.decimals && a.length >= b.length {
+            return a.clone();
+        }
+        return SqlType {
+            kind: TypeKind::Float,
+            length: 12,
+            ..SqlType {
+                unsigned: a.unsigned && b.unsigned,
+                decimals: if a.kind == b.kind {
+                    DECIMALS_NOT_FIXED
+                } else {
+                    float.decimals
+                },
+                ..SqlType::double()
+            }
+        };
+    }
+    if a == b {
+        return a.clone();
+    }
+    SqlType::double()
+}
+
+/// How long a TEXT kind is, from 1; 0 for every other type.
+fn text_rank(ty: &SqlType) -> u8 {
+    match ty.kind {
+        TypeKind::TinyText => 1,
+        TypeKind::Text => 2,
+        TypeKind::MediumText => 3,
+        TypeKind::LongText | TypeKind::Json => 4,
+        _ => 0,
+    }
+}
+
+fn has_charset(ty: &SqlType) -> bool {
+    ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Json)
+}
+
+fn common_string(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlType {
+    let is_binary = |ty: &SqlType| ty.is_binary_string() || ty.kind == TypeKind::Bit;
+    let collation = if is_binary(a) || is_binary(b) {
+        CollationId::BINARY
+    } else {
+        match (has_charset(a), has_charset(b)) {
+            (true, _) => a.collation,
+            (_, true) => b.collation,
+            _ => CollationId::default(),
+        }
+    };
+    let binary = collation == CollationId::BINARY;
+    let is_function = alternatives == Alternatives::Function;
+    let rank = |ty: &SqlType| {
+        let rank = text_rank(ty);
+        // A set operation measures TEXT in bytes of its longest characters.
+        let wide = has_charset(ty) && ty.collation.charset().max_length() > 1;
+        match rank {
+            1..4 if wide && !is_function => rank + 1,
+            _ => rank,
+        }
+    };
+    match rank(a).max(rank(b)) {
+        0 => {}
+        _ if is_function => return SqlType::text(TypeKind::LongText, collation),
+        1 => return SqlType::text(TypeKind::TinyText, collation),
+        2 => return SqlType::text(TypeKind::Text, collation),
+        3 => return SqlType::text(TypeKind::MediumText, collation),
+        _ => return SqlType::text(TypeKind::LongText, collation),
+    }
+    let length = |ty: &SqlType| {
+        let bytes = match ty.collation.charset().max_length() {
+            width if binary && has_charset(ty) => u32::from(width),
+            _ => 1,
+        };
+        text_length(ty).saturating_mul(bytes)
+    };
+    let length = length(a).max(length(b));
+    let fixed = a.kind == TypeKind::Char || b.kind == TypeKind::Char;
+    let varies = a.kind == TypeKind::VarChar || b.kind == TypeKind::VarChar;
+    if fixed && !varies && !is_function {
+        return SqlType::char(length, collation);
+    }
+    SqlType::varchar(length, collation)
+}

@@ -1,0 +1,114 @@
+//! Common types, compared with MySQL's.
+
+use super::*;
+
+fn column_type(text: &str) -> SqlType {
+    let utf8 = CollationId::UTF8MB4_0900_AI_CI;
+    let (name, rest) = text.split_once(['(', ' ']).unwrap_or((text, ""));
+    let numbers: Vec<u8> = rest
+        .trim_end_matches(')')
+        .split(',')
+        .filter_map(|number| number.parse().ok())
+        .collect();
+    let first = numbers.first().copied().unwrap_or(0);
+    let integer = |kind, signed_width: u32, width: u32| {
+        let unsigned = text.ends_with("unsigned");
+        SqlType {
+            unsigned,
+            length: if unsigned { width } else { signed_width },
+            ..SqlType::integer(kind)
+        }
+    };
+    let members = || vec!["a".to_owned(), "bcd".to_owned()];
+    match name {
+        "tinyint" => integer(TypeKind::TinyInt, 4, 3),
+        "smallint" => integer(TypeKind::SmallInt, 6, 5),
+        "mediumint" => integer(TypeKind::MediumInt, 9, 8),
+        "int" => integer(TypeKind::Int, 11, 10),
+        "bigint" => integer(TypeKind::BigInt, 20, 20),
+        "decimal" => SqlType::decimal(first, numbers[1]),
+        "float" => SqlType {
+            kind: TypeKind::Float,
+            length: 12,
+            ..SqlType::double()
+        },
+        "double" => SqlType::double(),
+        "year" => SqlType {
+            unsigned: true,
+            ..SqlType::temporal(TypeKind::Year, 0)
+        },
+        "bit" => SqlType::bit(first.into()),
+        "date" => SqlType::temporal(TypeKind::Date, 0),
+        "time" => SqlType::temporal(TypeKind::Time, first),
+        "datetime" => SqlType::temporal(TypeKind::DateTime, first),
+        "timestamp" => SqlType::temporal(TypeKind::Timestamp, first),
+        "char" => SqlType::char(first.into(), utf8),
+        "varchar" => SqlType::varchar(first.into(), utf8),
+        "binary" => SqlType::char(first.into(), CollationId::BINARY),
+        "varbinary" => SqlType::varchar(first.into(), CollationId::BINARY),
+        "tinytext" => SqlType::text(TypeKind::TinyText, utf8),
+        "text" => SqlType::text(TypeKind::Text, utf8),
+        "mediumtext" => SqlType::text(TypeKind::MediumText, utf8),
+        "longtext" => SqlType::text(TypeKind::LongText, utf8),
+        "tinyblob" => SqlType::text(TypeKind::TinyText, CollationId::BINARY),
+        "blob" => SqlType::text(TypeKind::Text, CollationId::BINARY),
+        "mediumblob" => SqlType::text(TypeKind::MediumText, CollationId::BINARY),
+        "longblob" => SqlType::text(TypeKind::LongText, CollationId::BINARY),
+        "enum" => SqlType::members(TypeKind::Enum, members(), utf8),
+        "set" => SqlType::members(TypeKind::Set, members(), utf8),
+        "json" => SqlType::json(),
+        other => panic!("column type {other}"),
+    }
+}
+
+#[test]
+fn types_of_alternatives_are_those_of_mysql() {
+    let mut differences = Vec::new();
+    for line in include_str!("mysql.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+    {
+        let mut fields = line.split(" ~ ");
+        let mut next = || fields.next().unwrap();
+        let (a, b) = (column_type(next()), column_type(next()));
+        let function = next();
+        let union = fields.next().and_then(|text| text.strip_prefix("union "));
+        let expected = [
+            (Alternatives::Function, function),
+            (Alternatives::SetOperation, union.unwrap_or(function)),
+        ];
+        for (alternatives, expected) in expected {
+            let mut expected = column_type(expected);
+            let mixed_sign = a.unsigned != b.unsigned && expected.kind == TypeKind::Int;
+            let has_int = |ty: &SqlType| ty.kind == TypeKind::Int && ty.unsigned;
+            if mixed_sign && (has_int(&a) || has_int(&b)) {
+                // The rule that is not MySQL's.
+                expected.kind = TypeKind::BigInt;
+            }
+            for (a, b) in [(&a, &b), (&b, &a)] {
+                let mut actual = common_type(a, b, alternatives);
+                if actual.is_integer() && actual.kind != TypeKind::Bit {
+                    actual.length = expected.length;
+                }
+                if a.kind == TypeKind::Json || b.kind == TypeKind::Json {
+                    actual.collation = expected.collation;
+                }
+                if actual != expected {
+                    differences.push(format!("{line}\n    {alternatives:?}: {actual:?}"));
+                }
+            }
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn null_has_no_say() {
+    let null = SqlType::null();
+    let date = SqlType::temporal(TypeKind::Date, 0);
+    let function = Alternatives::Function;
+    assert_eq!(aggregate_types([&null, &date, &null], function), date);
+    assert_eq!(aggregate_types([&null], function), null);
+    let truth = aggregate_types([&SqlType::boolean()], function);
+    assert_eq!((truth.kind, truth.length), (TypeKind::BigInt, 1));
+}
