@@ -4,6 +4,7 @@ use mayfly_syntax::ast::{
     Expr, LimitClause, OrderByExpr, OrderByKind, Query, SetExpr, SetOperator, SetQuantifier,
     Value as AstValue,
 };
+use mayfly_types::common_type::Alternatives;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, TypeKind, Value};
 
@@ -231,7 +232,11 @@ impl Binder<'_> {
                     Expression::column(column.id, column.ty.clone(), column.nullable)
                 })
                 .collect();
-            let ty = choice_type(&values.iter().collect::<Vec<_>>(), "UNION")?;
+            let ty = choice_type(
+                &values.iter().collect::<Vec<_>>(),
+                Alternatives::SetOperation,
+                "UNION",
+            )?;
             let nullable = match kind {
                 SetOperationKind::Union => values.iter().any(|value| value.nullable),
                 SetOperationKind::Intersect => values.iter().all(|value| value.nullable),
@@ -399,7 +404,7 @@ impl Binder<'_> {
         let mut types = Vec::with_capacity(width);
         for index in 0..width {
             let choices: Vec<&Expression> = bound.iter().map(|row| &row[index]).collect();
-            let ty = choice_type(&choices, "VALUES")?;
+            let ty = choice_type(&choices, Alternatives::SetOperation, "VALUES")?;
             columns.push(BlockColumn {
                 id: first + index,
                 name: format!("column_{index}"),

@@ -2,6 +2,8 @@
 //! (the manual, "Type Conversion in Expression Evaluation").
 
 use mayfly_functions::Argument;
+pub(crate) use mayfly_types::common_type::string_of;
+use mayfly_types::common_type::{Alternatives, aggregate_types, text_length, wider_decimal};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, coercibility, has_collation};
@@ -177,7 +179,7 @@ fn same_representation(from: &SqlType, to: &SqlType) -> bool {
         (TypeKind::Enum | TypeKind::Set, _) | (_, TypeKind::Enum | TypeKind::Set) => false,
         (TypeKind::Json, _) | (_, TypeKind::Json) => false,
         _ if from.is_string() && to.is_string() => {
-            from.collation == to.collation && characters(from) <= characters(to)
+            from.collation == to.collation && text_length(from) <= text_length(to)
         }
         _ if from.is_integer() && to.is_integer() => {
             integer_rank(from) <= integer_rank(to) && to.kind != TypeKind::Bit
@@ -239,28 +241,6 @@ pub(crate) fn with_collation(mut expression: Expression, collation: CollationId)
     // Text has one representation whatever its collation.
     expression.ty.collation = collation;
     expression
-}
-
-/// How many characters the text of a value may have.
-pub(crate) fn characters(ty: &SqlType) -> u32 {
-    match ty.kind {
-        TypeKind::Decimal => ty.length + 2,
-        TypeKind::Json => u32::MAX,
-        _ => ty.length,
-    }
-}
-
-/// The string type that holds the text of any value of a type.
-pub(crate) fn string_of(ty: &SqlType, collation: CollationId) -> SqlType {
-    match ty.kind {
-        TypeKind::Char => SqlType::varchar(ty.length, collation),
-        _ if ty.is_string() => SqlType {
-            collation,
-            ..ty.clone()
-        },
-        TypeKind::Json => SqlType::text(TypeKind::LongText, collation),
-        _ => SqlType::varchar(characters(ty), collation),
-    }
 }
 
 /// What a function is told of an argument.
@@ -330,8 +310,7 @@ fn comparison_type(left: &Expression, right: &Expression, operation: &str) -> Re
 fn comparable(ty: &SqlType) -> SqlType {
     match ty.kind {
         TypeKind::Null => SqlType::bigint(),
-        TypeKind::Boolean => truth_value(),
-        _ => ty.clone(),
+        _ => mayfly_types::common_type::as_value(ty),
     }
 }
 
@@ -389,13 +368,6 @@ fn as_decimal(ty: &SqlType) -> SqlType {
     mayfly_types::decimal::decimal_of_numeric(ty)
 }
 
-fn wider_decimal(a: &SqlType, b: &SqlType) -> SqlType {
-    let scale = a.decimals.max(b.decimals);
-    let integer_digits = |ty: &SqlType| ty.length.saturating_sub(u32::from(ty.decimals));
-    let digits = integer_digits(a).max(integer_digits(b)) + u32::from(scale);
-    SqlType::decimal(u8::try_from(digits).unwrap_or(u8::MAX), scale)
-}
-
 fn temporal_comparison(left: &Expression, right: &Expression) -> SqlType {
     let (a, b) = (&left.ty, &right.ty);
     let time = |ty: &SqlType| ty.kind == TypeKind::Time;
@@ -445,113 +417,22 @@ fn temporal_number(ty: &SqlType) -> SqlType {
 }
 
 /// The type of a choice between expressions: CASE, COALESCE, UNION.
-pub(crate) fn choice_type(choices: &[&Expression], operation: &str) -> Result<SqlType> {
-    let mut result: Option<SqlType> = None;
-    for choice in choices {
-        if choice.ty.kind == TypeKind::Null {
-            continue;
-        }
-        let ty = comparable(&choice.ty);
-        result = Some(match result {
-            None => ty,
-            Some(known) => common_type(&known, &ty),
-        });
-    }
-    let Some(mut ty) = result else {
-        return Ok(SqlType::null());
-    };
-    if has_collation(&ty) && ty.kind != TypeKind::Json {
+pub(crate) fn choice_type(
+    choices: &[&Expression],
+    alternatives: Alternatives,
+    operation: &str,
+) -> Result<SqlType> {
+    let mut ty = aggregate_types(choices.iter().map(|choice| &choice.ty), alternatives);
+    if has_collation(&ty) && ty.collation != CollationId::BINARY {
         // Numbers among the choices have no claim.
         let strings: Vec<&Expression> = choices
             .iter()
             .copied()
             .filter(|choice| has_collation(&choice.ty))
             .collect();
-        ty.collation = aggregate_collations(&strings, operation, false)?;
+        if !strings.is_empty() {
+            ty.collation = aggregate_collations(&strings, operation, false)?;
+        }
     }
     Ok(ty)
-}
-
-/// The type that holds the values of both.
-fn common_type(a: &SqlType, b: &SqlType) -> SqlType {
-    if a == b {
-        return a.clone();
-    }
-    if a.kind == TypeKind::Null {
-        return b.clone();
-    }
-    if b.kind == TypeKind::Null {
-        return a.clone();
-    }
-    if a.is_numeric() && b.is_numeric() {
-        return common_number(a, b);
-    }
-    if a.is_temporal() && b.is_temporal() {
-        let decimals = a.decimals.max(b.decimals);
-        let kind = if a.kind == b.kind {
-            a.kind
-        } else {
-            TypeKind::DateTime
-        };
-        return SqlType::temporal(kind, decimals);
-    }
-    if a.kind == TypeKind::Json && b.kind == TypeKind::Json {
-        return SqlType::json();
-    }
-    common_string(a, b)
-}
-
-fn common_number(a: &SqlType, b: &SqlType) -> SqlType {
-    let float = |ty: &SqlType| matches!(ty.kind, TypeKind::Float | TypeKind::Double);
-    if float(a) || float(b) {
-        return SqlType::double();
-    }
-    if a.kind == TypeKind::Decimal || b.kind == TypeKind::Decimal {
-        return wider_decimal(&as_decimal(a), &as_decimal(b));
-    }
-    let unsigned = |ty: &SqlType| ty.physical() == PhysicalType::UInt64;
-    let wide = if integer_rank(a) >= integer_rank(b) {
-        a
-    } else {
-        b
-    };
-    let length = a.length.max(b.length);
-    match (unsigned(a), unsigned(b)) {
-        (x, y) if x == y => SqlType {
-            length,
-            ..wide.clone()
-        },
-        // The unsigned side needs one more bit than a signed type of its size has.
-        (true, _) if integer_rank(a) >= 5 => SqlType::decimal(20, 0),
-        (_, true) if integer_rank(b) >= 5 => SqlType::decimal(20, 0),
-        _ => SqlType {
-            length,
-            ..SqlType::bigint()
-        },
-    }
-}
-
-fn common_string(a: &SqlType, b: &SqlType) -> SqlType {
-    let collation = match (has_collation(a), has_collation(b)) {
-        (true, _) => a.collation,
-        (_, true) => b.collation,
-        _ => CollationId::default(),
-    };
-    let rank = |ty: &SqlType| match ty.kind {
-        TypeKind::TinyText => 1,
-        TypeKind::Text => 2,
-        TypeKind::MediumText => 3,
-        TypeKind::LongText | TypeKind::Json => 4,
-        _ => 0,
-    };
-    match rank(a).max(rank(b)) {
-        0 if a.kind == TypeKind::Char && b.kind == TypeKind::Char && a.length == b.length => {
-            SqlType::char(a.length, collation)
-        }
-        0 => SqlType::varchar(characters(a).max(characters(b)), collation),
-        1 => SqlType::text(TypeKind::TinyText, collation),
-        2 => SqlType::text(TypeKind::Text, collation),
-        3 => SqlType::text(TypeKind::MediumText, collation),
-        _ => SqlType::text(TypeKind::LongText, collation),
-    }
 }

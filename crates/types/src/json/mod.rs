@@ -18,6 +18,8 @@ pub mod compare;
 mod parse;
 pub mod path;
 mod print;
+#[cfg(test)]
+mod tests;
 pub mod text;
 
 pub use compare::{append_sort_key, compare};

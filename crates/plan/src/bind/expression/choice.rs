@@ -3,6 +3,7 @@
 
 use mayfly_functions::scalar;
 use mayfly_syntax::ast::{CaseWhen, Expr};
+use mayfly_types::common_type::Alternatives;
 use mayfly_types::{Result, TypeKind};
 
 use crate::bind::Binder;
@@ -113,7 +114,7 @@ fn choice(
             .map(|(_, result)| result)
             .chain(otherwise.as_ref())
             .collect();
-        choice_type(&results, operation)?
+        choice_type(&results, Alternatives::Function, operation)?
     };
     let nullable = otherwise
         .as_ref()
