@@ -7,7 +7,7 @@
 //!
 //! * [`source`]: one value of an array, without an allocation
 //! * [`number`]: text to numbers; [`float_text`]: floats to text; [`text`]: any value to text
-//! * [`store`]: assignment
+//! * [`mod@store`] — assignment
 //! * [`numeric`], [`temporal`], [`string`]: casts by the kind of their target
 
 mod array;

@@ -173,10 +173,7 @@ fn walk<'a>(legs: &[Leg], value: &'a [u8], take: &mut dyn FnMut(&'a [u8]) -> boo
         Leg::Range(from, to) => {
             let is_array = kind_of(value) == JsonKind::Array;
             let length = if is_array { elements(value).count() } else { 1 };
-            let first = match from.position(length) {
-                Some(first) => first,
-                None => 0,
-            };
+            let first = from.position(length).unwrap_or_default();
             let Some(last) = to.position(length) else {
                 return true;
             };
