@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use arrow_array::types::{ArrowPrimitiveType, Decimal256Type};
 use arrow_array::{Array, BinaryViewArray, BooleanArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
-use mayfly_types::{CollationId, PhysicalType, Result, SqlType};
+use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind};
 
 use crate::Column;
 use crate::input::{self, Bools, Decimals, Numbers, Texts};
@@ -95,6 +95,12 @@ pub fn compare(
             input::decimals(right, scale)?,
             row_count,
         ),
+        PhysicalType::Bytes if ty.kind == TypeKind::Json => {
+            let (left, right) = (input::texts(left)?, input::texts(right)?);
+            (0..row_count)
+                .map(|row| Some(operator.accepts(compare_json(left.get(row)?, right.get(row)?))))
+                .collect()
+        }
         PhysicalType::Bytes => texts(
             operator,
             input::texts(left)?,
@@ -304,5 +310,5 @@ pub(crate) fn compare_texts(left: &[u8], right: &[u8], collation: CollationId) -
 
 /// Order of two JSON documents.
 pub(crate) fn compare_json(left: &[u8], right: &[u8]) -> Ordering {
-    left.cmp(right)
+    mayfly_types::json::compare(left, right)
 }

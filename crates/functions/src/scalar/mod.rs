@@ -3,6 +3,7 @@
 pub(crate) mod control_flow;
 pub(crate) mod dates;
 pub(crate) mod information;
+pub(crate) mod json;
 pub(crate) mod numbers;
 pub(crate) mod operators;
 pub(crate) mod regexp;
@@ -71,6 +72,7 @@ const FAMILIES: &[&[&dyn ScalarFunction]] = &[
     control_flow::FUNCTIONS,
     dates::FUNCTIONS,
     information::FUNCTIONS,
+    json::FUNCTIONS,
     numbers::FUNCTIONS,
     operators::FUNCTIONS,
     regexp::FUNCTIONS,

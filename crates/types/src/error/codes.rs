@@ -180,6 +180,14 @@ codes! {
     ER_WRONG_VALUE_FOR_TYPE = (1411, "HY000", "Incorrect {} value: '{}' for function {}");
     ER_INVALID_BITWISE_OPERANDS_SIZE = (3513, "HY000", "Binary operands of bitwise operators must be of equal length");
     ER_INVALID_ARGUMENT_FOR_LOGARITHM = (3020, "2201E", "Invalid argument for logarithm");
+    ER_INCORRECT_TYPE = (3064, "HY000", "Incorrect type for argument {} in function {}.");
+    ER_INVALID_JSON_PATH_WILDCARD = (3149, "42000", "In this situation, path expressions may not contain the * and ** tokens or an array range.");
+    ER_JSON_VACUOUS_PATH = (3153, "42000", "The path expression '$' is not allowed in this context.");
+    ER_JSON_BAD_ONE_OR_ALL_ARG = (3154, "42000", "The oneOrAll argument to {} may take these values: 'one' or 'all'.");
+    ER_JSON_DOCUMENT_NULL_KEY = (3158, "22032", "JSON documents may not contain NULL member names.");
+    ER_INVALID_JSON_PATH_ARRAY_CELL = (3165, "42000", "A path expression is not a path to a cell in an array.");
+    ER_MISSING_JSON_VALUE = (3966, "22035", "No value was found by '{}' on the specified path.");
+    ER_MULTIPLE_JSON_VALUES = (3967, "22034", "More than one value was found by '{}' on the specified path.");
     ER_REGEXP_ILLEGAL_ARGUMENT = (3685, "HY000", "Illegal argument to a regular expression.");
     ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR = (3686, "HY000", "Index out of bounds in regular expression search.");
     ER_REGEXP_RULE_SYNTAX = (3688, "HY000", "Syntax error in regular expression on line {}, character {}.");

@@ -1,0 +1,236 @@
+//! How JSON functions read their arguments: documents, values that become part of one, and paths.
+
+use std::borrow::Cow;
+
+use mayfly_types::error::codes;
+use mayfly_types::json::{self, Json, JsonPath};
+use mayfly_types::{CollationId, Result, SqlType, TypeKind};
+
+use crate::input::{self, Texts};
+use crate::{Argument, Column, SignatureContext, derive};
+
+/// The type that a document argument, number `index` from 1, is converted to: JSON, or text that
+/// is parsed. Error 3146 for other types, 3144 for binary strings.
+pub(crate) fn document_type(
+    argument: &Argument<'_>,
+    index: usize,
+    function: &str,
+) -> Result<SqlType> {
+    let ty = argument.ty;
+    match ty.kind {
+        TypeKind::Json | TypeKind::Null => Ok(SqlType::json()),
+        _ if ty.is_binary_string() => {
+            Err(codes::ER_INVALID_JSON_CHARSET.with(&[&CollationId::BINARY.charset().name()]))
+        }
+        _ if ty.is_string() => Ok(ty.clone()),
+        _ => Err(codes::ER_INVALID_TYPE_FOR_JSON.with(&[&index, &function])),
+    }
+}
+
+/// The type that a value is converted to that becomes part of a document: text becomes a string,
+/// everything else is cast.
+pub(crate) fn value_type(argument: &Argument<'_>) -> SqlType {
+    let ty = argument.ty;
+    if ty.is_string() && !ty.is_binary_string() {
+        ty.clone()
+    } else {
+        SqlType::json()
+    }
+}
+
+/// The type of a path.
+pub(crate) fn path_type(argument: &Argument<'_>, context: &SignatureContext) -> SqlType {
+    derive::text_of(argument, context)
+}
+
+/// An argument of [`document_type`].
+pub(crate) struct Documents<'a> {
+    texts: Texts<'a>,
+    is_json: bool,
+    index: usize,
+    function: &'static str,
+    /// The document that all rows share, parsed once.
+    constant: Option<Vec<u8>>,
+}
+
+impl<'a> Documents<'a> {
+    /// Reads the argument number `index`, from 1, of a function.
+    pub(crate) fn new(
+        column: &'a Column,
+        ty: &SqlType,
+        index: usize,
+        function: &'static str,
+    ) -> Result<Self> {
+        let mut documents = Self {
+            texts: input::texts(column)?,
+            is_json: ty.kind == TypeKind::Json,
+            index,
+            function,
+            constant: None,
+        };
+        if let (false, Some(Some(text))) = (documents.is_json, documents.texts.constant()) {
+            documents.constant = Some(documents.normalized(text)?);
+        }
+        Ok(documents)
+    }
+
+    fn normalized(&self, text: &[u8]) -> Result<Vec<u8>> {
+        let mut out = Vec::with_capacity(text.len());
+        json::append_normalized(&mut out, text)
+            .map_err(|error| error.in_argument(self.index, self.function))?;
+        Ok(out)
+    }
+
+    /// The document of a row as normalised text.
+    pub(crate) fn get(&self, row: usize) -> Result<Option<Cow<'_, [u8]>>> {
+        let Some(text) = self.texts.get(row) else {
+            return Ok(None);
+        };
+        Ok(Some(if self.is_json {
+            Cow::Borrowed(text)
+        } else if let Some(constant) = &self.constant {
+            Cow::Borrowed(constant)
+        } else {
+            Cow::Owned(self.normalized(text)?)
+        }))
+    }
+
+    /// The document of a row as a tree.
+    pub(crate) fn tree(&self, row: usize) -> Result<Option<Json>> {
+        let Some(text) = self.texts.get(row) else {
+            return Ok(None);
+        };
+        let parsed = match (&self.constant, self.is_json) {
+            (Some(constant), _) => json::parse_normalized(constant),
+            (None, true) => json::parse_normalized(text),
+            (None, false) => json::parse(text),
+        };
+        parsed
+            .map(Some)
+            .map_err(|error| error.in_argument(self.index, self.function))
+    }
+}
+
+/// All arguments of a function as documents.
+pub(crate) fn documents<'a>(
+    columns: &'a [Column],
+    types: &[SqlType],
+    function: &'static str,
+) -> Result<Vec<Documents<'a>>> {
+    columns
+        .iter()
+        .zip(types)
+        .enumerate()
+        .map(|(index, (column, ty))| Documents::new(column, ty, index + 1, function))
+        .collect()
+}
+
+/// An argument of [`value_type`].
+pub(crate) struct Values<'a> {
+    texts: Texts<'a>,
+    is_json: bool,
+}
+
+impl<'a> Values<'a> {
+    pub(crate) fn new(column: &'a Column, ty: &SqlType) -> Result<Self> {
+        Ok(Self {
+            texts: input::texts(column)?,
+            is_json: ty.kind == TypeKind::Json,
+        })
+    }
+
+    /// Appends the value of a row as normalised text; NULL is `null`.
+    pub(crate) fn append(&self, row: usize, out: &mut Vec<u8>) {
+        match self.texts.get(row) {
+            None => out.extend_from_slice(b"null"),
+            Some(document) if self.is_json => out.extend_from_slice(document),
+            Some(text) => json::append_quoted(out, text),
+        }
+    }
+
+    /// The value of a row as normalised text; `None` for NULL.
+    pub(crate) fn document(&self, row: usize) -> Option<Cow<'a, [u8]>> {
+        let text = self.texts.get(row)?;
+        if self.is_json {
+            return Some(Cow::Borrowed(text));
+        }
+        let mut out = Vec::with_capacity(text.len() + 2);
+        json::append_quoted(&mut out, text);
+        Some(Cow::Owned(out))
+    }
+
+    /// The value of a row as a tree; NULL is `null`.
+    pub(crate) fn tree(&self, row: usize) -> Json {
+        match self.texts.get(row) {
+            None => Json::Null,
+            Some(document) if self.is_json => {
+                json::parse_normalized(document).unwrap_or(Json::Null)
+            }
+            Some(text) => Json::String(String::from_utf8_lossy(text).into_owned()),
+        }
+    }
+}
+
+/// Which paths a function takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wildcards {
+    /// Any.
+    Allowed,
+    /// Those that lead to one value at most; error 3149 for others.
+    Refused,
+}
+
+/// An argument of [`path_type`], compiled when it changes.
+pub(crate) struct Paths<'a> {
+    texts: Texts<'a>,
+    wildcards: Wildcards,
+    compiled: Option<(&'a [u8], JsonPath)>,
+}
+
+impl<'a> Paths<'a> {
+    pub(crate) fn new(column: &'a Column, wildcards: Wildcards) -> Result<Self> {
+        Ok(Self {
+            texts: input::texts(column)?,
+            wildcards,
+            compiled: None,
+        })
+    }
+
+    /// Several.
+    pub(crate) fn all(columns: &'a [Column], wildcards: Wildcards) -> Result<Vec<Self>> {
+        columns
+            .iter()
+            .map(|column| Self::new(column, wildcards))
+            .collect()
+    }
+
+    /// The path of a row.
+    pub(crate) fn get(&mut self, row: usize) -> Result<Option<&JsonPath>> {
+        let Some(text) = self.texts.get(row) else {
+            return Ok(None);
+        };
+        let is_known = self
+            .compiled
+            .as_ref()
+            .is_some_and(|(known, _)| *known == text);
+        if !is_known {
+            let path = JsonPath::parse(text)?;
+            if self.wildcards == Wildcards::Refused && path.has_wildcard() {
+                return Err(codes::ER_INVALID_JSON_PATH_WILDCARD.error());
+            }
+            self.compiled = Some((text, path));
+        }
+        Ok(self.compiled.as_ref().map(|(_, path)| path))
+    }
+}
+
+/// Whether a function looks for one match or for all (error 3154).
+pub(crate) fn is_one(word: &[u8], function: &str) -> Result<bool> {
+    if word.eq_ignore_ascii_case(b"one") {
+        Ok(true)
+    } else if word.eq_ignore_ascii_case(b"all") {
+        Ok(false)
+    } else {
+        Err(codes::ER_JSON_BAD_ONE_OR_ALL_ARG.with(&[&function]))
+    }
+}

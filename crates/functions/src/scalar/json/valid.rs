@@ -1,0 +1,73 @@
+//! JSON_VALID(value): whether it is JSON.
+
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::{Result, SqlType, TypeKind, json};
+
+use crate::choice;
+use crate::scalar::ScalarFunction;
+use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
+
+/// JSON_VALID()
+#[derive(Debug)]
+pub(crate) struct JsonValid;
+
+impl ScalarFunction for JsonValid {
+    fn names(&self) -> &'static [&'static str] {
+        &["json_valid"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=1
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<Signature> {
+        let ty = choice::as_value(arguments[0].ty);
+        Ok(Signature::new(
+            vec![ty],
+            SqlType::boolean(),
+            arguments[0].nullable,
+        ))
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+        _context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let ty = &signature.arguments[0];
+        if !ty.is_string() || ty.is_binary_string() {
+            let is_json = ty.kind == TypeKind::Json;
+            return output::bools(row_count, |row| {
+                Ok((!choice::is_null(&arguments[0], row)).then_some(is_json))
+            });
+        }
+        let texts = input::texts(&arguments[0])?;
+        output::bools(row_count, |row| {
+            Ok(texts.get(row).map(|text| json::parse(text).is_ok()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{NULL, check, i, t};
+
+    #[test]
+    fn values() {
+        check(&[
+            ("json_valid", &[t("{\"a\": 1}")], "1"),
+            ("json_valid", &[t("hello")], "0"),
+            ("json_valid", &[t("\"hello\"")], "1"),
+            ("json_valid", &[i(1)], "0"),
+            ("json_valid", &[NULL], "NULL"),
+        ]);
+    }
+}

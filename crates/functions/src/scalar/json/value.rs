@@ -1,0 +1,233 @@
+//! JSON_VALUE(document, path [RETURNING type] [response ON EMPTY] [response ON ERROR]).
+//!
+//! The planner hands over the clauses as arguments: a NULL of the type, then for either event a
+//! word, `null`, `error` or `default`, and a default value.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use mayfly_types::convert::{CastContext, array_of_values, array_value, cast_value};
+use mayfly_types::error::codes;
+use mayfly_types::json::text::unquote;
+use mayfly_types::json::{JsonKind, kind_of};
+use mayfly_types::{CollationId, Diagnostics, Error, Result, SqlType, TypeKind, Value};
+
+use super::arguments::{self, Documents, Paths, Wildcards};
+use crate::input::Texts;
+use crate::scalar::ScalarFunction;
+use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input};
+
+/// JSON_VALUE()
+#[derive(Debug)]
+pub(crate) struct JsonValue;
+
+const NAME: &str = "json_value";
+
+impl ScalarFunction for JsonValue {
+    fn names(&self) -> &'static [&'static str] {
+        &[NAME]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        2..=7
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<Signature> {
+        let result = match arguments.get(2) {
+            Some(returning) if returning.ty.kind != TypeKind::Null => returning.ty.clone(),
+            _ => SqlType::varchar(512, CollationId::UTF8MB4_0900_AI_CI),
+        };
+        let mut types = vec![
+            arguments::document_type(&arguments[0], 1, NAME)?,
+            arguments::path_type(&arguments[1], context),
+        ];
+        for (index, argument) in arguments.iter().enumerate().skip(2) {
+            types.push(match index {
+                3 | 5 => derive::text_of(argument, context),
+                _ => result.clone(),
+            });
+        }
+        Ok(Signature::new(types, result, true))
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let ty = &signature.result;
+        let documents = Documents::new(&arguments[0], &signature.arguments[0], 1, NAME)?;
+        let mut paths = Paths::new(&arguments[1], Wildcards::Allowed)?;
+        let on_empty = Response::new(arguments, 3)?;
+        let on_error = Response::new(arguments, 5)?;
+        let mut values = Vec::with_capacity(row_count);
+        for row in 0..row_count {
+            let value = match (documents.get(row)?, paths.get(row)?) {
+                (Some(document), Some(path)) => {
+                    let mut found = Vec::new();
+                    path.find(&document, &mut found);
+                    match found.as_slice() {
+                        [] => {
+                            let missing = || codes::ER_MISSING_JSON_VALUE.with(&[&NAME]);
+                            on_empty.value(row, missing)?
+                        }
+                        [found] => match convert(found, ty, context) {
+                            Ok(value) => value,
+                            Err(error) => on_error.value(row, || error)?,
+                        },
+                        _ => {
+                            let several = || codes::ER_MULTIPLE_JSON_VALUES.with(&[&NAME]);
+                            on_error.value(row, several)?
+                        }
+                    }
+                }
+                _ => Value::Null,
+            };
+            values.push(value);
+        }
+        Ok(array_of_values(&values, ty.physical()))
+    }
+}
+
+/// What is done when there is no value, or none of the type.
+struct Response<'a> {
+    words: Option<Texts<'a>>,
+    defaults: Option<&'a Column>,
+}
+
+impl<'a> Response<'a> {
+    fn new(arguments: &'a [Column], index: usize) -> Result<Self> {
+        Ok(Self {
+            words: arguments.get(index).map(input::texts).transpose()?,
+            defaults: arguments.get(index + 1),
+        })
+    }
+
+    fn value(&self, row: usize, error: impl FnOnce() -> Error) -> Result<Value> {
+        let word = self.words.and_then(|words| words.get(row));
+        match word.unwrap_or_default() {
+            b"error" => Err(error()),
+            b"default" => Ok(match self.defaults {
+                Some(Column::Array(array)) => array_value(array, row),
+                Some(Column::Constant(value)) => value.clone(),
+                None => Value::Null,
+            }),
+            _ => Ok(Value::Null),
+        }
+    }
+}
+
+/// A value as one of the type; an error where a cast would warn.
+fn convert(found: &[u8], ty: &SqlType, context: &EvaluationContext) -> Result<Value> {
+    if ty.kind == TypeKind::Json {
+        return Ok(Value::Bytes(found.to_vec()));
+    }
+    let kind = kind_of(found);
+    if kind == JsonKind::Null {
+        return Ok(Value::Null);
+    }
+    let out_of_range = || codes::ER_DATA_OUT_OF_RANGE.with(&[&type_name(ty), &NAME]);
+    let (value, from) = match kind {
+        JsonKind::String => {
+            let text = SqlType::text(TypeKind::LongText, CollationId::UTF8MB4_BIN);
+            (Value::Bytes(unquote(found).into_owned()), text)
+        }
+        JsonKind::Array | JsonKind::Object if !ty.is_string() => return Err(out_of_range()),
+        _ => (Value::Bytes(found.to_vec()), SqlType::json()),
+    };
+    let warnings = Arc::new(Diagnostics::new(1));
+    let today = context
+        .time_zone
+        .local_of_unix(context.now_utc_microseconds)
+        .unwrap_or_default();
+    let cast = CastContext {
+        sql_mode: context.sql_mode,
+        diagnostics: &warnings,
+        time_zone: &context.time_zone,
+        current_date: today.at_midnight(),
+        operand: NAME,
+    };
+    let value = cast_value(&value, &from, ty, &cast)?;
+    if warnings.count() > 0 {
+        return Err(out_of_range());
+    }
+    Ok(value)
+}
+
+fn type_name(ty: &SqlType) -> &'static str {
+    match ty.kind {
+        TypeKind::BigInt if ty.unsigned => "UNSIGNED",
+        TypeKind::BigInt => "SIGNED",
+        TypeKind::Decimal => "DECIMAL",
+        TypeKind::Double => "DOUBLE",
+        TypeKind::Float => "FLOAT",
+        TypeKind::Date => "DATE",
+        TypeKind::Time => "TIME",
+        TypeKind::DateTime => "DATETIME",
+        TypeKind::Year => "YEAR",
+        _ => "CHAR",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{NULL, check, i, t};
+
+    #[test]
+    fn values() {
+        let person = t("{\"fname\": \"Joe\", \"age\": 41, \"tags\": [1], \"none\": null}");
+        check(&[
+            ("json_value", &[person, t("$.fname")], "Joe"),
+            ("json_value", &[person, t("$.age")], "41"),
+            ("json_value", &[person, t("$.tags")], "[1]"),
+            ("json_value", &[person, t("$.none")], "NULL"),
+            ("json_value", &[person, t("$.x")], "NULL"),
+            ("json_value", &[NULL, t("$.x")], "NULL"),
+            ("json_value", &[person, t("$.age"), i(0)], "41"),
+            ("json_value", &[person, t("$.fname"), i(0)], "NULL"),
+            (
+                "json_value",
+                &[person, t("$.x"), i(0), t("default"), i(9)],
+                "9",
+            ),
+            (
+                "json_value",
+                &[person, t("$.x"), i(0), t("error"), NULL],
+                "ERROR 3966 (22035): No value was found by 'json_value' on the specified path.",
+            ),
+            (
+                "json_value",
+                &[
+                    person,
+                    t("$.fname"),
+                    i(0),
+                    t("null"),
+                    NULL,
+                    t("error"),
+                    NULL,
+                ],
+                "ERROR 1690 (22003): SIGNED value is out of range in 'json_value'",
+            ),
+            (
+                "json_value",
+                &[
+                    person,
+                    t("$.fname"),
+                    i(0),
+                    t("null"),
+                    NULL,
+                    t("default"),
+                    i(5),
+                ],
+                "5",
+            ),
+        ]);
+    }
+}
