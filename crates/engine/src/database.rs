@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Instant;
 
 use mayfly_memory::budget::UNLIMITED;
-use mayfly_memory::io::SystemIo;
 use mayfly_memory::{
     BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
 };
@@ -121,7 +120,7 @@ impl Database {
             .memory_limit
             .map_or(IDLE_BYTES, |limit| (limit / 8).min(IDLE_BYTES));
         let temp_space = TempSpace::new(
-            Arc::new(SystemIo),
+            Arc::clone(&options.temp_io),
             TempSpaceOptions {
                 tmpdir: options.tmpdir.clone(),
                 lanes: options.threads.max(1),

@@ -20,6 +20,7 @@ use mayfly_storage::temptable::{
     HashFunction, RegistryEntry, StatementOwner, TempTableContext, TempTableOptions,
 };
 use mayfly_storage::{BaseTableContext, Table};
+use mayfly_syntax::SyntaxErrorKind;
 use mayfly_types::error::codes;
 use mayfly_types::{Condition, Diagnostics, Level, Result, SqlType, Value};
 
@@ -253,6 +254,8 @@ impl Session {
         let mut reader = mayfly_syntax::statements(sql, &self.options.parse);
         let parsed = match catch_unwind(AssertUnwindSafe(|| reader.next())) {
             Ok(None) => return Ok(None),
+            // What is left after the last statement: spaces and comments.
+            Ok(Some(Err(syntax))) if syntax.kind == SyntaxErrorKind::Empty => return Ok(None),
             Ok(Some(Ok(parsed))) => parsed,
             Ok(Some(Err(syntax))) => {
                 self.begin(sql);
