@@ -9,6 +9,10 @@ pub mod expression;
 pub mod logical;
 pub mod options;
 pub mod physical;
+mod rules;
+#[cfg(test)]
+mod testing;
+mod text;
 
 pub use bind::{ScalarColumn, bind_scalar};
 pub use catalog::{Catalog, ColumnSource, TableId, TableSource};
@@ -24,6 +28,7 @@ pub fn bind_query(
     catalog: &dyn Catalog,
     options: &PlanOptions,
 ) -> Result<physical::QueryPlan> {
-    let bound = bind::bind(query, catalog, options)?;
+    let mut bound = bind::bind(query, catalog, options)?;
+    rules::rewrite(&mut bound, options);
     physical::build::lower(bound)
 }

@@ -200,6 +200,8 @@ fn recursive(distinct: bool, modulus: i64) -> SharedResult {
         },
         output: vec![int()],
         name: "r".into(),
+        columns: vec!["a".into()],
+        select_id: 1,
         temporary: why(Purpose::CommonTableExpression),
         parameters: Vec::new(),
     }
@@ -287,6 +289,8 @@ fn a_shared_result_is_made_once_and_read_twice() {
         source: SharedSource::Plan(project),
         output: vec![int()],
         name: "r".into(),
+        columns: vec!["a".into()],
+        select_id: 1,
         temporary: why(Purpose::CommonTableExpression),
         parameters: Vec::new(),
     };

@@ -32,7 +32,8 @@ use crate::logical::{ColumnId, Query, Shared};
 use crate::options::PlanOptions;
 use crate::physical::{ColumnOrigin, OutputColumn};
 
-pub(crate) use from::conjunction;
+pub(crate) use from::{conjunction, conjuncts};
+pub(crate) use types::compare as compare_expression;
 use scope::{Clause, Scope};
 use with::VisibleCte;
 

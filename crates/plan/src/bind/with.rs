@@ -59,15 +59,15 @@ impl Binder<'_> {
         let name = cte.alias.name.value.as_str();
         let mut block = self.bind_query_expression(&cte.query, false)?;
         rename(&mut block, cte)?;
-        let mergeable = true;
-        self.share(name, block, mergeable);
+        self.share(name, block);
         Ok(())
     }
 
-    fn share(&mut self, name: &str, block: Block, mergeable: bool) {
+    fn share(&mut self, name: &str, block: Block) {
         let shared = self.shared.len();
         self.shared.push(Shared {
             name: name.to_owned(),
+            names: names_of(&block.columns),
             columns: block.columns.iter().map(|column| column.id).collect(),
             types: block
                 .columns
@@ -78,7 +78,7 @@ impl Binder<'_> {
                 block.relation.block_of(block.select_id),
             )),
             readers: 0,
-            mergeable,
+            mergeable: block.mergeable,
             select_id: block.select_id,
         });
         self.ctes.push(VisibleCte {
@@ -124,6 +124,7 @@ impl Binder<'_> {
         let shared = self.shared.len();
         self.shared.push(Shared {
             name: name.to_owned(),
+            names: names_of(&seed.columns),
             columns: seed.columns.iter().map(|column| column.id).collect(),
             types: seed
                 .columns
@@ -265,6 +266,10 @@ fn rename(block: &mut Block, cte: &Cte) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn names_of(columns: &[BlockColumn]) -> Vec<String> {
+    columns.iter().map(|column| column.name.clone()).collect()
 }
 
 /// The arms of a chain of UNIONs, and whether duplicates are dropped.

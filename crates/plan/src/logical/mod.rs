@@ -7,10 +7,11 @@
 //! to an outer query; lowering turns them into parameters.
 
 mod columns;
+mod display;
 pub(crate) mod walk;
 
 pub use columns::{ColumnSet, free_columns, produced};
-pub(crate) use walk::with_stack;
+pub(crate) use walk::{for_each_subquery_mut, with_stack};
 pub use walk::{
     visit_expression, visit_expression_mut, visit_expressions_mut, visit_relations_mut,
 };
@@ -212,6 +213,8 @@ pub struct Subquery {
     pub relation: Relation,
     /// Those columns of `relation` that matter, in order.
     pub columns: Vec<ColumnId>,
+    /// Whether one of them may be NULL.
+    pub nullable: bool,
     /// `select#` of its query block.
     pub select_id: usize,
 }
@@ -249,6 +252,8 @@ pub enum SubqueryKind {
 pub struct Shared {
     /// Its name.
     pub name: String,
+    /// The names of its columns.
+    pub names: Vec<String>,
     /// How it is made; taken out when its only reader takes it over.
     pub source: Option<SharedRelation>,
     /// The columns of `source` that readers see, in order.
@@ -257,7 +262,7 @@ pub struct Shared {
     pub types: Vec<SqlType>,
     /// How many places read it.
     pub readers: usize,
-    /// Whether a reader may take it over instead of reading a table.
+    /// Whether it has the shape of a derived table that is merged.
     pub mergeable: bool,
     /// `select#` of its query block.
     pub select_id: usize,

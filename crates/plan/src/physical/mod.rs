@@ -110,6 +110,10 @@ pub struct SharedResult {
     pub output: Vec<SqlType>,
     /// Its name (the common table expression's or derived table's).
     pub name: String,
+    /// The names of its columns.
+    pub columns: Vec<String>,
+    /// `select#` of its first query block.
+    pub select_id: usize,
     /// Why it is a table.
     pub temporary: TemporaryTable,
     /// Parameters that it depends on: it is made anew when one of them changes.

@@ -329,18 +329,7 @@ pub(crate) fn comparison_of(op: &BinaryOperator) -> Option<Comparison> {
     })
 }
 
-/// A comparison as MySQL writes it.
-pub(crate) fn comparison_text(comparison: Comparison) -> &'static str {
-    match comparison {
-        Comparison::Equal => "=",
-        Comparison::NullSafeEqual => "<=>",
-        Comparison::NotEqual => "<>",
-        Comparison::Less => "<",
-        Comparison::LessOrEqual => "<=",
-        Comparison::Greater => ">",
-        Comparison::GreaterOrEqual => ">=",
-    }
-}
+pub(crate) use crate::text::comparison_text;
 
 /// A constant of a small set of words, as functions take units.
 pub(crate) fn word(text: &str) -> Expression {

@@ -148,11 +148,18 @@ fn subquery(
     ty: SqlType,
     nullable: bool,
 ) -> Expression {
+    // A column that is not the block's own is a conversion of one, which may give NULL.
+    let may_be_null = |id: &ColumnId| {
+        let own = block.columns.iter().find(|column| column.id == *id);
+        own.is_none_or(|column| column.nullable)
+    };
+    let columns_nullable = columns.iter().any(may_be_null);
     Expression {
         kind: ExpressionKind::LogicalSubquery(Box::new(Subquery {
             kind,
             relation: block.relation,
             columns,
+            nullable: columns_nullable,
             select_id: block.select_id,
         })),
         ty,

@@ -122,6 +122,7 @@ impl Lowering {
             kind,
             relation,
             columns,
+            nullable: _,
             select_id,
         } = subquery;
         let required: ColumnSet = columns.iter().copied().collect();

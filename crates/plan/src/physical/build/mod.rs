@@ -7,10 +7,13 @@
 
 mod expression;
 mod join;
-mod rows;
+pub(crate) mod rows;
+
+pub(crate) use expression::expression_is_volatile;
+pub(crate) use rows::estimate;
 
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Result, SqlType};
+use mayfly_types::{Error, Result, SqlType, Value};
 
 use super::{
     BlockTable, Operator, Plan, Purpose, QueryPlan, SetOperationKind, SharedId, SharedResult,
@@ -240,9 +243,10 @@ impl Lowering {
                 output.push(column.ty.clone());
             }
         }
+        let never = scan.predicates.iter().any(is_never_true);
         let estimated_rows = rows::filtered(scan.table.row_count as f64, &scan.predicates);
         let predicate = self.conjunction(scan.predicates, &layout)?;
-        Ok(Lowered {
+        let lowered = Lowered {
             plan: Plan {
                 operator: Operator::TableScan {
                     table: scan.table,
@@ -254,7 +258,8 @@ impl Lowering {
                 estimated_rows,
             },
             layout,
-        })
+        };
+        Ok(if never { no_rows(lowered) } else { lowered })
     }
 
     fn filter(
@@ -268,6 +273,9 @@ impl Lowering {
             predicate.collect_columns(&mut needed);
         }
         let input = self.relation(input, &needed)?;
+        if predicates.iter().any(is_never_true) {
+            return Ok(no_rows(input));
+        }
         let estimated_rows = rows::filtered(input.plan.estimated_rows, &predicates);
         let Some(predicate) = self.conjunction(predicates, &input.layout)? else {
             return Ok(input);
@@ -485,7 +493,7 @@ impl Lowering {
             plan: Plan {
                 operator,
                 output,
-                estimated_rows: 1000.0,
+                estimated_rows: rows::SHARED_ROWS,
             },
             layout: columns,
         })
@@ -503,6 +511,8 @@ impl Lowering {
         let columns = definition.columns.clone();
         let types = definition.types.clone();
         let name = definition.name.clone();
+        let names = definition.names.clone();
+        let (readers, select_id) = (definition.readers, definition.select_id);
         let required: ColumnSet = columns.iter().copied().collect();
         let mut outer = ColumnSet::new();
         let source = match source {
@@ -541,14 +551,25 @@ impl Lowering {
             .iter()
             .filter_map(|id| self.known_parameter(id))
             .collect();
+        let cause = if readers > 1 {
+            format!("common table expression {name} is read more than once")
+        } else if matches!(source, SharedSource::Recursive { .. }) {
+            format!("common table expression {name} reads its own rows")
+        } else {
+            format!(
+                "common table expression {name} is not merged: optimizer_switch derived_merge=off"
+            )
+        };
         self.results.push(SharedResult {
             source,
             output: types,
             temporary: TemporaryTable {
                 purpose: Purpose::CommonTableExpression,
-                cause: format!("common table expression {name} is read more than once"),
+                cause,
             },
             name,
+            columns: names,
+            select_id,
             parameters,
         });
         Ok(SharedId(self.results.len() - 1))
@@ -584,6 +605,25 @@ fn collect_shared(relation: &Relation, into: &mut Vec<usize>) {
     });
     for input in relation.inputs() {
         collect_shared(input, into);
+    }
+}
+
+/// Whether a predicate is a constant that is not true.
+pub(crate) fn is_never_true(predicate: &Expression) -> bool {
+    predicate
+        .as_literal()
+        .is_some_and(|value| matches!(value, Value::Int(0) | Value::Null))
+}
+
+/// The columns of an input without its rows.
+fn no_rows(input: Lowered) -> Lowered {
+    Lowered {
+        plan: Plan {
+            operator: Operator::Values { rows: Vec::new() },
+            output: input.plan.output,
+            estimated_rows: 0.0,
+        },
+        layout: input.layout,
     }
 }
 

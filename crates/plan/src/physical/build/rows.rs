@@ -2,7 +2,11 @@
 //! fractions that MySQL uses for conditions it knows nothing about.
 
 use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::physical::JoinKind;
+use crate::logical::{Relation, with_stack};
+use crate::physical::{JoinKind, SetOperationKind};
+
+/// What a result that is read more than once is thought to hold.
+pub(crate) const SHARED_ROWS: f64 = 1000.0;
 
 /// The fraction of rows for which a predicate is thought to hold.
 pub(crate) fn selectivity(predicate: &Expression) -> f64 {
@@ -80,4 +84,57 @@ pub(crate) fn joined(
         JoinKind::Semi => left * 0.5,
         JoinKind::Anti | JoinKind::NullAwareAnti => left * 0.5,
     }
+}
+
+/// How many rows a relation is thought to give, before it is lowered.
+pub(crate) fn estimate(relation: &Relation) -> f64 {
+    with_stack(|| match relation {
+        Relation::Values { rows, .. } => rows.len() as f64,
+        Relation::Scan(scan) => filtered(scan.table.row_count as f64, &scan.predicates),
+        Relation::SharedScan { .. } => SHARED_ROWS,
+        Relation::Filter { input, predicates } => filtered(estimate(input), predicates),
+        Relation::Project { input, .. }
+        | Relation::Extend { input, .. }
+        | Relation::Block { input, .. }
+        | Relation::Materialize { input, .. } => estimate(input),
+        Relation::Aggregate(aggregate) => grouped(
+            estimate(&aggregate.input),
+            aggregate.keys.len(),
+            aggregate.first_groups,
+        ),
+        Relation::Sort { input, limit, .. } => limited(estimate(input), *limit),
+        Relation::Limit {
+            input,
+            offset,
+            count,
+        } => limited(estimate(input), Some((*offset, *count))),
+        Relation::SetOperation { kind, inputs, .. } => {
+            let mut estimates = inputs.iter().map(|(input, _)| estimate(input));
+            match kind {
+                SetOperationKind::Union => estimates.sum(),
+                SetOperationKind::Intersect | SetOperationKind::Except => {
+                    estimates.next().unwrap_or(0.0)
+                }
+            }
+        }
+        Relation::Join(join) => {
+            let equality = |predicate: &&Expression| {
+                matches!(
+                    predicate.kind,
+                    ExpressionKind::Compare {
+                        comparison: Comparison::Equal | Comparison::NullSafeEqual,
+                        ..
+                    }
+                )
+            };
+            let equalities = join.on.iter().filter(equality).count() + join.null_aware.len();
+            joined(
+                join.kind,
+                estimate(&join.left),
+                estimate(&join.right),
+                equalities,
+                join.on.len() > equalities,
+            )
+        }
+    })
 }

@@ -1,0 +1,124 @@
+//! Aggregates over distinct values in two steps: group by the keys and the values, then aggregate
+//! what is left. Each step is an ordinary grouping that runs on all cores and overflows as one,
+//! where a set of values in every group could not.
+//!
+//! Done when all DISTINCT calls have the same arguments, and no other call minds repeated values
+//! (MIN, MAX, BIT_AND, BIT_OR).
+
+use super::Rule;
+use crate::expression::{Expression, ExpressionKind, same_expression};
+use crate::logical::{Aggregate, ColumnId, Computed, Query, Relation};
+use crate::options::PlanOptions;
+use crate::physical::{AggregateCall, Purpose};
+
+pub(super) struct DistinctAggregates;
+
+impl Rule for DistinctAggregates {
+    fn name(&self) -> &'static str {
+        "distinct_aggregates"
+    }
+
+    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
+        let mut next_column = query.next_column;
+        query.for_each_relation_mut(&mut |relation| {
+            if let Relation::Aggregate(aggregate) = relation
+                && is_candidate(aggregate)
+            {
+                in_two_steps(aggregate, &mut next_column);
+            }
+        });
+        query.next_column = next_column;
+    }
+}
+
+fn is_candidate(aggregate: &Aggregate) -> bool {
+    let calls = || aggregate.aggregates.iter().map(|(_, call)| call);
+    let Some(first) = calls().find(|call| call.distinct) else {
+        return false;
+    };
+    calls().all(|call| {
+        if call.distinct {
+            !call.function.is_order_sensitive()
+                && call.order_by.is_empty()
+                && call.arguments.len() == first.arguments.len()
+                && call
+                    .arguments
+                    .iter()
+                    .zip(&first.arguments)
+                    .all(|(a, b)| same_expression(a, b))
+        } else {
+            is_repeatable(call)
+        }
+    })
+}
+
+/// Whether a call over results of itself gives what it gives over the rows.
+fn is_repeatable(call: &AggregateCall) -> bool {
+    let name = call.function.names()[0];
+    (call.function.ignores_duplicates() || name == "any_value")
+        && call.signature.arguments.len() == 1
+        && call.signature.arguments[0] == call.signature.result
+}
+
+fn in_two_steps(aggregate: &mut Aggregate, next_column: &mut ColumnId) {
+    let mut new_column = || {
+        *next_column += 1;
+        *next_column - 1
+    };
+    let mut inner_keys: Vec<Computed> = Vec::new();
+    for key in &mut aggregate.keys {
+        let ty = key.expression.ty.clone();
+        let id = match key.expression.kind {
+            ExpressionKind::Column(id) => id,
+            _ => new_column(),
+        };
+        let read = Expression::column(id, ty, key.expression.nullable);
+        let expression = std::mem::replace(&mut key.expression, read);
+        if !inner_keys.iter().any(|known| known.id == id) {
+            inner_keys.push(Computed { id, expression });
+        }
+    }
+    let mut values: Vec<Expression> = Vec::new();
+    let mut inner_calls = Vec::new();
+    let mut text = String::new();
+    for (_, call) in &mut aggregate.aggregates {
+        if !call.distinct {
+            let id = new_column();
+            let read = Expression::column(
+                id,
+                call.signature.result.clone(),
+                call.signature.nullable,
+            );
+            let inner = AggregateCall {
+                arguments: std::mem::replace(&mut call.arguments, vec![read]),
+                ..call.clone()
+            };
+            inner_calls.push((id, inner));
+            continue;
+        }
+        call.distinct = false;
+        if values.is_empty() && !call.arguments.is_empty() {
+            text = call.function.names()[0].to_uppercase();
+            for argument in &mut call.arguments {
+                let ty = argument.ty.clone();
+                let id = new_column();
+                let read = Expression::column(id, ty, argument.nullable);
+                values.push(read.clone());
+                let expression = std::mem::replace(argument, read);
+                inner_keys.push(Computed { id, expression });
+            }
+        } else {
+            call.arguments.clone_from(&values);
+        }
+    }
+    let input = aggregate.input.take();
+    *aggregate.input = Relation::Aggregate(Aggregate {
+        input: Box::new(input),
+        keys: inner_keys,
+        aggregates: inner_calls,
+        rollup: None,
+        first_groups: None,
+        purpose: Purpose::Aggregate,
+        cause: format!("{text}(DISTINCT) counts each value once"),
+    });
+}

@@ -1,0 +1,46 @@
+//! GROUP BY … LIMIT n without ORDER BY asks for any n groups: no more than the first n that are
+//! seen are made. MySQL gives those too, since its temporary table is read in the order of
+//! insertion, so the answer is the same whatever memory there is. The same holds for DISTINCT.
+
+use super::Rule;
+use crate::logical::{Query, Relation};
+use crate::options::PlanOptions;
+
+pub(super) struct FirstGroups;
+
+impl Rule for FirstGroups {
+    fn name(&self) -> &'static str {
+        "first_groups"
+    }
+
+    fn is_on(&self, options: &PlanOptions) -> bool {
+        options.switches.group_by_limit_pushdown
+    }
+
+    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
+        query.for_each_relation_mut(&mut |relation| {
+            if let Relation::Limit {
+                input,
+                offset,
+                count,
+            } = relation
+                && let Some(wanted) = offset.checked_add(*count)
+                && wanted > 0
+            {
+                ask_for(input, wanted);
+            }
+        });
+    }
+}
+
+fn ask_for(relation: &mut Relation, wanted: u64) {
+    match relation {
+        Relation::Extend { input, .. } => ask_for(input, wanted),
+        Relation::Aggregate(aggregate)
+            if !aggregate.keys.is_empty() && aggregate.rollup.is_none() =>
+        {
+            aggregate.first_groups = Some(wanted);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,153 @@
+//! A common table expression that is read once becomes part of its reader: merged when MySQL would
+//! merge a derived table of that shape, a derived table otherwise. One that is read more often stays
+//! a table that is made once.
+
+use super::Rule;
+use crate::logical::{
+    ColumnId, DerivedTable, Query, Relation, Shared, SharedRelation, visit_expression_mut,
+};
+use crate::expression::{Expression, ExpressionKind};
+use crate::options::PlanOptions;
+
+pub(super) struct InlineCommonTables;
+
+impl Rule for InlineCommonTables {
+    fn name(&self) -> &'static str {
+        "inline_common_tables"
+    }
+
+    fn is_on(&self, options: &PlanOptions) -> bool {
+        options.switches.derived_merge
+    }
+
+    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
+        let mut renames: Vec<Option<ColumnId>> = Vec::new();
+        for index in 0..query.shared.len() {
+            let shared = &mut query.shared[index];
+            if shared.readers != 1 || !matches!(shared.source, Some(SharedRelation::Plain(_))) {
+                continue;
+            }
+            let Some(SharedRelation::Plain(source)) = shared.source.take() else {
+                continue;
+            };
+            let mut source = Some(source);
+            let definition = shared.clone();
+            renames.resize(query.next_column, None);
+            query.for_each_relation_mut(&mut |relation| {
+                let Relation::SharedScan {
+                    shared,
+                    alias,
+                    columns,
+                    working: false,
+                } = relation
+                else {
+                    return;
+                };
+                if *shared != index {
+                    return;
+                }
+                let Some(source) = source.take() else { return };
+                for (new, old) in columns.iter().zip(&definition.columns) {
+                    if let Some(slot) = renames.get_mut(*new) {
+                        *slot = Some(*old);
+                    }
+                }
+                let alias = std::mem::take(alias);
+                *relation = taken_over(source, &definition, alias);
+            });
+            // Nobody reads it after all.
+            drop(source);
+        }
+        if renames.iter().any(Option::is_some) {
+            rename(query, &renames);
+        }
+    }
+}
+
+/// The relation in the place where its only reader stood.
+fn taken_over(source: Relation, definition: &Shared, alias: String) -> Relation {
+    match source {
+        Relation::Block {
+            input,
+            derived: None,
+            ..
+        } if definition.mergeable => *input,
+        other => {
+            let input = match other {
+                Relation::Block {
+                    input,
+                    derived: None,
+                    ..
+                } => input,
+                other => Box::new(other),
+            };
+            let columns = definition.columns.iter().copied();
+            Relation::Block {
+                input,
+                select_id: definition.select_id,
+                derived: Some(Box::new(DerivedTable {
+                    alias,
+                    columns: columns.zip(definition.names.iter().cloned()).collect(),
+                    materialize: None,
+                })),
+            }
+        }
+    }
+}
+
+/// Gives columns other numbers, everywhere in the statement.
+fn rename(query: &mut Query, renames: &[Option<ColumnId>]) {
+    let resolve = |id: &mut ColumnId| {
+        // A common table expression may read another that was taken over as well.
+        while let Some(Some(old)) = renames.get(*id) {
+            *id = *old;
+        }
+    };
+    let rename_expression = |expression: &mut Expression| {
+        visit_expression_mut(expression, &mut |inner| {
+            match &mut inner.kind {
+                ExpressionKind::Column(id) => resolve(id),
+                ExpressionKind::LogicalSubquery(subquery) => {
+                    subquery.columns.iter_mut().for_each(resolve);
+                }
+                _ => {}
+            }
+            true
+        });
+    };
+    query.for_each_relation_mut(&mut |relation| {
+        relation.for_each_expression_mut(&mut |expression| rename_expression(expression));
+        match relation {
+            Relation::Aggregate(aggregate) => {
+                for key in &mut aggregate.keys {
+                    resolve(&mut key.id);
+                }
+                // ANY_VALUE of a column keeps the column's number.
+                for (id, _) in &mut aggregate.aggregates {
+                    resolve(id);
+                }
+            }
+            Relation::SetOperation { inputs, .. } => {
+                for (_, columns) in inputs {
+                    columns.iter_mut().for_each(resolve);
+                }
+            }
+            Relation::Block {
+                derived: Some(derived),
+                ..
+            } => {
+                for (id, _) in &mut derived.columns {
+                    resolve(id);
+                }
+            }
+            _ => {}
+        }
+    });
+    for shared in &mut query.shared {
+        shared.columns.iter_mut().for_each(resolve);
+        if let Some(SharedRelation::Recursive { step_columns, .. }) = &mut shared.source {
+            step_columns.iter_mut().for_each(resolve);
+        }
+    }
+    query.columns.iter_mut().for_each(resolve);
+}

@@ -1,0 +1,141 @@
+//! Conditions without their constant parts: `true AND p` is p, `false OR p` is p. A condition that
+//! is never true takes the others beside it along.
+
+use mayfly_types::{SqlType, Value};
+
+use super::{Rule, is_never_true};
+use crate::bind::conjuncts;
+use crate::expression::{Comparison, Expression, ExpressionKind};
+use crate::options::PlanOptions;
+use crate::logical::{Query, Relation};
+
+pub(super) struct SimplifyPredicates;
+
+impl Rule for SimplifyPredicates {
+    fn name(&self) -> &'static str {
+        "simplify_predicates"
+    }
+
+    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
+        query.for_each_relation_mut(&mut |relation| match relation {
+            Relation::Filter { input, predicates } => {
+                simplify_all(predicates);
+                if predicates.is_empty() {
+                    *relation = input.take();
+                }
+            }
+            Relation::Join(join) => simplify_all(&mut join.on),
+            _ => {}
+        });
+    }
+}
+
+fn simplify_all(predicates: &mut Vec<Expression>) {
+    let worth = |predicate: &Expression| {
+        matches!(
+            predicate.kind,
+            ExpressionKind::Literal(_)
+                | ExpressionKind::And(_)
+                | ExpressionKind::Or(_)
+                | ExpressionKind::Compare { .. }
+        )
+    };
+    if !predicates.iter().any(worth) {
+        return;
+    }
+    let mut kept = Vec::with_capacity(predicates.len());
+    for predicate in predicates.drain(..) {
+        for conjunct in conjuncts(simplified(predicate)) {
+            if truth_of(&conjunct) != Some(true) {
+                kept.push(conjunct);
+            }
+        }
+    }
+    if let Some(never) = kept.iter().position(is_never_true) {
+        kept.swap(0, never);
+        kept.truncate(1);
+    }
+    *predicates = kept;
+}
+
+fn simplified(mut predicate: Expression) -> Expression {
+    crate::logical::with_stack(|| match &mut predicate.kind {
+        ExpressionKind::And(operands) => {
+            let operands = std::mem::take(operands);
+            junction(operands, predicate, false)
+        }
+        ExpressionKind::Or(operands) => {
+            let operands = std::mem::take(operands);
+            junction(operands, predicate, true)
+        }
+        ExpressionKind::Compare {
+            comparison,
+            left,
+            right,
+        } => match compared(*comparison, left, right) {
+            Some(truth) => constant(truth),
+            None => predicate,
+        },
+        _ => predicate,
+    })
+}
+
+/// AND is decided by false, OR by true; the other constant has no part in it.
+fn junction(operands: Vec<Expression>, whole: Expression, decided_by: bool) -> Expression {
+    let mut kept = Vec::with_capacity(operands.len());
+    for operand in operands {
+        let operand = simplified(operand);
+        match truth_of(&operand) {
+            Some(truth) if truth == decided_by => return constant(truth),
+            Some(_) => {}
+            None => kept.push(operand),
+        }
+    }
+    if kept.len() == 1
+        && let Some(only) = kept.pop()
+    {
+        return only;
+    }
+    if kept.is_empty() {
+        return constant(!decided_by);
+    }
+    Expression {
+        kind: if decided_by {
+            ExpressionKind::Or(kept)
+        } else {
+            ExpressionKind::And(kept)
+        },
+        ..whole
+    }
+}
+
+fn constant(truth: bool) -> Expression {
+    Expression::literal(Value::Int(i64::from(truth)), SqlType::boolean())
+}
+
+/// Whether an expression is the constant true or false.
+fn truth_of(expression: &Expression) -> Option<bool> {
+    match (&expression.kind, expression.ty.kind) {
+        (ExpressionKind::Literal(Value::Int(number)), mayfly_types::TypeKind::Boolean) => {
+            Some(*number != 0)
+        }
+        _ => None,
+    }
+}
+
+/// The result of a comparison of two integer constants.
+fn compared(comparison: Comparison, left: &Expression, right: &Expression) -> Option<bool> {
+    let order = match (left.as_literal()?, right.as_literal()?) {
+        (Value::Int(a), Value::Int(b)) => a.cmp(b),
+        (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
+        _ => return None,
+    };
+    Some(match comparison {
+        Comparison::Equal | Comparison::NullSafeEqual => order.is_eq(),
+        Comparison::NotEqual => order.is_ne(),
+        Comparison::Less => order.is_lt(),
+        Comparison::LessOrEqual => order.is_le(),
+        Comparison::Greater => order.is_gt(),
+        Comparison::GreaterOrEqual => order.is_ge(),
+    })
+}

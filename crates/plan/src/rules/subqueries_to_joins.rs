@@ -1,0 +1,284 @@
+//! Subqueries in conditions become joins: IN and EXISTS semi joins, NOT IN and NOT EXISTS anti
+//! joins (the manual, "Optimizing IN and EXISTS Subquery Predicates with Semijoin and Antijoin").
+//!
+//! A correlated one must be correlated by conditions only: those move from its WHERE into the
+//! condition of the join. NOT IN over values that may be NULL is a join of its own kind, and only
+//! when it is not correlated. What is not converted is evaluated row by row, with its results
+//! cached by the outer columns that it reads.
+
+use mayfly_types::TypeKind;
+
+use super::{Rule, has_subquery, is_movable, substitute};
+use crate::bind::compare_expression as compare;
+use crate::expression::{Comparison, Expression, ExpressionKind};
+use crate::logical::{
+    ColumnId, ColumnSet, Computed, Join, Query, Relation, Subquery, SubqueryKind, free_columns,
+    produced,
+};
+use crate::options::PlanOptions;
+use crate::physical::{JoinKind, Purpose};
+
+pub(super) struct SubqueriesToJoins;
+
+impl Rule for SubqueriesToJoins {
+    fn name(&self) -> &'static str {
+        "subqueries_to_joins"
+    }
+
+    fn is_on(&self, options: &PlanOptions) -> bool {
+        options.switches.semijoin
+    }
+
+    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
+        query.for_each_relation_mut(&mut |relation| {
+            if let Relation::Filter { input, predicates } = relation
+                && predicates.iter().any(is_candidate)
+            {
+                let (joined, kept) = convert(input.take(), std::mem::take(predicates));
+                *relation = joined.filtered(kept);
+            }
+        });
+    }
+}
+
+fn is_candidate(predicate: &Expression) -> bool {
+    let ExpressionKind::LogicalSubquery(subquery) = &predicate.kind else {
+        return false;
+    };
+    match &subquery.kind {
+        SubqueryKind::Exists { .. } => true,
+        SubqueryKind::Quantified {
+            left,
+            comparison,
+            all,
+        } => {
+            let known = matches!(
+                (comparison, all),
+                (Comparison::Equal, false) | (Comparison::NotEqual, true)
+            );
+            known
+                && left.iter().all(|value| {
+                    value.ty.kind != TypeKind::Json && is_movable(value) && !has_subquery(value)
+                })
+        }
+        SubqueryKind::Scalar | SubqueryKind::Row { .. } => false,
+    }
+}
+
+fn convert(mut input: Relation, predicates: Vec<Expression>) -> (Relation, Vec<Expression>) {
+    let mut kept = Vec::with_capacity(predicates.len());
+    let outer = produced(&input);
+    for predicate in predicates {
+        if !is_candidate(&predicate) || !is_movable(&predicate) {
+            kept.push(predicate);
+            continue;
+        }
+        let Expression { kind, ty, nullable } = predicate;
+        let ExpressionKind::LogicalSubquery(subquery) = kind else {
+            continue;
+        };
+        match join_of(*subquery, &outer) {
+            Ok(shape) => {
+                input = Relation::Join(Join {
+                    kind: shape.kind,
+                    left: Box::new(input),
+                    right: Box::new(shape.right),
+                    on: shape.on,
+                    lateral: false,
+                    straight: false,
+                    null_aware: shape.null_aware,
+                });
+            }
+            Err(subquery) => kept.push(Expression {
+                kind: ExpressionKind::LogicalSubquery(subquery),
+                ty,
+                nullable,
+            }),
+        }
+    }
+    (input, kept)
+}
+
+/// What a subquery becomes: the right side of a join and how it is joined.
+struct Shape {
+    kind: JoinKind,
+    right: Relation,
+    on: Vec<Expression>,
+    null_aware: Vec<(Expression, Expression)>,
+}
+
+/// The join that a subquery is, or the subquery back.
+fn join_of(subquery: Subquery, outer: &ColumnSet) -> Result<Shape, Box<Subquery>> {
+    let correlated = free_columns(&subquery.relation).intersects(outer);
+    let negated = match &subquery.kind {
+        SubqueryKind::Exists { negated } => {
+            // One that reads nothing of the outer rows is evaluated once, up to its first row.
+            if !correlated {
+                return Err(Box::new(subquery));
+            }
+            *negated
+        }
+        SubqueryKind::Quantified { all, .. } => *all,
+        SubqueryKind::Scalar | SubqueryKind::Row { .. } => return Err(Box::new(subquery)),
+    };
+    let pairs: Vec<(Expression, Expression)> = match &subquery.kind {
+        SubqueryKind::Quantified { left, .. } => left
+            .iter()
+            .zip(&subquery.columns)
+            .map(|(value, id)| {
+                let column = Expression::column(*id, value.ty.clone(), subquery.nullable);
+                (value.clone(), column)
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    let may_be_null = subquery.nullable || pairs.iter().any(|(value, _)| value.nullable);
+    let null_aware = negated && may_be_null && !pairs.is_empty();
+    if null_aware && (correlated || pairs.len() > 1) {
+        return Err(Box::new(subquery));
+    }
+    let (right, mut on) = if correlated {
+        let mut pulled = Pulled::default();
+        let exists = pairs.is_empty();
+        // The subquery stays as it is when it cannot be pulled apart.
+        let relation = pull(subquery.relation.clone(), outer, exists, &mut pulled);
+        let Some(relation) = relation.filter(|found| !free_columns(found).intersects(outer)) else {
+            return Err(Box::new(subquery));
+        };
+        let Pulled { on, computed } = pulled;
+        (relation, finished(on, pairs, &computed, null_aware))
+    } else {
+        let on = finished(Vec::new(), pairs.clone(), &[], null_aware);
+        if null_aware {
+            return Ok(Shape {
+                kind: JoinKind::NullAwareAnti,
+                right: subquery.relation,
+                on,
+                null_aware: pairs,
+            });
+        }
+        (subquery.relation, on)
+    };
+    if on.is_empty() {
+        on = Vec::new();
+    }
+    Ok(Shape {
+        kind: if negated { JoinKind::Anti } else { JoinKind::Semi },
+        right,
+        on,
+        null_aware: Vec::new(),
+    })
+}
+
+/// The condition of the join: the equalities of IN, then the correlated conditions.
+fn finished(
+    pulled: Vec<Expression>,
+    pairs: Vec<(Expression, Expression)>,
+    computed: &[Computed],
+    null_aware: bool,
+) -> Vec<Expression> {
+    let mut on = Vec::with_capacity(pairs.len() + pulled.len());
+    if !null_aware {
+        for (value, column) in pairs {
+            on.push(compare(Comparison::Equal, value, column));
+        }
+    }
+    on.extend(pulled);
+    let replacements: Vec<(ColumnId, &Expression)> = computed
+        .iter()
+        .map(|column| (column.id, &column.expression))
+        .collect();
+    if !replacements.is_empty() {
+        on.iter_mut()
+            .for_each(|predicate| substitute(predicate, &replacements));
+    }
+    on
+}
+
+/// What was taken out of a subquery.
+#[derive(Default)]
+struct Pulled {
+    /// Conditions that read outer columns.
+    on: Vec<Expression>,
+    /// Columns that read outer columns, in the order in which they are computed.
+    computed: Vec<Computed>,
+}
+
+/// Takes out of a subquery what reads columns of `outer`. `exists`: only whether there are rows
+/// matters.
+fn pull(
+    relation: Relation,
+    outer: &ColumnSet,
+    exists: bool,
+    pulled: &mut Pulled,
+) -> Option<Relation> {
+    let reads = |expression: &Expression| expression.columns().intersects(outer);
+    match relation {
+        Relation::Extend { input, columns } => {
+            let input = pull(*input, outer, exists, pulled)?;
+            let (moved, stay): (Vec<_>, Vec<_>) = columns
+                .into_iter()
+                .partition(|column| reads(&column.expression));
+            let pure = |column: &Computed| {
+                is_movable(&column.expression) && !has_subquery(&column.expression)
+            };
+            if !moved.iter().all(pure) {
+                return None;
+            }
+            pulled.computed.extend(moved);
+            if stay.is_empty() {
+                return Some(input);
+            }
+            Some(Relation::Extend {
+                input: Box::new(input),
+                columns: stay,
+            })
+        }
+        Relation::Sort {
+            input, limit: None, ..
+        } => pull(*input, outer, exists, pulled),
+        Relation::Limit {
+            input,
+            offset: 0,
+            count,
+        } if exists && count > 0 => pull(*input, outer, exists, pulled),
+        Relation::Aggregate(aggregate) if aggregate.purpose == Purpose::Distinct => {
+            pull(*aggregate.input, outer, exists, pulled)
+        }
+        Relation::Filter { input, predicates } => {
+            let input = pull(*input, outer, exists, pulled)?;
+            let stay = take_correlated(predicates, outer, pulled)?;
+            Some(input.filtered(stay))
+        }
+        Relation::Join(mut join) if !join.lateral => {
+            let left = pull(join.left.take(), outer, exists, pulled)?;
+            join.left = Box::new(left);
+            if join.kind == JoinKind::Inner {
+                let right = pull(join.right.take(), outer, exists, pulled)?;
+                join.right = Box::new(right);
+                join.on = take_correlated(std::mem::take(&mut join.on), outer, pulled)?;
+            }
+            Some(Relation::Join(join))
+        }
+        other => Some(other),
+    }
+}
+
+/// Moves the correlated ones of some conditions out; gives the others.
+fn take_correlated(
+    predicates: Vec<Expression>,
+    outer: &ColumnSet,
+    pulled: &mut Pulled,
+) -> Option<Vec<Expression>> {
+    let mut stay = Vec::with_capacity(predicates.len());
+    for predicate in predicates {
+        if !predicate.columns().intersects(outer) {
+            stay.push(predicate);
+        } else if has_subquery(&predicate) || !is_movable(&predicate) {
+            return None;
+        } else {
+            pulled.on.push(predicate);
+        }
+    }
+    Some(stay)
+}
