@@ -5,6 +5,7 @@
 
 pub mod bind;
 pub mod catalog;
+pub mod explain;
 pub mod expression;
 pub mod logical;
 pub mod options;

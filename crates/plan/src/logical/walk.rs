@@ -34,8 +34,16 @@ pub fn visit_expression_mut(
     with_stack(|| for_each_child_mut(expression, &mut |child| visit_expression_mut(child, visit)));
 }
 
+/// The direct operands of an expression, for walks that keep them.
+pub(crate) fn push_children<'e>(expression: &'e Expression, into: &mut Vec<&'e Expression>) {
+    for_each_child(expression, &mut |child| into.push(child));
+}
+
 /// The direct operands of an expression.
-pub(crate) fn for_each_child(expression: &Expression, visit: &mut dyn FnMut(&Expression)) {
+pub(crate) fn for_each_child<'e>(
+    expression: &'e Expression,
+    visit: &mut dyn FnMut(&'e Expression),
+) {
     match &expression.kind {
         ExpressionKind::Literal(_) | ExpressionKind::Column(_) | ExpressionKind::Parameter(_) => {}
         ExpressionKind::Call { arguments, .. } => arguments.iter().for_each(visit),

@@ -137,7 +137,7 @@ fn join_of(subquery: Subquery, outer: &ColumnSet) -> Result<Shape, Box<Subquery>
     if null_aware && (correlated || pairs.len() > 1) {
         return Err(Box::new(subquery));
     }
-    let (right, mut on) = if correlated {
+    let (right, on) = if correlated {
         let mut pulled = Pulled::default();
         let exists = pairs.is_empty();
         // The subquery stays as it is when it cannot be pulled apart.
@@ -159,9 +159,6 @@ fn join_of(subquery: Subquery, outer: &ColumnSet) -> Result<Shape, Box<Subquery>
         }
         (subquery.relation, on)
     };
-    if on.is_empty() {
-        on = Vec::new();
-    }
     Ok(Shape {
         kind: if negated { JoinKind::Anti } else { JoinKind::Semi },
         right,
@@ -216,6 +213,9 @@ fn pull(
     match relation {
         Relation::Extend { input, columns } => {
             let input = pull(*input, outer, exists, pulled)?;
+            if exists {
+                return Some(input);
+            }
             let (moved, stay): (Vec<_>, Vec<_>) = columns
                 .into_iter()
                 .partition(|column| reads(&column.expression));
@@ -246,15 +246,16 @@ fn pull(
             pull(*aggregate.input, outer, exists, pulled)
         }
         Relation::Filter { input, predicates } => {
-            let input = pull(*input, outer, exists, pulled)?;
+            // From here on columns may be read by what is taken out.
+            let input = pull(*input, outer, false, pulled)?;
             let stay = take_correlated(predicates, outer, pulled)?;
             Some(input.filtered(stay))
         }
         Relation::Join(mut join) if !join.lateral => {
-            let left = pull(join.left.take(), outer, exists, pulled)?;
+            let left = pull(join.left.take(), outer, false, pulled)?;
             join.left = Box::new(left);
             if join.kind == JoinKind::Inner {
-                let right = pull(join.right.take(), outer, exists, pulled)?;
+                let right = pull(join.right.take(), outer, false, pulled)?;
                 join.right = Box::new(right);
                 join.on = take_correlated(std::mem::take(&mut join.on), outer, pulled)?;
             }

@@ -32,7 +32,7 @@ fn limit_without_order_makes_no_more_groups() {
         "SELECT a, count(*) FROM t GROUP BY a HAVING count(*) > 1 LIMIT 10",
         "
         limit 0,10
-          filter: (#4 > 1)
+          filter: (#3 > 1)
             aggregate by t.a: count(0)
               scan t
         ",
@@ -96,7 +96,7 @@ fn distinct_values_are_grouped_first() {
     check(
         "SELECT count(DISTINCT a), max(a) FROM t",
         "
-        aggregate by: count(#6) max(#5)
+        aggregate by: count(#5) max(#6)
           aggregate by t.a: max(t.a)
             scan t
         ",
@@ -126,7 +126,7 @@ fn conditions_reach_the_scans() {
         "SELECT * FROM (SELECT a, count(*) n FROM t GROUP BY a) d WHERE a = 3 AND n > 1",
         "
         derived d (select #2)
-          filter: (#4 > 1)
+          filter: (#3 > 1)
             aggregate by t.a: count(0)
               scan t: (t.a = 3)
         ",

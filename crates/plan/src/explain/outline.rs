@@ -1,0 +1,599 @@
+//! The steps of a plan in MySQL's words, with the names of columns put back in.
+
+use crate::expression::{Expression, ExpressionKind, Subquery};
+use crate::logical::{visit_expression, with_stack};
+use crate::physical::{
+    AggregateCall, JoinKey, JoinKind, Operator, Plan, Purpose, QueryPlan, SetOperationKind,
+    SharedId, SharedSource,
+};
+use crate::text::{Names, call_text, expression_text, order_text};
+
+/// One line of the tree.
+pub(super) struct Step {
+    /// What is done.
+    pub(super) text: String,
+    /// Cost and rows, where they are thought to be known.
+    pub(super) estimate: Option<(f64, f64)>,
+    /// Why there is a temporary table.
+    pub(super) cause: Option<String>,
+    /// What it reads.
+    pub(super) inputs: Vec<Step>,
+}
+
+/// The steps of a plan; those behind the first are the subqueries of the select list.
+pub(super) fn outline(plan: &QueryPlan) -> Vec<Step> {
+    let mut outliner = Outliner {
+        plan,
+        seen: vec![false; plan.shared.len()],
+        beside: Vec::new(),
+    };
+    let described = outliner.plan(&plan.root);
+    let mut steps = vec![described.step];
+    steps.append(&mut outliner.beside);
+    steps
+}
+
+/// A step and the names of the columns that it gives.
+struct Described {
+    step: Step,
+    names: Vec<String>,
+    cost: f64,
+}
+
+struct Outliner<'p> {
+    plan: &'p QueryPlan,
+    /// Shared results that are printed already.
+    seen: Vec<bool>,
+    /// Subqueries of the select list of the query block at hand.
+    beside: Vec<Step>,
+}
+
+/// Names of columns by position.
+struct ByPosition<'n>(&'n [String]);
+
+impl Names for ByPosition<'_> {
+    fn column(&self, column: usize) -> String {
+        self.0
+            .get(column)
+            .cloned()
+            .unwrap_or_else(|| format!("column_{column}"))
+    }
+}
+
+/// What reading a table costs before its first row, and for each row: MySQL's in-memory figures.
+const SCAN_COST: f64 = 0.25;
+const ROW_COST: f64 = 0.1;
+
+fn step(text: impl Into<String>, cost: f64, rows: f64, inputs: Vec<Step>) -> Step {
+    Step {
+        text: text.into(),
+        estimate: Some((cost, rows)),
+        cause: None,
+        inputs,
+    }
+}
+
+impl Outliner<'_> {
+    fn plan(&mut self, plan: &Plan) -> Described {
+        with_stack(|| self.operator(plan))
+    }
+
+    fn operator(&mut self, plan: &Plan) -> Described {
+        let rows = plan.estimated_rows;
+        match &plan.operator {
+            Operator::Values { rows: values } => self.values(plan, values),
+            Operator::TableScan {
+                table,
+                alias,
+                columns,
+                predicate,
+            } => {
+                let names: Vec<String> = columns
+                    .iter()
+                    .map(|index| {
+                        let name = table.columns.get(*index).map(|column| column.name.as_str());
+                        format!("{alias}.{}", name.unwrap_or_default())
+                    })
+                    .collect();
+                let all = table.row_count as f64;
+                let cost = SCAN_COST + all * ROW_COST;
+                let scan = step(format!("Table scan on {alias}"), cost, all, Vec::new());
+                let scan = match predicate {
+                    Some(predicate) => self.filtered(scan, predicate, &names, cost, rows),
+                    None => scan,
+                };
+                Described {
+                    step: scan,
+                    names,
+                    cost,
+                }
+            }
+            Operator::SharedScan { shared, alias } => self.shared(*shared, alias, rows),
+            Operator::WorkingTable { shared, alias } => {
+                let cost = SCAN_COST + rows * ROW_COST;
+                Described {
+                    step: step(format!("Scan new records on {alias}"), cost, rows, Vec::new()),
+                    names: self.shared_names(*shared, alias),
+                    cost,
+                }
+            }
+            Operator::Filter { input, predicate } => {
+                let input = self.plan(input);
+                let step = self.filtered(input.step, predicate, &input.names, input.cost, rows);
+                Described { step, ..input }
+            }
+            Operator::Project { input, expressions } => {
+                let input = self.plan(input);
+                for expression in expressions {
+                    let found = self.subqueries(expression, "projection");
+                    self.beside.extend(found);
+                }
+                let names = texts(expressions, &input.names);
+                Described { names, ..input }
+            }
+            Operator::Limit {
+                input,
+                offset,
+                count,
+            } => {
+                let input = self.plan(input);
+                Described {
+                    step: limit_step(*offset, *count, input.cost, rows, input.step),
+                    ..input
+                }
+            }
+            Operator::Aggregate { .. } => self.aggregate(plan),
+            Operator::Sort { .. } => self.sort(plan),
+            Operator::SetOperation { .. } => self.set_operation(plan),
+            Operator::HashJoin { .. }
+            | Operator::NestedLoopJoin { .. }
+            | Operator::Apply { .. } => self.join(plan),
+            Operator::Block { input, table, .. } => {
+                let Some(table) = table else {
+                    return self.plan(input);
+                };
+                let names = table
+                    .columns
+                    .iter()
+                    .map(|column| format!("{}.{column}", table.alias))
+                    .collect();
+                let outer = std::mem::take(&mut self.beside);
+                let mut described = match &input.operator {
+                    Operator::Materialize { input, temporary } => {
+                        let input = self.plan(input);
+                        let cost = input.cost + rows * ROW_COST;
+                        let mut made = step("Materialize", input.cost, rows, vec![input.step]);
+                        made.cause = Some(temporary.cause.clone());
+                        let text = format!("Table scan on {}", table.alias);
+                        Described {
+                            step: step(text, cost, rows, vec![made]),
+                            names: Vec::new(),
+                            cost,
+                        }
+                    }
+                    _ => self.plan(input),
+                };
+                let inside = std::mem::replace(&mut self.beside, outer);
+                described.step.inputs.extend(inside);
+                Described { names, ..described }
+            }
+            Operator::Materialize { input, temporary } => {
+                let input = self.plan(input);
+                let cost = input.cost + rows * ROW_COST;
+                let mut made = step("Temporary table", input.cost, rows, vec![input.step]);
+                made.cause = Some(temporary.cause.clone());
+                Described {
+                    step: step("Table scan on <temporary>", cost, rows, vec![made]),
+                    names: input.names,
+                    cost,
+                }
+            }
+        }
+    }
+
+    fn values(&mut self, plan: &Plan, values: &[Vec<Expression>]) -> Described {
+        let rows = values.len() as f64;
+        let text = match values {
+            [] => "Zero rows (Impossible WHERE)",
+            _ => "Rows fetched before execution",
+        };
+        let names = match values {
+            [only] => texts(only, &[]),
+            _ => (0..plan.output.len())
+                .map(|index| format!("column_{index}"))
+                .collect(),
+        };
+        for value in values.iter().flatten() {
+            let found = self.subqueries(value, "projection");
+            self.beside.extend(found);
+        }
+        Described {
+            step: step(text, 0.0, rows, Vec::new()),
+            names,
+            cost: 0.0,
+        }
+    }
+
+    fn filtered(
+        &mut self,
+        input: Step,
+        predicate: &Expression,
+        names: &[String],
+        cost: f64,
+        rows: f64,
+    ) -> Step {
+        let text = format!("Filter: {}", expression_text(predicate, &ByPosition(names)));
+        let mut inputs = vec![input];
+        inputs.extend(self.subqueries(predicate, "condition"));
+        step(text, cost, rows, inputs)
+    }
+
+    /// The subqueries of an expression as steps.
+    fn subqueries(&mut self, expression: &Expression, place: &str) -> Vec<Step> {
+        let mut found: Vec<std::sync::Arc<Subquery>> = Vec::new();
+        visit_expression(expression, &mut |inner| {
+            if let ExpressionKind::Subquery(subquery) = &inner.kind {
+                found.push(subquery.clone());
+            }
+            true
+        });
+        found
+            .iter()
+            .map(|subquery| {
+                let how = if !subquery.parameters.is_empty() {
+                    "dependent"
+                } else if subquery.cacheable {
+                    "run only once"
+                } else {
+                    "uncacheable"
+                };
+                let outer = std::mem::take(&mut self.beside);
+                let plan = self.plan(&subquery.plan);
+                let inside = std::mem::replace(&mut self.beside, outer);
+                let mut inputs = vec![plan.step];
+                inputs.extend(inside);
+                Step {
+                    text: format!(
+                        "Select #{} (subquery in {place}; {how})",
+                        subquery.select_id
+                    ),
+                    estimate: None,
+                    cause: None,
+                    inputs,
+                }
+            })
+            .collect()
+    }
+
+    fn aggregate(&mut self, plan: &Plan) -> Described {
+        let Operator::Aggregate {
+            input,
+            keys,
+            aggregates,
+            rollup,
+            first_groups,
+            temporary,
+        } = &plan.operator
+        else {
+            return self.unknown();
+        };
+        let rows = plan.estimated_rows;
+        let input = self.plan(input);
+        let cost = input.cost + input.step.estimate.map_or(0.0, |(_, rows)| rows) * ROW_COST;
+        let by_position = ByPosition(&input.names);
+        let calls = aggregates.iter().map(|call| call_text(call, &by_position));
+        let mut names = texts(keys, &input.names);
+        names.extend(calls.clone());
+        let calls: Vec<String> = calls.collect();
+        if *rollup {
+            names.push("<rollup level>".to_owned());
+        }
+        let Some(temporary) = temporary else {
+            let text = format!("Aggregate: {}", calls.join(", "));
+            return Described {
+                step: step(text, cost, rows, vec![input.step]),
+                names,
+                cost,
+            };
+        };
+        let mut text = if *rollup {
+            format!("Group aggregate with rollup: {}", calls.join(", "))
+        } else if is_distinct(temporary.purpose, aggregates) {
+            "Temporary table with deduplication".to_owned()
+        } else {
+            "Aggregate using temporary table".to_owned()
+        };
+        if let Some(first) = first_groups {
+            text.push_str(&format!(", first {first} group(s)"));
+        }
+        let mut made = step(text, cost, rows, vec![input.step]);
+        made.cause = Some(temporary.cause.clone());
+        let cost = cost + rows * ROW_COST;
+        Described {
+            step: step("Table scan on <temporary>", cost, rows, vec![made]),
+            names,
+            cost,
+        }
+    }
+
+    fn sort(&mut self, plan: &Plan) -> Described {
+        let Operator::Sort {
+            input, keys, limit, ..
+        } = &plan.operator
+        else {
+            return self.unknown();
+        };
+        let rows = plan.estimated_rows;
+        let input = self.plan(input);
+        let mut text = format!("Sort: {}", order_text(keys, &ByPosition(&input.names)));
+        if let Some((offset, count)) = limit {
+            let wanted = offset.saturating_add(*count);
+            text.push_str(&format!(", limit input to {wanted} row(s) per chunk"));
+        }
+        let cost = input.cost + rows * ROW_COST;
+        let sorted = step(text, cost, rows, vec![input.step]);
+        Described {
+            step: match limit {
+                Some((offset, count)) => limit_step(*offset, *count, cost, rows, sorted),
+                None => sorted,
+            },
+            names: input.names,
+            cost,
+        }
+    }
+
+    fn set_operation(&mut self, plan: &Plan) -> Described {
+        let Operator::SetOperation {
+            kind,
+            all,
+            inputs,
+            temporary,
+        } = &plan.operator
+        else {
+            return self.unknown();
+        };
+        let rows = plan.estimated_rows;
+        let mut names = Vec::new();
+        let mut steps = Vec::with_capacity(inputs.len());
+        let mut cost = 0.0;
+        for (index, input) in inputs.iter().enumerate() {
+            let outer = std::mem::take(&mut self.beside);
+            let mut described = self.plan(input);
+            let inside = std::mem::replace(&mut self.beside, outer);
+            described.step.inputs.extend(inside);
+            cost += described.cost;
+            if index == 0 {
+                names = described.names.iter().map(|name| unqualified(name)).collect();
+            }
+            steps.push(described.step);
+        }
+        let word = match kind {
+            SetOperationKind::Union => "union",
+            SetOperationKind::Intersect => "intersect",
+            SetOperationKind::Except => "except",
+        };
+        let Some(temporary) = temporary else {
+            return Described {
+                step: step("Append", cost, rows, steps),
+                names,
+                cost,
+            };
+        };
+        let verb = word[..1].to_uppercase() + &word[1..];
+        let text = if *all {
+            format!("{verb} all materialize")
+        } else {
+            format!("{verb} materialize with deduplication")
+        };
+        let mut made = step(text, cost, rows, steps);
+        made.cause = Some(temporary.cause.clone());
+        let cost = cost + rows * ROW_COST;
+        let text = format!("Table scan on <{word} temporary>");
+        Described {
+            step: step(text, cost, rows, vec![made]),
+            names,
+            cost,
+        }
+    }
+
+    fn join(&mut self, plan: &Plan) -> Described {
+        let rows = plan.estimated_rows;
+        let (kind, left_plan, right_plan) = match &plan.operator {
+            Operator::HashJoin {
+                kind, left, right, ..
+            }
+            | Operator::NestedLoopJoin {
+                kind, left, right, ..
+            }
+            | Operator::Apply {
+                kind, left, right, ..
+            } => (*kind, left, right),
+            _ => return self.unknown(),
+        };
+        let left = self.plan(left_plan);
+        let right = self.plan(right_plan);
+        let mut both = left.names.clone();
+        both.extend(right.names.iter().cloned());
+        let cost = left.cost + right.cost + rows * ROW_COST;
+        let hash = |built: Step| {
+            let mut hash = step("Hash", 0.0, 0.0, vec![built]);
+            hash.estimate = None;
+            hash
+        };
+        let (text, condition, inputs) = match &plan.operator {
+            Operator::HashJoin {
+                keys,
+                residual,
+                build_left,
+                temporary,
+                ..
+            } => {
+                let keys: Vec<String> = keys
+                    .iter()
+                    .map(|key| key_text(key, &left.names, &right.names))
+                    .collect();
+                let text = format!("{} {}", hash_join_name(kind), keys.join(", "));
+                let (probe, built) = if *build_left {
+                    (right.step, left.step)
+                } else {
+                    (left.step, right.step)
+                };
+                let mut built = hash(built);
+                built.cause = Some(temporary.cause.clone());
+                (text, residual.as_ref(), vec![probe, built])
+            }
+            Operator::NestedLoopJoin {
+                condition,
+                temporary,
+                ..
+            } => {
+                let text = format!("{} (no condition)", hash_join_name(kind));
+                let mut built = hash(right.step);
+                built.cause = Some(temporary.cause.clone());
+                (text, condition.as_ref(), vec![left.step, built])
+            }
+            Operator::Apply { condition, .. } => {
+                let word = match kind {
+                    JoinKind::Inner => "inner join",
+                    JoinKind::Left => "left join",
+                    JoinKind::Semi => "semijoin",
+                    JoinKind::Anti | JoinKind::NullAwareAnti => "antijoin",
+                };
+                let text = format!("Nested loop {word}");
+                (text, condition.as_ref(), vec![left.step, right.step])
+            }
+            _ => return self.unknown(),
+        };
+        let mut text = text;
+        let mut inputs = inputs;
+        if let Some(condition) = condition {
+            let extra = expression_text(condition, &ByPosition(&both));
+            text.push_str(&format!(", extra conditions: {extra}"));
+            inputs.extend(self.subqueries(condition, "condition"));
+        }
+        Described {
+            step: step(text, cost, rows, inputs),
+            names: if kind.is_left_only() { left.names } else { both },
+            cost,
+        }
+    }
+
+    fn shared_names(&self, shared: SharedId, alias: &str) -> Vec<String> {
+        self.plan.shared.get(shared.0).map_or_else(Vec::new, |result| {
+            let columns = result.columns.iter();
+            columns.map(|column| format!("{alias}.{column}")).collect()
+        })
+    }
+
+    fn shared(&mut self, shared: SharedId, alias: &str, rows: f64) -> Described {
+        let names = self.shared_names(shared, alias);
+        let plan = self.plan;
+        let Some(result) = plan.shared.get(shared.0) else {
+            return self.unknown();
+        };
+        let printed = self
+            .seen
+            .get_mut(shared.0)
+            .is_none_or(|seen| std::mem::replace(seen, true));
+        let mut inputs = Vec::new();
+        let recursive = matches!(result.source, SharedSource::Recursive { .. });
+        let mut text = if recursive {
+            format!("Materialize recursive CTE {}", result.name)
+        } else {
+            format!("Materialize CTE {} if needed", result.name)
+        };
+        let mut cost = 0.0;
+        if printed {
+            text.push_str(" (query plan printed elsewhere)");
+        } else {
+            let outer = std::mem::take(&mut self.beside);
+            match &result.source {
+                SharedSource::Plan(source) => {
+                    let described = self.plan(source);
+                    cost = described.cost;
+                    inputs.push(described.step);
+                }
+                SharedSource::Recursive { seed, step, .. } => {
+                    let seed = self.plan(seed);
+                    let step = self.plan(step);
+                    cost = seed.cost + step.cost;
+                    inputs.push(seed.step);
+                    inputs.push(Step {
+                        text: "Repeat until convergence".to_owned(),
+                        estimate: None,
+                        cause: None,
+                        inputs: vec![step.step],
+                    });
+                }
+            }
+            inputs.extend(std::mem::replace(&mut self.beside, outer));
+        }
+        let mut made = step(text, cost, rows, inputs);
+        made.cause = Some(result.temporary.cause.clone());
+        let cost = cost + rows * ROW_COST;
+        Described {
+            step: step(format!("Table scan on {alias}"), cost, rows, vec![made]),
+            names,
+            cost,
+        }
+    }
+
+    /// What cannot be: a plan that names a result that it does not have.
+    fn unknown(&self) -> Described {
+        Described {
+            step: step("<unknown>", 0.0, 0.0, Vec::new()),
+            names: Vec::new(),
+            cost: 0.0,
+        }
+    }
+}
+
+fn texts(expressions: &[Expression], names: &[String]) -> Vec<String> {
+    expressions
+        .iter()
+        .map(|expression| expression_text(expression, &ByPosition(names)))
+        .collect()
+}
+
+fn limit_step(offset: u64, count: u64, cost: f64, rows: f64, input: Step) -> Step {
+    let text = if offset == 0 {
+        format!("Limit: {count} row(s)")
+    } else {
+        format!("Limit/Offset: {count}/{offset} row(s)")
+    };
+    step(text, cost, rows, vec![input])
+}
+
+/// Whether a grouping is a DISTINCT: of the select list, or of the values of an aggregate.
+fn is_distinct(purpose: Purpose, aggregates: &[AggregateCall]) -> bool {
+    purpose == Purpose::Distinct || (purpose == Purpose::Aggregate && aggregates.is_empty())
+}
+
+fn hash_join_name(kind: JoinKind) -> &'static str {
+    match kind {
+        JoinKind::Inner => "Inner hash join",
+        JoinKind::Left => "Left hash join",
+        JoinKind::Semi => "Hash semijoin",
+        JoinKind::Anti => "Hash antijoin",
+        JoinKind::NullAwareAnti => "Hash antijoin (null-aware)",
+    }
+}
+
+fn key_text(key: &JoinKey, left: &[String], right: &[String]) -> String {
+    format!(
+        "({} {} {})",
+        expression_text(&key.left, &ByPosition(left)),
+        if key.null_safe { "<=>" } else { "=" },
+        expression_text(&key.right, &ByPosition(right)),
+    )
+}
+
+/// A column's name without its table's.
+fn unqualified(name: &str) -> String {
+    match name.rsplit_once('.') {
+        Some((table, column)) if !table.contains([' ', '(']) && !column.contains([' ', ')']) => {
+            column.to_owned()
+        }
+        _ => name.to_owned(),
+    }
+}

@@ -1,0 +1,482 @@
+//! EXPLAIN in the traditional format: a row for each table, query block by query block (the manual,
+//! "EXPLAIN Output Format").
+
+use std::collections::VecDeque;
+
+use crate::expression::{Expression, ExpressionKind};
+use crate::logical::with_stack;
+use crate::physical::build::rows::selectivity;
+use crate::physical::{JoinKind, Operator, Plan, QueryPlan, SharedId, SharedSource};
+
+/// A row of the traditional format. What is `None` is shown as NULL.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExplainRow {
+    /// The number of the query block.
+    pub id: u64,
+    /// What kind of query block it is.
+    pub select_type: &'static str,
+    /// The table: an alias, `<derivedN>` or `<unionN,M>`.
+    pub table: Option<String>,
+    /// How it is read.
+    pub access: Option<&'static str>,
+    /// How many rows it is thought to have.
+    pub rows: Option<u64>,
+    /// How many percent of them its conditions are thought to leave.
+    pub filtered: Option<f64>,
+    /// What else is to be known.
+    pub extra: Option<String>,
+}
+
+/// The rows of the traditional format.
+pub fn traditional(plan: &QueryPlan) -> Vec<ExplainRow> {
+    let mut explainer = Explainer {
+        plan,
+        rows: Vec::new(),
+        waiting: VecDeque::new(),
+        seen: vec![false; plan.shared.len()],
+    };
+    explainer.query(&plan.root, 1, "PRIMARY");
+    while let Some((source, id, select_type)) = explainer.waiting.pop_front() {
+        explainer.query(source, id, select_type);
+    }
+    let mut rows = explainer.rows;
+    let first = rows.first().map(|row| row.id);
+    if rows.iter().all(|row| Some(row.id) == first) {
+        for row in &mut rows {
+            if row.select_type == "PRIMARY" {
+                row.select_type = "SIMPLE";
+            }
+        }
+    }
+    rows
+}
+
+struct Explainer<'p> {
+    plan: &'p QueryPlan,
+    rows: Vec<ExplainRow>,
+    /// Query blocks that come after the one at hand.
+    waiting: VecDeque<(&'p Plan, u64, &'static str)>,
+    /// Shared results that are explained already.
+    seen: Vec<bool>,
+}
+
+/// What is found of a query block.
+struct Block<'p> {
+    id: u64,
+    select_type: &'static str,
+    tables: Vec<Table>,
+    temporary: bool,
+    filesort: bool,
+    /// The set operation that it is, and nothing else.
+    arms: Option<&'p Plan>,
+}
+
+struct Table {
+    name: Option<String>,
+    rows: Option<u64>,
+    filtered: f64,
+    conditions: bool,
+    notes: Vec<String>,
+}
+
+impl<'p> Explainer<'p> {
+    /// A query block, or a set operation of several.
+    fn query(&mut self, plan: &'p Plan, id: u64, select_type: &'static str) {
+        let mut block = Block {
+            id: block_id(plan).unwrap_or(id),
+            select_type,
+            tables: Vec::new(),
+            temporary: false,
+            filesort: false,
+            arms: None,
+        };
+        self.visit(plan, &mut block);
+        match block.arms {
+            Some(arms) => self.arms(arms, &block),
+            None => self.finish(block),
+        }
+    }
+
+    fn finish(&mut self, mut block: Block<'_>) {
+        if block.tables.is_empty() {
+            block.tables.push(no_table("No tables used"));
+        }
+        let several = block.tables.len() > 1;
+        for (index, table) in block.tables.into_iter().enumerate() {
+            let mut notes = Vec::new();
+            if table.conditions {
+                notes.push("Using where".to_owned());
+            }
+            if index == 0 {
+                // The rows of a join are sorted once they are all there.
+                if block.temporary || (block.filesort && several) {
+                    notes.push("Using temporary".to_owned());
+                }
+                if block.filesort {
+                    notes.push("Using filesort".to_owned());
+                }
+            }
+            notes.extend(table.notes);
+            let is_table = table.name.is_some();
+            self.rows.push(ExplainRow {
+                id: block.id,
+                select_type: block.select_type,
+                access: is_table.then_some("ALL"),
+                table: table.name,
+                rows: table.rows,
+                filtered: is_table.then_some((table.filtered * 10_000.0).round() / 100.0),
+                extra: (!notes.is_empty()).then(|| notes.join("; ")),
+            });
+        }
+    }
+
+    /// The arms of a set operation, and its result.
+    fn arms(&mut self, plan: &'p Plan, block: &Block<'_>) {
+        let Operator::SetOperation {
+            kind,
+            inputs,
+            temporary,
+            ..
+        } = &plan.operator
+        else {
+            return;
+        };
+        let result = match kind {
+            crate::physical::SetOperationKind::Union => ("UNION", "UNION RESULT", "union"),
+            crate::physical::SetOperationKind::Intersect => {
+                ("INTERSECT", "INTERSECT RESULT", "intersect")
+            }
+            crate::physical::SetOperationKind::Except => ("EXCEPT", "EXCEPT RESULT", "except"),
+        };
+        let mut ids = Vec::with_capacity(inputs.len());
+        for (index, input) in inputs.iter().enumerate() {
+            let id = block_id(input).unwrap_or(block.id + index as u64);
+            ids.push(id.to_string());
+            let select_type = match (index, block.select_type) {
+                (0, own) => own,
+                (_, "DEPENDENT SUBQUERY" | "DEPENDENT UNION") => "DEPENDENT UNION",
+                _ => result.0,
+            };
+            with_stack(|| self.query(input, id, select_type));
+        }
+        if temporary.is_none() && !block.filesort {
+            return;
+        }
+        let last = self.rows.iter().map(|row| row.id).max().unwrap_or(0);
+        let mut extra = "Using temporary".to_owned();
+        if block.filesort {
+            extra.push_str("; Using filesort");
+        }
+        self.rows.push(ExplainRow {
+            id: last + 1,
+            select_type: result.1,
+            table: Some(format!("<{}{}>", result.2, ids.join(","))),
+            access: Some("ALL"),
+            rows: None,
+            filtered: None,
+            extra: Some(extra),
+        });
+    }
+
+    fn visit(&mut self, plan: &'p Plan, block: &mut Block<'p>) {
+        with_stack(|| self.operator(plan, block));
+    }
+
+    fn operator(&mut self, plan: &'p Plan, block: &mut Block<'p>) {
+        match &plan.operator {
+            Operator::Values { rows } => {
+                rows.iter()
+                    .flatten()
+                    .for_each(|value| self.subqueries(value));
+                if rows.is_empty() {
+                    block.tables.push(no_table("Impossible WHERE"));
+                }
+            }
+            Operator::TableScan {
+                table,
+                alias,
+                predicate,
+                ..
+            } => {
+                block.tables.push(Table {
+                    name: Some(alias.clone()),
+                    rows: Some(table.row_count),
+                    filtered: predicate.as_ref().map_or(1.0, selectivity),
+                    conditions: predicate.is_some(),
+                    notes: Vec::new(),
+                });
+                if let Some(predicate) = predicate {
+                    self.subqueries(predicate);
+                }
+            }
+            Operator::SharedScan { shared, .. } => self.shared(*shared, block),
+            Operator::WorkingTable { alias, .. } => block.tables.push(Table {
+                name: Some(alias.clone()),
+                rows: Some(whole(plan.estimated_rows)),
+                filtered: 1.0,
+                conditions: false,
+                notes: vec!["Recursive".to_owned()],
+            }),
+            Operator::Filter { input, predicate } => {
+                self.visit(input, block);
+                self.subqueries(predicate);
+                if !is_grouped(input)
+                    && let Some(table) = block.tables.last_mut()
+                    && table.name.is_some()
+                {
+                    table.conditions = true;
+                    table.filtered *= selectivity(predicate);
+                }
+            }
+            Operator::Project { input, expressions } => {
+                self.visit(input, block);
+                expressions
+                    .iter()
+                    .for_each(|expression| self.subqueries(expression));
+            }
+            Operator::Limit { input, .. } => self.visit(input, block),
+            Operator::Aggregate {
+                input,
+                keys,
+                aggregates,
+                temporary,
+                ..
+            } => {
+                self.visit(input, block);
+                block.temporary |= temporary.is_some();
+                keys.iter().for_each(|key| self.subqueries(key));
+                for argument in aggregates.iter().flat_map(|call| &call.arguments) {
+                    self.subqueries(argument);
+                }
+            }
+            Operator::Sort { input, keys, .. } => {
+                self.visit(input, block);
+                block.filesort = true;
+                keys.iter().for_each(|key| self.subqueries(&key.expression));
+            }
+            Operator::SetOperation { .. } => block.arms = Some(plan),
+            Operator::HashJoin { .. }
+            | Operator::NestedLoopJoin { .. }
+            | Operator::Apply { .. } => self.join(plan, block),
+            Operator::Block {
+                input,
+                select_id,
+                table,
+            } => {
+                if table.is_none() {
+                    return self.visit(input, block);
+                }
+                let rows = match &input.operator {
+                    Operator::Materialize { input, .. } => input,
+                    _ => input,
+                };
+                let id = *select_id as u64;
+                self.derived(rows, id, plan.estimated_rows, "DERIVED", block);
+            }
+            Operator::Materialize { input, .. } => {
+                self.visit(input, block);
+                block.temporary = true;
+            }
+        }
+    }
+
+    fn derived(
+        &mut self,
+        rows: &'p Plan,
+        id: u64,
+        estimate: f64,
+        select_type: &'static str,
+        block: &mut Block<'p>,
+    ) {
+        block.tables.push(derived_table(id, estimate));
+        self.waiting.push_back((rows, id, select_type));
+    }
+
+    fn shared(&mut self, shared: SharedId, block: &mut Block<'p>) {
+        let plan: &'p QueryPlan = self.plan;
+        let Some(result) = plan.shared.get(shared.0) else {
+            return;
+        };
+        let id = result.select_id as u64;
+        let known = self
+            .seen
+            .get_mut(shared.0)
+            .is_none_or(|seen| std::mem::replace(seen, true));
+        match &result.source {
+            SharedSource::Plan(source) => {
+                block.tables.push(derived_table(id, source.estimated_rows));
+                if !known {
+                    self.waiting.push_back((source, id, "DERIVED"));
+                }
+            }
+            SharedSource::Recursive { seed, step, .. } => {
+                let rows = seed.estimated_rows + step.estimated_rows;
+                block.tables.push(derived_table(id, rows));
+                if !known {
+                    self.waiting.push_back((seed, id, "DERIVED"));
+                    let step_id = block_id(step).unwrap_or(id + 1);
+                    self.waiting.push_back((step, step_id, "UNION"));
+                }
+            }
+        }
+    }
+
+    fn join(&mut self, plan: &'p Plan, block: &mut Block<'p>) {
+        let (kind, left, right, conditions, build_left) = match &plan.operator {
+            Operator::HashJoin {
+                kind,
+                left,
+                right,
+                residual,
+                build_left,
+                ..
+            } => {
+                if let Some(residual) = residual {
+                    self.subqueries(residual);
+                }
+                (*kind, left, right, true, *build_left)
+            }
+            Operator::NestedLoopJoin {
+                kind,
+                left,
+                right,
+                condition,
+                ..
+            } => {
+                if let Some(condition) = condition {
+                    self.subqueries(condition);
+                }
+                (*kind, left, right, condition.is_some(), true)
+            }
+            Operator::Apply {
+                left,
+                right,
+                condition,
+                ..
+            } => {
+                if let Some(condition) = condition {
+                    self.subqueries(condition);
+                }
+                self.visit(left, block);
+                self.lateral(right, block);
+                return;
+            }
+            _ => return,
+        };
+        // The side that the hash table is over is read first.
+        let (first, second) = if kind != JoinKind::Inner || build_left {
+            (left, right)
+        } else {
+            (right, left)
+        };
+        self.visit(first, block);
+        let before = block.tables.len();
+        self.visit(second, block);
+        let outer = block
+            .tables
+            .first()
+            .and_then(|table| table.name.clone())
+            .unwrap_or_default();
+        if let Some(table) = block.tables.get_mut(before) {
+            table.conditions |= conditions;
+            match kind {
+                JoinKind::Semi => table.notes.push(format!("FirstMatch({outer})")),
+                JoinKind::Anti | JoinKind::NullAwareAnti => {
+                    table.notes.push("Not exists".to_owned());
+                }
+                JoinKind::Inner | JoinKind::Left => {}
+            }
+            table.notes.push("Using join buffer (hash join)".to_owned());
+        }
+    }
+
+    /// A lateral derived table is made anew for every row before it.
+    fn lateral(&mut self, plan: &'p Plan, block: &mut Block<'p>) {
+        let before = block.tables.len();
+        let waiting = self.waiting.len();
+        self.visit(plan, block);
+        let names: Vec<String> = block.tables[before..]
+            .iter()
+            .filter_map(|table| table.name.clone())
+            .collect();
+        if let Some(table) = before
+            .checked_sub(1)
+            .and_then(|last| block.tables.get_mut(last))
+        {
+            let made_anew = names.join(",");
+            table.notes.push(format!("Rematerialize ({made_anew})"));
+        }
+        for (_, _, select_type) in self.waiting.iter_mut().skip(waiting) {
+            if *select_type == "DERIVED" {
+                *select_type = "DEPENDENT DERIVED";
+            }
+        }
+    }
+
+    /// Subqueries of an expression come after the query block that they stand in.
+    fn subqueries(&mut self, expression: &'p Expression) {
+        let mut stack = vec![expression];
+        while let Some(expression) = stack.pop() {
+            if let ExpressionKind::Subquery(subquery) = &expression.kind {
+                let select_type = if !subquery.parameters.is_empty() {
+                    "DEPENDENT SUBQUERY"
+                } else if subquery.cacheable {
+                    "SUBQUERY"
+                } else {
+                    "UNCACHEABLE SUBQUERY"
+                };
+                self.waiting
+                    .push_back((&subquery.plan, subquery.select_id as u64, select_type));
+                continue;
+            }
+            crate::logical::walk::push_children(expression, &mut stack);
+        }
+    }
+}
+
+fn derived_table(id: u64, estimate: f64) -> Table {
+    Table {
+        name: Some(format!("<derived{id}>")),
+        rows: Some(whole(estimate)),
+        filtered: 1.0,
+        conditions: false,
+        notes: Vec::new(),
+    }
+}
+
+fn no_table(note: &str) -> Table {
+    Table {
+        name: None,
+        rows: None,
+        filtered: 1.0,
+        conditions: false,
+        notes: vec![note.to_owned()],
+    }
+}
+
+/// MySQL never shows fewer than two rows of a table that it does not know yet.
+fn whole(rows: f64) -> u64 {
+    (rows.round() as u64).max(2)
+}
+
+/// The number of the query block that a plan marks itself as.
+fn block_id(plan: &Plan) -> Option<u64> {
+    match &plan.operator {
+        Operator::Block {
+            select_id,
+            table: None,
+            ..
+        } => Some(*select_id as u64),
+        Operator::Project { input, .. } => block_id(input),
+        _ => None,
+    }
+}
+
+/// Whether the rows of a plan are groups.
+fn is_grouped(plan: &Plan) -> bool {
+    match &plan.operator {
+        Operator::Aggregate { .. } => true,
+        Operator::Project { input, .. } | Operator::Filter { input, .. } => is_grouped(input),
+        _ => false,
+    }
+}
