@@ -8,6 +8,7 @@ use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, coercibility, has_collation};
 use crate::expression::{Comparison, Expression, ExpressionKind};
+use crate::logical::SubqueryKind;
 
 /// The type of a predicate once it is a value.
 pub(crate) fn truth_value() -> SqlType {
@@ -139,6 +140,11 @@ pub(crate) fn not(operand: Expression) -> Expression {
             ty: SqlType::boolean(),
             nullable,
         },
+        ExpressionKind::LogicalSubquery(mut subquery) if negate(&mut subquery.kind) => Expression {
+            kind: ExpressionKind::LogicalSubquery(subquery),
+            ty: SqlType::boolean(),
+            nullable,
+        },
         kind => Expression {
             kind: ExpressionKind::Not(Box::new(Expression {
                 kind,
@@ -148,6 +154,28 @@ pub(crate) fn not(operand: Expression) -> Expression {
             ty: SqlType::boolean(),
             nullable,
         },
+    }
+}
+
+/// Turns EXISTS, IN and their negations into their opposites; whether there is one.
+fn negate(kind: &mut SubqueryKind) -> bool {
+    match kind {
+        SubqueryKind::Exists { negated } => {
+            *negated = !*negated;
+            true
+        }
+        SubqueryKind::Quantified {
+            comparison, all, ..
+        } => {
+            *comparison = match (*comparison, *all) {
+                (Comparison::Equal, false) => Comparison::NotEqual,
+                (Comparison::NotEqual, true) => Comparison::Equal,
+                _ => return false,
+            };
+            *all = !*all;
+            true
+        }
+        SubqueryKind::Scalar | SubqueryKind::Row { .. } => false,
     }
 }
 
