@@ -28,11 +28,21 @@ impl FakeCatalog {
                     1,
                     "t",
                     1000,
-                    &[("a", int(), true), ("b", varchar(), true), ("id", int(), false)],
+                    &[
+                        ("a", int(), true),
+                        ("b", varchar(), true),
+                        ("id", int(), false),
+                    ],
                     &[&[2]],
                 ),
                 table(2, "u", 10, &[("a", int(), true), ("c", int(), true)], &[]),
-                table(3, "v", 100_000, &[("a", int(), false), ("d", text(), true)], &[]),
+                table(
+                    3,
+                    "v",
+                    100_000,
+                    &[("a", int(), false), ("d", text(), true)],
+                    &[],
+                ),
             ],
         }
     }

@@ -242,9 +242,7 @@ fn write_node(out: &mut dyn Write, expression: &Expression, names: &dyn Names) -
         ExpressionKind::Subquery(subquery) => {
             write_subquery(out, &subquery.kind, subquery.select_id, names)
         }
-        ExpressionKind::LogicalSubquery(subquery) => {
-            write_logical_subquery(out, subquery, names)
-        }
+        ExpressionKind::LogicalSubquery(subquery) => write_logical_subquery(out, subquery, names),
     }
 }
 

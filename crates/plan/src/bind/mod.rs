@@ -33,8 +33,8 @@ use crate::options::PlanOptions;
 use crate::physical::{ColumnOrigin, OutputColumn};
 
 pub(crate) use from::{conjunction, conjuncts};
-pub(crate) use types::compare as compare_expression;
 use scope::{Clause, Scope};
+pub(crate) use types::compare as compare_expression;
 use with::VisibleCte;
 
 /// Binds a query to a logical plan; see [`crate::bind_query`] for the way to a physical one.

@@ -123,8 +123,13 @@ fn junction(operands: Vec<Expression>, conjunction: bool) -> Expression {
 }
 
 /// Negation of a predicate.
-pub(crate) fn not(operand: Expression) -> Expression {
+pub(crate) fn not(mut operand: Expression) -> Expression {
     let nullable = operand.nullable;
+    if let ExpressionKind::LogicalSubquery(subquery) = &mut operand.kind
+        && negate(&mut subquery.kind)
+    {
+        return operand;
+    }
     match operand.kind {
         ExpressionKind::Not(inner) => *inner,
         ExpressionKind::InList {
@@ -137,11 +142,6 @@ pub(crate) fn not(operand: Expression) -> Expression {
                 list,
                 negated: !negated,
             },
-            ty: SqlType::boolean(),
-            nullable,
-        },
-        ExpressionKind::LogicalSubquery(mut subquery) if negate(&mut subquery.kind) => Expression {
-            kind: ExpressionKind::LogicalSubquery(subquery),
             ty: SqlType::boolean(),
             nullable,
         },

@@ -41,7 +41,12 @@ fn write_step(text: &mut String, step: &Step, indent: usize) {
     let _ = write!(text, "{{\n{:inner$}\"operation\": ", "");
     write_string(text, &step.text);
     if let Some((cost, rows)) = step.estimate {
-        let _ = write!(text, ",\n{:inner$}\"estimated_total_cost\": {}", "", number(cost));
+        let _ = write!(
+            text,
+            ",\n{:inner$}\"estimated_total_cost\": {}",
+            "",
+            number(cost)
+        );
         let _ = write!(text, ",\n{:inner$}\"estimated_rows\": {}", "", number(rows));
     }
     if let Some(cause) = &step.cause {

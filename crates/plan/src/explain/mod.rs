@@ -12,4 +12,3 @@ mod tree;
 pub use json::json;
 pub use traditional::{ExplainRow, traditional};
 pub use tree::tree;
-

@@ -112,7 +112,12 @@ impl Outliner<'_> {
             Operator::WorkingTable { shared, alias } => {
                 let cost = SCAN_COST + rows * ROW_COST;
                 Described {
-                    step: step(format!("Scan new records on {alias}"), cost, rows, Vec::new()),
+                    step: step(
+                        format!("Scan new records on {alias}"),
+                        cost,
+                        rows,
+                        Vec::new(),
+                    ),
                     names: self.shared_names(*shared, alias),
                     cost,
                 }
@@ -363,7 +368,11 @@ impl Outliner<'_> {
             described.step.inputs.extend(inside);
             cost += described.cost;
             if index == 0 {
-                names = described.names.iter().map(|name| unqualified(name)).collect();
+                names = described
+                    .names
+                    .iter()
+                    .map(|name| unqualified(name))
+                    .collect();
             }
             steps.push(described.step);
         }
@@ -473,16 +482,23 @@ impl Outliner<'_> {
         }
         Described {
             step: step(text, cost, rows, inputs),
-            names: if kind.is_left_only() { left.names } else { both },
+            names: if kind.is_left_only() {
+                left.names
+            } else {
+                both
+            },
             cost,
         }
     }
 
     fn shared_names(&self, shared: SharedId, alias: &str) -> Vec<String> {
-        self.plan.shared.get(shared.0).map_or_else(Vec::new, |result| {
-            let columns = result.columns.iter();
-            columns.map(|column| format!("{alias}.{column}")).collect()
-        })
+        self.plan
+            .shared
+            .get(shared.0)
+            .map_or_else(Vec::new, |result| {
+                let columns = result.columns.iter();
+                columns.map(|column| format!("{alias}.{column}")).collect()
+            })
     }
 
     fn shared(&mut self, shared: SharedId, alias: &str, rows: f64) -> Described {

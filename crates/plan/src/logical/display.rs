@@ -15,8 +15,10 @@ impl ColumnNames {
     fn collect(&mut self, relation: &Relation) {
         if let Relation::Scan(scan) = relation {
             for (index, column) in scan.table.columns.iter().enumerate() {
-                self.0
-                    .push((scan.first + index, format!("{}.{}", scan.alias, column.name)));
+                self.0.push((
+                    scan.first + index,
+                    format!("{}.{}", scan.alias, column.name),
+                ));
             }
         }
         relation.for_each_expression(&mut |expression| {
@@ -110,11 +112,7 @@ fn write_relation(
         .try_for_each(|input| write_relation(f, input, depth + 1, names))
 }
 
-fn write_line(
-    f: &mut fmt::Formatter<'_>,
-    relation: &Relation,
-    names: &ColumnNames,
-) -> fmt::Result {
+fn write_line(f: &mut fmt::Formatter<'_>, relation: &Relation, names: &ColumnNames) -> fmt::Result {
     let all = |predicates: &[Expression]| joined_text(predicates, " and ", names);
     match relation {
         Relation::Values { rows, .. } => writeln!(f, "values: {} rows", rows.len()),
@@ -178,7 +176,9 @@ fn write_line(
             }
             writeln!(f)
         }
-        Relation::Block { select_id, derived, .. } => match derived {
+        Relation::Block {
+            select_id, derived, ..
+        } => match derived {
             Some(derived) => writeln!(f, "derived {} (select #{select_id})", derived.alias),
             None => writeln!(f, "select #{select_id}"),
         },

@@ -84,11 +84,8 @@ fn in_two_steps(aggregate: &mut Aggregate, next_column: &mut ColumnId) {
     for (_, call) in &mut aggregate.aggregates {
         if !call.distinct {
             let id = new_column();
-            let read = Expression::column(
-                id,
-                call.signature.result.clone(),
-                call.signature.nullable,
-            );
+            let read =
+                Expression::column(id, call.signature.result.clone(), call.signature.nullable);
             let inner = AggregateCall {
                 arguments: std::mem::replace(&mut call.arguments, vec![read]),
                 ..call.clone()

@@ -3,10 +3,10 @@
 //! a table that is made once.
 
 use super::Rule;
+use crate::expression::{Expression, ExpressionKind};
 use crate::logical::{
     ColumnId, DerivedTable, Query, Relation, Shared, SharedRelation, visit_expression_mut,
 };
-use crate::expression::{Expression, ExpressionKind};
 use crate::options::PlanOptions;
 
 pub(super) struct InlineCommonTables;

@@ -57,9 +57,7 @@ fn is_chain(relation: &Relation) -> bool {
 
 fn flatten(relation: Relation, leaves: &mut Vec<Leaf>, predicates: &mut Vec<Expression>) {
     match relation {
-        Relation::Join(join)
-            if join.kind == JoinKind::Inner && !join.lateral && !join.straight =>
-        {
+        Relation::Join(join) if join.kind == JoinKind::Inner && !join.lateral && !join.straight => {
             with_stack(|| {
                 flatten(*join.left, leaves, predicates);
                 flatten(*join.right, leaves, predicates);
@@ -127,11 +125,7 @@ fn greedy(mut leaves: Vec<Leaf>, mut predicates: Vec<Expression>) -> Relation {
 }
 
 /// Whether a condition is an equality between two sides.
-fn connects(
-    predicate: &Expression,
-    left: &ColumnSet,
-    right: &ColumnSet,
-) -> bool {
+fn connects(predicate: &Expression, left: &ColumnSet, right: &ColumnSet) -> bool {
     use crate::expression::{Comparison, ExpressionKind};
     let ExpressionKind::Compare {
         comparison: Comparison::Equal | Comparison::NullSafeEqual,
@@ -142,9 +136,8 @@ fn connects(
         return false;
     };
     let (a, b) = (a.columns(), b.columns());
-    let within = |columns: &ColumnSet, side: &ColumnSet| {
-        !columns.is_empty() && columns.is_subset(side)
-    };
+    let within =
+        |columns: &ColumnSet, side: &ColumnSet| !columns.is_empty() && columns.is_subset(side);
     (within(&a, left) && within(&b, right)) || (within(&b, left) && within(&a, right))
 }
 

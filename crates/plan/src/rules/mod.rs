@@ -26,7 +26,10 @@ use crate::physical::build::is_never_true;
 /// A rule.
 trait Rule: Sync {
     /// Its name, for tests and people.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests run one rule by its name"))]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "tests run one rule by its name")
+    )]
     fn name(&self) -> &'static str;
 
     /// Whether `optimizer_switch` leaves it on.
@@ -127,9 +130,33 @@ fn has_subquery(expression: &Expression) -> bool {
 fn is_null_with(expression: &Expression, columns: &ColumnSet) -> bool {
     use crate::expression::Comparison;
     const STRICT: &[&str] = &[
-        "+", "-", "*", "/", "%", "div", "negate", "&", "|", "^", "<<", ">>", "~", "like", "abs",
-        "lower", "upper", "length", "char_length", "substring", "left", "right", "round", "floor",
-        "ceiling", "year", "month",
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "div",
+        "negate",
+        "&",
+        "|",
+        "^",
+        "<<",
+        ">>",
+        "~",
+        "like",
+        "abs",
+        "lower",
+        "upper",
+        "length",
+        "char_length",
+        "substring",
+        "left",
+        "right",
+        "round",
+        "floor",
+        "ceiling",
+        "year",
+        "month",
     ];
     let any = |operands: &[Expression]| {
         operands
@@ -157,7 +184,10 @@ fn is_null_with(expression: &Expression, columns: &ColumnSet) -> bool {
         } => STRICT.contains(&function.names()[0]) && any(arguments),
         ExpressionKind::InList { operand, .. } => is_null_with(operand, columns),
         ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
-            !operands.is_empty() && operands.iter().all(|operand| is_null_with(operand, columns))
+            !operands.is_empty()
+                && operands
+                    .iter()
+                    .all(|operand| is_null_with(operand, columns))
         }
         _ => false,
     })

@@ -3,8 +3,8 @@
 
 use super::{Rule, rejects_nulls};
 use crate::expression::Expression;
-use crate::options::PlanOptions;
 use crate::logical::{Query, Relation, produced, with_stack};
+use crate::options::PlanOptions;
 use crate::physical::JoinKind;
 
 pub(super) struct OuterToInner;
@@ -34,13 +34,19 @@ fn simplify(relation: &mut Relation, above: &[&Expression]) {
             all.extend(predicates.iter());
             simplify(input, &all);
         }
-        Relation::Extend { input, .. } | Relation::Sort { input, limit: None, .. } => {
+        Relation::Extend { input, .. }
+        | Relation::Sort {
+            input, limit: None, ..
+        } => {
             simplify(input, above);
         }
         Relation::Join(join) => {
             if join.kind == JoinKind::Left {
                 let inner = produced(&join.right);
-                if above.iter().any(|predicate| rejects_nulls(predicate, &inner)) {
+                if above
+                    .iter()
+                    .any(|predicate| rejects_nulls(predicate, &inner))
+                {
                     join.kind = JoinKind::Inner;
                 }
             }

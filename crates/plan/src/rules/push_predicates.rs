@@ -8,8 +8,7 @@ use mayfly_types::{CollationId, TypeKind};
 use super::{Rule, has_subquery, is_movable, substitute};
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::{
-    Aggregate, ColumnId, Computed, DerivedTable, Join, Query, Relation, produced,
-    with_stack,
+    Aggregate, ColumnId, Computed, DerivedTable, Join, Query, Relation, produced, with_stack,
 };
 use crate::options::PlanOptions;
 use crate::physical::{JoinKind, SetOperationKind};
@@ -52,8 +51,7 @@ impl Push {
                 self.down(*input, own)
             }
             Relation::Scan(mut scan) => {
-                let (inside, above) =
-                    split(predicates, |p| is_movable(p) && !has_subquery(p));
+                let (inside, above) = split(predicates, |p| is_movable(p) && !has_subquery(p));
                 scan.predicates.extend(inside);
                 Relation::Scan(scan).filtered(above)
             }

@@ -6,8 +6,8 @@ use mayfly_types::{SqlType, Value};
 use super::{Rule, is_never_true};
 use crate::bind::conjuncts;
 use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::options::PlanOptions;
 use crate::logical::{Query, Relation};
+use crate::options::PlanOptions;
 
 pub(super) struct SimplifyPredicates;
 

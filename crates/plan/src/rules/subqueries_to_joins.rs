@@ -160,7 +160,11 @@ fn join_of(subquery: Subquery, outer: &ColumnSet) -> Result<Shape, Box<Subquery>
         (subquery.relation, on)
     };
     Ok(Shape {
-        kind: if negated { JoinKind::Anti } else { JoinKind::Semi },
+        kind: if negated {
+            JoinKind::Anti
+        } else {
+            JoinKind::Semi
+        },
         right,
         on,
         null_aware: Vec::new(),

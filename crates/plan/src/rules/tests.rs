@@ -5,7 +5,10 @@ use crate::testing::rewritten;
 #[track_caller]
 fn check(sql: &str, expected: &str) {
     let found = rewritten(sql).to_string();
-    let lines: Vec<&str> = expected.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = expected
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     let margin = lines
         .iter()
         .map(|line| line.len() - line.trim_start().len())
@@ -317,6 +320,9 @@ fn orders_that_nobody_sees_and_needless_distinct_go() {
 
 #[test]
 fn constant_conditions_are_decided() {
-    check("SELECT a FROM t WHERE 1 = 1 AND (a = 2 OR 1 = 0)", "scan t: (t.a = 2)");
+    check(
+        "SELECT a FROM t WHERE 1 = 1 AND (a = 2 OR 1 = 0)",
+        "scan t: (t.a = 2)",
+    );
     check("SELECT a FROM t WHERE a = 2 AND 1 = 0", "scan t: false");
 }
