@@ -4,9 +4,9 @@
 //! partition pass took 134 ms with fresh memory and 36 ms with memory that had been used before,
 //! so blocks go back to a pool and out again, across statements and sessions.
 //!
-//! Blocks come in three size classes, so that a one-row table holds 4 KiB and a large table is not
-//! a million small pieces: a table takes blocks of the next class as it grows. A request above the
-//! largest class is an allocation of its own and is not kept.
+//! Blocks come in a few size classes, so that a one-row table holds 4 KiB and a large table is not
+//! a million small pieces: a table takes blocks of the next class as it grows. A request that fits
+//! no class is an allocation of its own and is not kept.
 //!
 //! A class cuts its blocks out of slabs of at most 64 blocks (a bitmap each). Slabs of the larger
 //! classes are 2 MiB, aligned, and advised to be huge pages: that makes even their first touch
@@ -34,11 +34,16 @@ pub enum SizeClass {
     Medium,
     /// 256 KiB: the unit of large tables and of temp-file I/O.
     Large,
+    /// 2 MiB, one huge page: strings of base tables, large hash tables. No table grows into it.
+    Huge,
 }
 
 impl SizeClass {
     /// All classes, smallest first.
-    pub const ALL: [Self; 3] = [Self::Small, Self::Medium, Self::Large];
+    pub const ALL: [Self; 4] = [Self::Small, Self::Medium, Self::Large, Self::Huge];
+
+    /// The classes that a growing table goes through.
+    pub const GROWING: [Self; 3] = [Self::Small, Self::Medium, Self::Large];
 
     /// The size of a block.
     pub const fn bytes(self) -> usize {
@@ -46,26 +51,31 @@ impl SizeClass {
             Self::Small => 4 << 10,
             Self::Medium => 32 << 10,
             Self::Large => 256 << 10,
+            Self::Huge => pages::HUGE_PAGE_BYTES,
         }
     }
 
-    /// The smallest class that holds `bytes`, if any does.
+    /// The smallest class that holds `bytes` without wasting more than half of a huge page.
     pub fn holding(bytes: usize) -> Option<Self> {
-        Self::ALL.into_iter().find(|class| class.bytes() >= bytes)
+        Self::ALL
+            .into_iter()
+            .find(|class| class.bytes() >= bytes)
+            .filter(|class| *class != Self::Huge || bytes >= pages::HUGE_PAGE_BYTES / 2)
     }
 
-    /// The class after this one; the largest is followed by itself.
+    /// The class that a growing table takes after this one.
     pub const fn next(self) -> Self {
         match self {
             Self::Small => Self::Medium,
             Self::Medium | Self::Large => Self::Large,
+            Self::Huge => Self::Huge,
         }
     }
 
     const fn slab_bytes(self) -> usize {
         match self {
             Self::Small => 256 << 10,
-            Self::Medium | Self::Large => pages::HUGE_PAGE_BYTES,
+            Self::Medium | Self::Large | Self::Huge => pages::HUGE_PAGE_BYTES,
         }
     }
 
@@ -106,7 +116,7 @@ struct ClassState {
 }
 
 struct PoolInner {
-    classes: [Mutex<ClassState>; 3],
+    classes: [Mutex<ClassState>; 4],
     idle_limit: AtomicU64,
     live_bytes: AtomicU64,
     empty_bytes: AtomicU64,
@@ -491,11 +501,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn blocks_never_overlap(steps in prop::collection::vec((0_usize..4, any::<prop::sample::Index>()), 1..300)) {
+        fn blocks_never_overlap(steps in prop::collection::vec((0_usize..5, any::<prop::sample::Index>()), 1..300)) {
             let (pool, budget) = pool(1 << 20);
             let mut held: Vec<(Block, u8)> = Vec::new();
             for (n, (what, at)) in steps.into_iter().enumerate() {
-                if what == 3 {
+                if what == SizeClass::ALL.len() {
                     if !held.is_empty() {
                         let (block, tag) = held.swap_remove(at.index(held.len()));
                         prop_assert_eq!(block.as_slice()[0], tag);

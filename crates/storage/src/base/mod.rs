@@ -1,13 +1,36 @@
-//! Base tables that live as long as the process: chunks of columns.
+//! Base tables that live as long as the process: chunks of columns, stored narrow (see [`chunk`]).
+//!
+//! A table holds as many chunks in memory as its budget allows; what comes after goes to a temporary
+//! file at once, and what is in memory follows when temporary tables need it. A scan reads such
+//! pieces back one at a time, into memory that it uses again for the next. Which chunks are in memory
+//! does not change from scan to scan unless the limits do: a scan from first to last gains nothing
+//! from keeping the pieces it has just read.
+//!
+//! Few rows at a time give small chunks, and a small chunk is merged with its neighbour as in a
+//! binary counter, so that a table of single-row inserts has few of them.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod chunk;
+mod encode;
+mod piece;
+mod scan;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mayfly_memory::Budget;
+use mayfly_memory::{Budget, TempFile};
 use mayfly_types::{Batch, PhysicalType, Result};
 
+use crate::error::user_error;
 use crate::table::{ColumnId, Table, TableScan, TableStatistics, TableWriter};
 use crate::temptable::Resources;
+use crate::temptable::reclaim::{Rank, Reclaim};
+use chunk::{CHUNK_ROWS, Chunk};
+use scan::ColumnarScan;
+
+/// A chunk is also full with so many bytes of strings in a column.
+const CHUNK_BYTES: usize = 16 << 20;
+
+/// What the user calls a table whose name is not known here.
+const TABLE_NAME: &str = "(base table)";
 
 /// Where a base table takes its memory and temporary space from.
 #[derive(Debug, Clone)]
@@ -23,113 +46,224 @@ pub struct BaseTableContext {
     pub batch_rows: usize,
 }
 
-/// A base table in columns.
+/// The chunks that a scan sees.
+type Snapshot = Arc<Vec<Arc<Chunk>>>;
+
 #[derive(Debug)]
-pub struct ColumnarTable {
+struct Inner {
     columns: Vec<PhysicalType>,
     context: BaseTableContext,
-    batches: Arc<Mutex<Arc<Vec<Batch>>>>,
+    chunks: Mutex<Snapshot>,
+    file: TempFile,
 }
+
+/// A base table in columns.
+#[derive(Debug)]
+pub struct ColumnarTable(Arc<Inner>);
 
 impl ColumnarTable {
     /// An empty table.
     pub fn new(context: BaseTableContext, columns: Vec<PhysicalType>) -> Self {
-        Self {
+        let inner = Arc::new(Inner {
             columns,
+            chunks: Mutex::default(),
+            file: context.resources.temp_space.file(&context.temp_space),
             context,
-            batches: Arc::default(),
-        }
+        });
+        let holder: Arc<dyn Reclaim> = inner.clone();
+        let holders = &inner.context.resources.registry.holders;
+        holders.add(Arc::downgrade(&holder));
+        Self(inner)
+    }
+}
+
+impl Inner {
+    fn snapshot(&self) -> Snapshot {
+        Arc::clone(&self.chunks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn snapshot(&self) -> Arc<Vec<Batch>> {
-        Arc::clone(&self.batches.lock().unwrap_or_else(PoisonError::into_inner))
+    fn encode(&self, batches: &[Batch]) -> Result<Arc<Chunk>> {
+        let chunk = encode::encode(&self.context, &self.file, &self.columns, batches);
+        let chunk = chunk.map_err(|error| user_error(&error, TABLE_NAME))?;
+        Ok(Arc::new(chunk))
+    }
+
+    /// All rows of two chunks as one, or `None` when they stay two.
+    fn merge(
+        self: &Arc<Self>,
+        first: &Arc<Chunk>,
+        second: &Arc<Chunk>,
+    ) -> Result<Option<Arc<Chunk>>> {
+        let bytes = |chunk: &Chunk| -> u64 {
+            chunk
+                .pieces()
+                .map(|piece| piece.usage())
+                .map(|(memory, file)| memory.max(file))
+                .sum()
+        };
+        let small = first.rows + second.rows <= CHUNK_ROWS
+            && bytes(first) + bytes(second) <= CHUNK_BYTES as u64;
+        // A chunk grows at least by half each time that it is copied.
+        if !small || first.rows / 2 > second.rows {
+            return Ok(None);
+        }
+        let chunks = Arc::new(vec![Arc::clone(first), Arc::clone(second)]);
+        let columns: Vec<ColumnId> = (0..self.columns.len()).map(ColumnId).collect();
+        let mut scan = ColumnarScan::new(self, chunks, &columns);
+        let mut batches = Vec::new();
+        while let Some(batch) = scan.next_batch()? {
+            batches.push(batch);
+        }
+        self.encode(&batches).map(Some)
+    }
+}
+
+impl Reclaim for Inner {
+    fn rank(&self) -> Rank {
+        Rank::BaseTable
+    }
+
+    fn memory(&self) -> &Budget {
+        &self.context.memory
+    }
+
+    fn reclaim(&self, wanted: u64) -> u64 {
+        let Ok(chunks) = self.chunks.try_lock().map(|chunks| Arc::clone(&chunks)) else {
+            return 0;
+        };
+        let mut freed = 0;
+        // The last first: the first chunks are read first by the next scan.
+        let pieces = chunks.iter().rev().flat_map(|chunk| chunk.pieces());
+        for piece in pieces {
+            if freed >= wanted {
+                break;
+            }
+            match piece.send_away(&self.file) {
+                Ok(bytes) => freed += bytes,
+                Err(_) => break,
+            }
+        }
+        freed
     }
 }
 
 impl Table for ColumnarTable {
     fn columns(&self) -> &[PhysicalType] {
-        &self.columns
+        &self.0.columns
     }
 
     fn statistics(&self) -> TableStatistics {
-        let rows = self
-            .snapshot()
-            .iter()
-            .map(|batch| batch.row_count() as u64)
-            .sum();
-        TableStatistics {
-            rows,
-            memory_bytes: self.context.memory.used(),
-            disk_bytes: 0,
+        let mut statistics = TableStatistics::default();
+        for chunk in self.0.snapshot().iter() {
+            statistics.rows += chunk.rows as u64;
+            for piece in chunk.pieces() {
+                let (memory, file) = piece.usage();
+                statistics.memory_bytes += memory;
+                statistics.disk_bytes += file;
+            }
         }
+        statistics
     }
 
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
-        let batches = self.snapshot();
-        Ok(Box::new(ColumnarScan {
-            batches,
-            columns: columns.to_vec(),
-            next: Arc::default(),
-        }))
+        let snapshot = self.0.snapshot();
+        Ok(Box::new(ColumnarScan::new(&self.0, snapshot, columns)))
     }
 
     fn writer(&self) -> Result<Box<dyn TableWriter>> {
         Ok(Box::new(ColumnarWriter {
-            table: Arc::clone(&self.batches),
-            rows: Vec::new(),
+            table: Arc::clone(&self.0),
+            chunks: Vec::new(),
+            pending: Vec::new(),
+            rows: 0,
+            bytes: 0,
         }))
     }
 
     fn truncate(&self) -> Result<()> {
-        *self.batches.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
+        let chunks = &self.0.chunks;
+        let old = std::mem::take(&mut *chunks.lock().unwrap_or_else(PoisonError::into_inner));
+        drop(old);
         Ok(())
-    }
-}
-
-struct ColumnarScan {
-    batches: Arc<Vec<Batch>>,
-    columns: Vec<ColumnId>,
-    next: Arc<AtomicUsize>,
-}
-
-impl TableScan for ColumnarScan {
-    fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let at = self.next.fetch_add(1, Ordering::Relaxed);
-        Ok(self.batches.get(at).map(|batch| {
-            let columns = self
-                .columns
-                .iter()
-                .map(|id| batch.column(id.0).clone())
-                .collect();
-            Batch::new(columns, batch.row_count())
-        }))
-    }
-
-    fn for_another_worker(&self) -> Box<dyn TableScan> {
-        Box::new(Self {
-            batches: Arc::clone(&self.batches),
-            columns: self.columns.clone(),
-            next: Arc::clone(&self.next),
-        })
     }
 }
 
 struct ColumnarWriter {
-    table: Arc<Mutex<Arc<Vec<Batch>>>>,
-    rows: Vec<Batch>,
+    table: Arc<Inner>,
+    /// Full chunks.
+    chunks: Vec<Arc<Chunk>>,
+    /// Rows of the next one.
+    pending: Vec<Batch>,
+    rows: usize,
+    bytes: usize,
+}
+
+impl ColumnarWriter {
+    fn seal(&mut self) -> Result<()> {
+        if self.rows > 0 {
+            self.chunks.push(self.table.encode(&self.pending)?);
+            self.pending.clear();
+            (self.rows, self.bytes) = (0, 0);
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of the longest column of strings.
+fn string_bytes(batch: &Batch) -> usize {
+    use arrow_array::cast::AsArray;
+    let of = |array: &arrow_array::ArrayRef| {
+        let strings = array.as_binary_view_opt()?;
+        Some(
+            strings
+                .views()
+                .iter()
+                .map(|view| *view as u32 as usize)
+                .sum(),
+        )
+    };
+    batch.columns().iter().filter_map(of).max().unwrap_or(0)
 }
 
 impl TableWriter for ColumnarWriter {
     fn append(&mut self, batch: &Batch) -> Result<()> {
-        if !batch.is_empty() {
-            self.rows.push(batch.clone());
+        let mut start = 0;
+        while start < batch.row_count() {
+            let mut count = (CHUNK_ROWS - self.rows).min(batch.row_count() - start);
+            let mut part = batch.slice(start, count);
+            let mut bytes = string_bytes(&part);
+            while bytes > CHUNK_BYTES && count > 1 {
+                count /= 2;
+                part = part.slice(0, count);
+                bytes = string_bytes(&part);
+            }
+            self.rows += count;
+            self.bytes += bytes;
+            self.pending.push(part);
+            if self.rows == CHUNK_ROWS || self.bytes >= CHUNK_BYTES {
+                self.seal()?;
+            }
+            start += count;
         }
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<()> {
-        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::make_mut(&mut table).extend(self.rows);
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.seal()?;
+        let table = &self.table;
+        let mut chunks = table.chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = chunks.to_vec();
+        for mut chunk in self.chunks {
+            while let Some(last) = all.last() {
+                let Some(merged) = table.merge(last, &chunk)? else {
+                    break;
+                };
+                all.pop();
+                chunk = merged;
+            }
+            all.push(chunk);
+        }
+        *chunks = Arc::new(all);
         Ok(())
     }
 }

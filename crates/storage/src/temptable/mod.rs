@@ -24,7 +24,7 @@ mod group_index;
 mod join_index;
 mod keys;
 mod partition;
-mod reclaim;
+pub(crate) mod reclaim;
 mod registry;
 mod rows;
 mod scan;
@@ -33,6 +33,8 @@ mod sorted;
 mod spec;
 mod store;
 mod table;
+
+pub(crate) use rows::hash_bytes;
 
 pub use context::{HashFunction, Resources, TempTableContext, TempTableOptions};
 pub use group_index::{GroupIndex, Groups};

@@ -79,7 +79,7 @@ pub(super) fn hash_long(bytes: &[u8], words: &mut impl Words) -> u64 {
 }
 
 /// The hash of any string; equals [`hash_inline`] of its view when it has one.
-pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
+pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
     if bytes.len() <= View::INLINE_MAX as usize {
         let mut view = [0; 16];
         view[0] = bytes.len() as u8;

@@ -28,7 +28,7 @@ pub(crate) use directory::{Directory, SharedBlock, is_source};
 pub(crate) use encode::{Encoder, Sources};
 pub(crate) use equality::{Resolver, RowKeys};
 pub(crate) use gather::Gather;
-pub(crate) use hash::KeyHasher;
+pub(crate) use hash::{KeyHasher, hash_bytes};
 pub(crate) use layout::{Cell, RowLayout, View};
 
 /// Asks the memory for the cache line at an address, which need not be valid.

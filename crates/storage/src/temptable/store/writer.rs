@@ -63,7 +63,7 @@ impl PartitionPlan {
         let open = (2 * writers.max(1) as u64) << bits;
         let fits =
             |class: &SizeClass| open.saturating_mul(class.bytes() as u64) <= memory_limit / 2;
-        let largest = SizeClass::ALL
+        let largest = SizeClass::GROWING
             .into_iter()
             .rev()
             .find(fits)
@@ -580,7 +580,7 @@ impl RowWriter {
         // Open blocks must not take all that there is.
         let open = 2 * self.plan.count() as u64;
         let fits = |class: &SizeClass| open * class.bytes() as u64 <= held.max(least) / 2;
-        let mut classes = SizeClass::ALL.into_iter().rev();
+        let mut classes = SizeClass::GROWING.into_iter().rev();
         let class = classes.find(fits).unwrap_or(SizeClass::Small);
         self.plan.largest = self.plan.largest.min(class);
         if held < least {
