@@ -9,33 +9,27 @@
     reason = "a program for developers"
 )]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use arrow_array::{ArrayRef, BinaryViewArray, Int64Array};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use mayfly_memory::{
-    BlockPool, Budget, BudgetKind, PoolOptions, StableRange, StableRanges, TempSpace,
-    TempSpaceOptions, io::SystemIo,
+    BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
+    io::SystemIo,
 };
 use mayfly_storage::{
-    Access, GroupIndex, JoinMatches, KeyColumn, KeyMode, Purpose, Registry, Resources, SortKey,
-    StatementOwner, TempTable, TempTableContext, TempTableOptions, TempTableSpec,
+    Access, BaseTableContext, ColumnId, ColumnarTable, GroupIndex, JoinMatches, KeyColumn, KeyMode,
+    Purpose, Registry, Resources, SortKey, StatementOwner, Table, TableScan, TempTable,
+    TempTableContext, TempTableOptions, TempTableSpec,
 };
 use mayfly_types::{Batch, CollationId, PhysicalType};
 
 const THREADS: usize = 2;
-const CHUNK_ROWS: usize = 64 << 10;
 const BATCH_ROWS: usize = 8192;
 const RUNS: usize = 7;
 const UNLIMITED: u64 = u64::MAX;
-
-/// A base table as it would be scanned: chunks whose buffers stay where they are, or do not.
-struct Base {
-    batches: Vec<Batch>,
-    _stable: Vec<StableRange>,
-}
 
 fn hex(number: u64, out: &mut Vec<u8>) {
     // As long and as random as SHA-1 in hexadecimal, much cheaper to make.
@@ -49,7 +43,7 @@ fn hex(number: u64, out: &mut Vec<u8>) {
     }
 }
 
-fn strings(rows: usize, text: impl Fn(usize, &mut Vec<u8>)) -> (ArrayRef, Buffer) {
+fn strings(rows: usize, text: impl Fn(usize, &mut Vec<u8>)) -> ArrayRef {
     let mut values = Vec::new();
     let mut views = Vec::with_capacity(rows);
     for row in 0..rows {
@@ -60,22 +54,30 @@ fn strings(rows: usize, text: impl Fn(usize, &mut Vec<u8>)) -> (ArrayRef, Buffer
         views.push(length as u128 | u128::from(prefix) << 32 | (start as u128) << 96);
     }
     let buffer = Buffer::from_vec(values);
-    let array = BinaryViewArray::new(ScalarBuffer::from(views), vec![buffer.clone()], None);
-    (Arc::new(array), buffer)
+    Arc::new(BinaryViewArray::new(
+        ScalarBuffer::from(views),
+        vec![buffer],
+        None,
+    ))
 }
 
-fn base(rows: usize, ranges: Option<&StableRanges>, kind: &str) -> Base {
-    let mut table = Base {
-        batches: Vec::new(),
-        _stable: Vec::new(),
+/// Article 0's table: a string and a number; `kind` says which strings.
+fn base(rows: usize, setup: &Setup, memory: Budget, kind: &str) -> ColumnarTable {
+    let context = BaseTableContext {
+        resources: setup.resources.clone(),
+        memory,
+        temp_space: Budget::unlimited(BudgetKind::TempSpace),
+        batch_rows: BATCH_ROWS,
     };
+    let table = ColumnarTable::new(context, vec![PhysicalType::Bytes, PhysicalType::Int64]);
     let distinct = rows as u64 * 95 / 100;
     let few: Vec<Vec<u8>> = (0..500)
         .map(|group| format!("{group:0>100}").into_bytes())
         .collect();
+    let mut writer = table.writer().unwrap();
     let mut start = 0;
     while start < rows {
-        let count = CHUNK_ROWS.min(rows - start);
+        let count = BATCH_ROWS.min(rows - start);
         let number = |row: usize| {
             let n = (start + row) as u64;
             if n < distinct {
@@ -84,31 +86,23 @@ fn base(rows: usize, ranges: Option<&StableRanges>, kind: &str) -> Base {
                 (n * 7919) % distinct
             }
         };
-        let (array, buffer) = match kind {
+        let strings = match kind {
             "few" => strings(count, |row, out| {
                 let group = (number(row).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) % 500;
                 out.extend_from_slice(&few[group as usize]);
             }),
             _ => strings(count, |row, out| hex(number(row), out)),
         };
-        if let Some(ranges) = ranges {
-            table
-                ._stable
-                .push(ranges.register(buffer.as_ptr() as usize, buffer.len()));
-        }
         let numbers: Int64Array = (0..count)
             .map(|row| {
                 Some((number(row).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as i64 % 100_000)
             })
             .collect();
-        let chunk = Batch::new(vec![array, Arc::new(numbers)], count);
-        for at in (0..count).step_by(BATCH_ROWS) {
-            table
-                .batches
-                .push(chunk.slice(at, BATCH_ROWS.min(count - at)));
-        }
+        let batch = Batch::new(vec![strings, Arc::new(numbers)], count);
+        writer.append(&batch).unwrap();
         start += count;
     }
+    writer.finish().unwrap();
     table
 }
 
@@ -137,10 +131,10 @@ impl Setup {
         }
     }
 
-    fn context(&self, table_limit: u64, all: u64) -> TempTableContext {
+    fn context(&self, table_limit: u64, memory: Budget) -> TempTableContext {
         TempTableContext::new(
             self.resources.clone(),
-            Budget::root(BudgetKind::Memory, "temptable_max_ram", all),
+            memory,
             Budget::unlimited(BudgetKind::TempSpace),
             StatementOwner::default(),
             TempTableOptions {
@@ -163,21 +157,25 @@ fn parallel(work: impl Fn() + Sync) {
     });
 }
 
-fn fill(table: &TempTable, batches: &[Batch], columns: &[usize]) {
-    let next = AtomicUsize::new(0);
+/// Gives every thread a cursor of one scan.
+fn parallel_scan(
+    base: &ColumnarTable,
+    columns: &[usize],
+    work: impl Fn(&mut dyn TableScan) + Sync,
+) {
+    let columns: Vec<_> = columns.iter().map(|column| ColumnId(*column)).collect();
+    let scan = Mutex::new(base.scan(&columns).unwrap());
     parallel(|| {
+        let mut scan = scan.lock().unwrap().for_another_worker();
+        work(&mut *scan);
+    });
+}
+
+fn fill(table: &TempTable, base: &ColumnarTable, columns: &[usize]) {
+    parallel_scan(base, columns, |scan| {
         let mut writer = table.writer();
-        loop {
-            let at = next.fetch_add(8, Ordering::Relaxed);
-            if at >= batches.len() {
-                break;
-            }
-            for batch in &batches[at..batches.len().min(at + 8)] {
-                let columns = columns.iter().map(|n| batch.column(*n).clone()).collect();
-                writer
-                    .append(&Batch::new(columns, batch.row_count()))
-                    .unwrap();
-            }
+        while let Some(batch) = scan.next_batch().unwrap() {
+            writer.append(&batch).unwrap();
         }
         writer.finish().unwrap();
     });
@@ -193,7 +191,7 @@ fn spec(columns: &[PhysicalType], access: Access) -> TempTableSpec {
 }
 
 /// COUNT(*) by string: partition, group, count. Returns groups, and milliseconds of both passes.
-fn headline(context: &TempTableContext, batches: &[Batch], mode: KeyMode) -> (usize, f64, f64) {
+fn headline(context: &TempTableContext, base: &ColumnarTable, mode: KeyMode) -> (usize, f64, f64) {
     let key = KeyColumn {
         column: 0,
         mode,
@@ -205,7 +203,7 @@ fn headline(context: &TempTableContext, batches: &[Batch], mode: KeyMode) -> (us
     )
     .unwrap();
     let start = Instant::now();
-    fill(&table, batches, &[0]);
+    fill(&table, base, &[0]);
     let filled = start.elapsed().as_secs_f64() * 1e3;
     let start = Instant::now();
     let queue = table.partitions();
@@ -231,23 +229,19 @@ fn headline(context: &TempTableContext, batches: &[Batch], mode: KeyMode) -> (us
     )
 }
 
-fn few_groups(context: &TempTableContext, batches: &[Batch], column: usize) -> usize {
+fn few_groups(context: &TempTableContext, base: &ColumnarTable, column: usize) -> usize {
     let ty = if column == 0 {
         PhysicalType::Bytes
     } else {
         PhysicalType::Int64
     };
-    let next = AtomicUsize::new(0);
     let total = AtomicUsize::new(0);
-    parallel(|| {
+    parallel_scan(base, &[column], |scan| {
         let mut index = GroupIndex::new(context, vec![ty], vec![KeyMode::Binary]).unwrap();
         let (mut ids, mut counts) = (Vec::new(), Vec::new());
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(batch) = batches.get(at) else { break };
-            let keys = [batch.column(column).clone()];
+        while let Some(batch) = scan.next_batch().unwrap() {
             index
-                .find_or_insert(&keys, batch.row_count(), &mut ids)
+                .find_or_insert(batch.columns(), batch.row_count(), &mut ids)
                 .unwrap();
             counts.resize(index.group_count(), 0_i64);
             for id in &ids {
@@ -259,7 +253,12 @@ fn few_groups(context: &TempTableContext, batches: &[Batch], column: usize) -> u
     total.into_inner()
 }
 
-fn sort(context: &TempTableContext, batches: &[Batch], offset: u64, limit: Option<u64>) -> usize {
+fn sort(
+    context: &TempTableContext,
+    base: &ColumnarTable,
+    offset: u64,
+    limit: Option<u64>,
+) -> usize {
     let key = |column| SortKey {
         column,
         mode: KeyMode::Binary,
@@ -271,7 +270,7 @@ fn sort(context: &TempTableContext, batches: &[Batch], offset: u64, limit: Optio
     };
     let types = [PhysicalType::Bytes, PhysicalType::Int64];
     let table = TempTable::create(context, spec(&types, access)).unwrap();
-    fill(&table, batches, &[0, 1]);
+    fill(&table, base, &[0, 1]);
     let mut scan = table.sorted(offset, limit).unwrap();
     let mut rows = 0;
     while let Some(batch) = scan.next_batch().unwrap() {
@@ -280,14 +279,14 @@ fn sort(context: &TempTableContext, batches: &[Batch], offset: u64, limit: Optio
     rows
 }
 
-fn join(context: &TempTableContext, batches: &[Batch]) -> usize {
+fn join(context: &TempTableContext, base: &ColumnarTable) -> usize {
     let keys = vec![KeyColumn::binary(0)];
     let table = TempTable::create(
         context,
         spec(&[PhysicalType::Bytes], Access::Hash(keys.clone())),
     )
     .unwrap();
-    fill(&table, batches, &[0]);
+    fill(&table, base, &[0]);
     let total = AtomicUsize::new(0);
     let probe_all =
         |index: &mayfly_storage::JoinIndex, batch: &Batch, matches: &mut JoinMatches| {
@@ -297,17 +296,16 @@ fn join(context: &TempTableContext, batches: &[Batch]) -> usize {
             }
         };
     if let Some(index) = table.join_index().unwrap() {
-        let next = AtomicUsize::new(0);
-        parallel(|| {
+        parallel_scan(base, &[0], |scan| {
             let mut matches = JoinMatches::default();
-            while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
-                probe_all(&index, batch, &mut matches);
+            while let Some(batch) = scan.next_batch().unwrap() {
+                probe_all(&index, &batch, &mut matches);
             }
         });
     } else {
         let probe =
             TempTable::create(context, spec(&[PhysicalType::Bytes], Access::Hash(keys))).unwrap();
-        fill(&probe, batches, &[0]);
+        fill(&probe, base, &[0]);
         let queue = mayfly_storage::PartitionQueue::pairs(&table, &probe);
         parallel(|| {
             let mut matches = JoinMatches::default();
@@ -369,60 +367,75 @@ fn main() {
         .unwrap_or(4_000_000);
     let filter = arguments.next().unwrap_or_default();
     let setup = Setup::new();
-    let stable = base(rows, Some(&setup.resources.stable), "hash");
-    let transient = base(rows, None, "hash");
-    let few = base(rows, Some(&setup.resources.stable), "few");
+    let elsewhere = Setup::new();
+    let unlimited = || Budget::unlimited(BudgetKind::Memory);
+    let table = base(rows, &setup, unlimited(), "hash");
+    // Its chunks are not known to stay where they are: their strings are copied.
+    let copied = base(rows, &elsewhere, unlimited(), "hash");
+    let few = base(rows, &setup, unlimited(), "few");
     let ci = KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI);
+    report("scan", &filter, || {
+        let total = AtomicUsize::new(0);
+        parallel_scan(&table, &[0, 1], |scan| {
+            while let Some(batch) = scan.next_batch().unwrap() {
+                total.fetch_add(batch.row_count(), Ordering::Relaxed);
+            }
+        });
+        (total.into_inner(), String::new())
+    });
     let limits = [
         ("in memory", UNLIMITED, UNLIMITED),
         ("64 MiB", UNLIMITED, 64 << 20),
         ("1 MiB a table, 8 MiB in all", 1 << 20, 8 << 20),
     ];
-    for (limit, table, all) in limits {
-        for (what, base, mode) in [
-            ("headline", &stable, KeyMode::Binary),
-            ("headline ai_ci", &stable, ci),
-            ("headline copied", &transient, KeyMode::Binary),
+    for (limit, table_limit, all) in limits {
+        let everything = Budget::root(BudgetKind::Memory, "temptable_max_ram", all);
+        // With a limit, base tables are under it too.
+        let limited = (all != UNLIMITED).then(|| {
+            let share = everything.child("base tables", all / 2);
+            base(rows, &setup, share, "hash")
+        });
+        let table = limited.as_ref().unwrap_or(&table);
+        let context = || {
+            everything.reset_peak();
+            setup.context(table_limit, everything.clone())
+        };
+        let peak = || format!("peak {} MiB", everything.peak() >> 20);
+        for (what, table, mode) in [
+            ("headline", table, KeyMode::Binary),
+            ("headline ai_ci", table, ci),
+            ("headline copied", &copied, KeyMode::Binary),
         ] {
             report(&format!("{what}, {limit}"), &filter, || {
-                let context = setup.context(table, all);
-                let (groups, fill, group) = headline(&context, &base.batches, mode);
-                let peak = context.memory().peak() >> 20;
+                let (groups, fill, group) = headline(&context(), table, mode);
                 (
                     groups,
-                    format!("fill {fill:.1} group {group:.1} peak {peak} MiB"),
+                    format!("fill {fill:.1} group {group:.1} {}", peak()),
                 )
             });
         }
         report(&format!("sort, {limit}"), &filter, || {
-            let context = setup.context(table, all);
-            let rows = sort(&context, &stable.batches, 0, None);
-            (rows, format!("peak {} MiB", context.memory().peak() >> 20))
+            (sort(&context(), table, 0, None), peak())
         });
         report(
             &format!("sort limit 10 offset 500000, {limit}"),
             &filter,
-            || {
-                let context = setup.context(table, all);
-                let rows = sort(&context, &stable.batches, 500_000, Some(10));
-                (rows, format!("peak {} MiB", context.memory().peak() >> 20))
-            },
+            || (sort(&context(), table, 500_000, Some(10)), peak()),
         );
         report(&format!("self-join, {limit}"), &filter, || {
-            let context = setup.context(table, all);
-            let rows = join(&context, &stable.batches);
-            (rows, format!("peak {} MiB", context.memory().peak() >> 20))
+            (join(&context(), table), peak())
         });
     }
-    let context = setup.context(UNLIMITED, UNLIMITED);
+    let context = setup.context(UNLIMITED, unlimited());
     report("500 groups of 100 bytes", &filter, || {
-        (few_groups(&context, &few.batches, 0), String::new())
+        (few_groups(&context, &few, 0), String::new())
     });
     report("100000 integer groups", &filter, || {
-        (few_groups(&context, &stable.batches, 1), String::new())
+        (few_groups(&context, &table, 1), String::new())
     });
     report("one-row table", &filter, || {
-        let row = stable.batches[0].slice(0, 1);
+        let mut scan = table.scan(&[ColumnId(0), ColumnId(1)]).unwrap();
+        let row = scan.next_batch().unwrap().unwrap().slice(0, 1);
         for _ in 0..1000 {
             let table = TempTable::create(
                 &context,
