@@ -11,6 +11,7 @@ mod count;
 mod exact_sum;
 mod extreme;
 mod group_concat;
+mod json;
 mod state;
 mod sum;
 #[cfg(test)]
@@ -139,6 +140,8 @@ pub const FUNCTIONS: &[&dyn AggregateFunction] = &[
     &variance::STDDEV_POP,
     &variance::STDDEV_SAMP,
     &group_concat::GroupConcat,
+    &json::JsonArrayAgg,
+    &json::JsonObjectAgg,
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static dyn AggregateFunction>> =

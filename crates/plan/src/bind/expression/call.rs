@@ -86,12 +86,47 @@ impl Binder<'_> {
                 let keys = arguments.iter().map(plain).collect::<Result<Vec<_>>>()?;
                 self.bind_grouping(&keys)?
             }
+            [_, _, _, ..] if is("json_value") => self.bind_json_value(arguments)?,
             [_, ..] if is("#match") => return Err(not_supported("MATCH ... AGAINST")),
             [column] if is("values") => self.bind_inserted_value(plain(column)?)?,
             [column] if is("default") => self.bind_default_of(plain(column)?)?,
             _ => return Ok(None),
         };
         Ok(Some(bound))
+    }
+
+    /// JSON_VALUE with clauses: the function takes them as a NULL of the type, and for an empty
+    /// result and for an error a word with a default.
+    fn bind_json_value(&mut self, arguments: &[FunctionArg]) -> Result<Expression> {
+        let null = || super::literal::null();
+        let mut bound = vec![
+            self.bind_expression(plain(&arguments[0])?)?,
+            self.bind_expression(plain(&arguments[1])?)?,
+            null(),
+            word("null"),
+            null(),
+            word("null"),
+            null(),
+        ];
+        for clause in &arguments[2..] {
+            let Expr::Function(call) = plain(clause)? else {
+                bound[2] = self.bind_expression(plain(clause)?)?;
+                continue;
+            };
+            let name = call.name.to_string();
+            let place = if name.contains("_ON_EMPTY") { 3 } else { 5 };
+            let response = ["error", "default"].into_iter().find(|response| {
+                name.to_ascii_lowercase()
+                    .contains(&format!("#{response}_on"))
+            });
+            bound[place] = word(response.unwrap_or("null"));
+            if let FunctionArguments::List(list) = &call.args
+                && let Some(default) = list.args.first()
+            {
+                bound[place + 1] = self.bind_expression(plain(default)?)?;
+            }
+        }
+        self.call_bound("json_value", bound)
     }
 
     /// VALUES(column): only INSERT … ON DUPLICATE KEY UPDATE gives it a value.
