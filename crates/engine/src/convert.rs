@@ -6,7 +6,7 @@ use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::i256;
 use arrow_schema::DataType;
-use mayfly_types::convert::{self, CastContext};
+use mayfly_types::convert::{self, CastContext, StoreContext};
 use mayfly_types::temporal::{DateTime, TimeZone};
 use mayfly_types::{
     CollationId, Diagnostics, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value,
@@ -24,26 +24,28 @@ pub(crate) struct Storing {
     ignore: bool,
     time_zone: TimeZone,
     current_date: DateTime,
+    table: String,
 }
 
 impl Storing {
     /// As the session's variables say. `ignore`: wrong values are adjusted with a warning even in
     /// strict mode.
-    pub(crate) fn new(session: &Session, ignore: bool) -> Result<Self> {
+    pub(crate) fn new(session: &Session, table: &str, ignore: bool) -> Self {
         let time_zone = session.options().time_zone.clone();
-        Ok(Self {
+        Self {
+            table: table.to_owned(),
             sql_mode: session.options().sql_mode,
             ignore,
             current_date: time_zone.local_of_unix(session.now()).unwrap_or(ZERO_DATE),
             time_zone,
-        })
+        }
     }
 
     /// With strict rules, whatever the session's.
-    pub(crate) fn strict(session: &Session) -> Result<Self> {
-        let mut storing = Self::new(session, false)?;
+    pub(crate) fn strict(session: &Session, table: &str) -> Self {
+        let mut storing = Self::new(session, table, false);
         storing.sql_mode = SqlMode(storing.sql_mode.0 | SqlMode::STRICT_ALL_TABLES.0);
-        Ok(storing)
+        storing
     }
 
     /// The mode.
@@ -66,7 +68,7 @@ impl Storing {
         diagnostics: &Diagnostics,
     ) -> Result<Value> {
         let context = self.context(column, row, diagnostics);
-        convert::cast_value(value, from, &column.ty, &context)
+        convert::store_value(value, from, &column.ty, &context)
     }
 
     /// Values as their column holds them.
@@ -78,7 +80,7 @@ impl Storing {
         diagnostics: &Diagnostics,
     ) -> Result<ArrayRef> {
         let context = self.context(column, 1, diagnostics);
-        convert::cast_array(values, from, &column.ty, &context)
+        convert::store_array(values, from, &column.ty, &context)
     }
 
     fn context<'a>(
@@ -86,14 +88,19 @@ impl Storing {
         column: &'a ColumnDefinition,
         row: u64,
         diagnostics: &'a Diagnostics,
-    ) -> CastContext<'a> {
-        let _ = (column, row, self.ignore);
-        CastContext {
-            sql_mode: self.sql_mode,
-            diagnostics,
-            time_zone: &self.time_zone,
-            current_date: self.current_date,
-            operand: "",
+    ) -> StoreContext<'a> {
+        StoreContext {
+            cast: CastContext {
+                sql_mode: self.sql_mode,
+                diagnostics,
+                time_zone: &self.time_zone,
+                current_date: self.current_date,
+                operand: "",
+            },
+            ignore: self.ignore,
+            table: &self.table,
+            column: &column.name,
+            row,
         }
     }
 }

@@ -302,7 +302,7 @@ impl Builder<'_> {
         if is_long {
             return Err(codes::ER_BLOB_CANT_HAVE_DEFAULT.with(&[&column.name]));
         }
-        let storing = Storing::strict(self.session)?;
+        let storing = Storing::strict(self.session, &self.table.name);
         let diagnostics = self.session.diagnostics();
         let stored = storing
             .value(&value, &ty, column, 1, diagnostics)

@@ -107,7 +107,7 @@ impl<'t> RowSink<'t> {
                     Ok((check.name.as_str(), bound))
                 })
                 .collect::<Result<_>>()?,
-            storing: Storing::new(session, ignore)?,
+            storing: Storing::new(session, &definition.name, ignore),
             writer: Some(table.storage().writer()?),
             unique: (!unique.is_empty()).then_some(unique),
             making: RowInMaking {
