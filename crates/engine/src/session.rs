@@ -257,6 +257,9 @@ impl Session {
             // What is left after the last statement: spaces and comments.
             Ok(Some(Err(syntax))) if syntax.kind == SyntaxErrorKind::Empty => return Ok(None),
             Ok(Some(Ok(parsed))) => parsed,
+            Ok(Some(Err(syntax))) if syntax.kind == mayfly_syntax::SyntaxErrorKind::Empty => {
+                return Ok(None);
+            }
             Ok(Some(Err(syntax))) => {
                 self.begin(sql);
                 let error = error::from_syntax(&syntax);
