@@ -344,6 +344,7 @@ impl Node for HashJoin {
                 .collect(),
             node: self,
             source,
+            hashes: Vec::new(),
             probing: None,
             matches: JoinMatches::default(),
             blanks: RefCell::default(),
@@ -402,7 +403,14 @@ enum Source {
 
 impl Source {
     /// The next probed rows, with their computed keys, and the index that they are looked up in.
-    fn next(&mut self, side: &Side, run: &RunContext) -> Result<Option<(Batch, Arc<JoinIndex>)>> {
+    /// Puts the hashes of their keys into `hashes` when they are known, else nothing.
+    fn next(
+        &mut self,
+        side: &Side,
+        hashes: &mut Vec<u64>,
+        run: &RunContext,
+    ) -> Result<Option<(Batch, Arc<JoinIndex>)>> {
+        hashes.clear();
         match self {
             Self::Nothing => Ok(None),
             Self::Streaming { index, input } => match input.next(run)? {
@@ -414,7 +422,7 @@ impl Source {
             },
             Self::Partitioned { queue, current } => loop {
                 if let Some((index, partition)) = current {
-                    if let Some(batch) = partition.read_next()? {
+                    if let Some(batch) = partition.read_next_hashed(hashes)? {
                         return Ok(Some((batch, Arc::clone(index))));
                     }
                     *current = None;
@@ -436,6 +444,8 @@ struct JoinCursor {
     /// The columns of the build side that are made.
     build_columns: Vec<usize>,
     source: Source,
+    /// Hashes of the keys of the probed rows, when they are known.
+    hashes: Vec<u64>,
     probing: Option<Probing>,
     matches: JoinMatches,
     blanks: RefCell<Blanks>,
@@ -480,7 +490,7 @@ impl Cursor for JoinCursor {
             }
             run.statement.check_interrupt()?;
             let node = Arc::clone(&self.node);
-            let Some((batch, index)) = self.source.next(&node.probe, run)? else {
+            let Some((batch, index)) = self.source.next(&node.probe, &mut self.hashes, run)? else {
                 return Ok(None);
             };
             if batch.is_empty() {
@@ -488,7 +498,7 @@ impl Cursor for JoinCursor {
             }
             match node.kind {
                 JoinKind::Inner | JoinKind::Left => {
-                    let probe = index.probe(&self.keys(&batch), batch.row_count());
+                    let probe = self.probe(&batch, &index);
                     self.probing = Some(Probing {
                         batch,
                         index,
@@ -514,6 +524,15 @@ impl JoinCursor {
             .iter()
             .map(|column| Arc::clone(batch.column(*column)))
             .collect()
+    }
+
+    fn probe(&self, batch: &Batch, index: &JoinIndex) -> JoinProbe {
+        let keys = self.keys(batch);
+        if self.hashes.is_empty() {
+            index.probe(&keys, batch.row_count())
+        } else {
+            index.probe_hashed(&keys, &self.hashes)
+        }
     }
 
     /// Pairs of rows as the join gives them.
@@ -657,10 +676,11 @@ impl JoinCursor {
         let keys = self.keys(&batch);
         let mut found = Vec::new();
         match &self.node.residual {
-            None => index.exists(&keys, rows, &mut found),
+            None if self.hashes.is_empty() => index.exists(&keys, rows, &mut found),
+            None => index.exists_hashed(&keys, &self.hashes, &mut found),
             Some(residual) => {
                 found.resize(rows, false);
-                let mut probe = index.probe(&keys, rows);
+                let mut probe = self.probe(&batch, index);
                 let limit = run.statement.options.batch_rows;
                 while index.next_matches(&mut probe, limit, &mut self.matches) {
                     run.statement.check_interrupt()?;

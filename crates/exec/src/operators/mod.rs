@@ -176,7 +176,7 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
             parameters,
             condition.as_ref(),
         ),
-        Operator::Block { input, .. } => build(input, run)?,
+        Operator::Block { input, .. } => build_for(input, wanted, run)?,
         Operator::Materialize { input, temporary } => {
             materialize::build(build(input, run)?, &plan.output, temporary)
         }

@@ -54,7 +54,9 @@ fn leads_to_join(mut plan: &Plan) -> bool {
     loop {
         plan = match &plan.operator {
             Operator::HashJoin { .. } => return true,
-            Operator::Filter { input, .. } | Operator::Limit { input, .. } => input,
+            Operator::Filter { input, .. }
+            | Operator::Limit { input, .. }
+            | Operator::Block { input, .. } => input,
             _ => return false,
         }
     }

@@ -7,7 +7,7 @@ use arrow_array::ArrayRef;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::context::TempTableContext;
-use super::rows::{Encoder, Gather, KeyHasher, Resolver, RowKeys, Sources};
+use super::rows::{AHEAD_ROWS, Encoder, Gather, KeyHasher, Resolver, RowKeys, Sources, prefetch};
 use super::slots::{Slot, Slots};
 use super::spec::{KeyColumn, KeyMode};
 use super::store::{RowWriter, Store, StoreRef};
@@ -39,6 +39,15 @@ impl Groups {
         let mut ids = Vec::with_capacity(rows.len());
         let mut first_rows: Vec<u32> = Vec::with_capacity(rows.len().min(1 << 16));
         for (index, row) in rows.iter().enumerate() {
+            if index % AHEAD_ROWS == 0 {
+                for row in rows.iter().skip(index).take(AHEAD_ROWS) {
+                    if let Some(group) = slots.candidate(header(*row)) {
+                        let first = rows[first_rows[group as usize] as usize];
+                        // SAFETY: both are rows of the layout, with their values in memory.
+                        unsafe { keys.prefetch_values(first, values, *row, values) };
+                    }
+                }
+            }
             let hash = header(*row);
             // SAFETY: both are rows of the layout of `keys`, with their values in memory.
             let equal = |group: u32| unsafe {
@@ -86,6 +95,8 @@ impl Groups {
 
 /// Rows that are looked up at once.
 const RUN_ROWS: usize = 1024;
+/// Fewer groups are in the cache anyway.
+const ASK_AHEAD_GROUPS_MIN: usize = 8 << 10;
 
 /// Groups batches as they come, in memory: gives each distinct key a number, counted from 0.
 ///
@@ -217,6 +228,10 @@ impl GroupIndex {
                 encoder.write(&store.layout, start, count, Some(hashes), scratch);
             }
             for index in 0..count {
+                if index % AHEAD_ROWS == 0 && self.rows.len() >= ASK_AHEAD_GROUPS_MIN {
+                    let hashes = &hashes[start + index..start + count.min(index + AHEAD_ROWS)];
+                    self.ask_ahead(hashes);
+                }
                 let row = scratch.wrapping_add(index * width);
                 let incoming = self.sources.resolver(&store.directory);
                 let (keys, rows) = (&self.keys, &self.rows);
@@ -238,6 +253,18 @@ impl GroupIndex {
             start += count;
         }
         Ok(row_count)
+    }
+
+    /// Asks the memory for slots, then for the rows that they name.
+    fn ask_ahead(&self, hashes: &[u64]) {
+        for hash in hashes {
+            self.slots.prefetch(*hash);
+        }
+        for hash in hashes {
+            if let Some(group) = self.slots.candidate(*hash) {
+                prefetch(self.rows[group as usize]);
+            }
+        }
     }
 
     #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]

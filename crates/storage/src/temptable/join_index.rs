@@ -4,6 +4,7 @@
 //! each row to the next one of the same key. Looking up a batch goes in steps over many rows at a
 //! time, each step asking the memory for what the next one needs, so that cache misses overlap.
 
+use std::ptr::null;
 use std::sync::{Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
@@ -11,7 +12,9 @@ use mayfly_memory::Reservation;
 use mayfly_types::Result;
 
 use super::partition::{Partition, PartitionRows};
-use super::rows::{Encoder, Gather, KeyHasher, Resolver, RowKeys, RowLayout, Sources, prefetch};
+use super::rows::{
+    AHEAD_ROWS, Encoder, Gather, KeyHasher, Resolver, RowKeys, RowLayout, Sources, prefetch,
+};
 use super::slots::{Slot, Slots};
 use super::spec::KeyColumn;
 use super::store::{Part, PartitionPlan, StoreRef};
@@ -240,6 +243,23 @@ impl JoinIndex {
         }
     }
 
+    /// As [`Self::probe`], with the hashes of the keys that
+    /// [`Partition::read_next_hashed`] gave with them.
+    pub fn probe_hashed(&self, keys: &[ArrayRef], hashes: &[u64]) -> JoinProbe {
+        JoinProbe {
+            first: self.first_matches_hashed(keys, hashes),
+            row: 0,
+            next: None,
+        }
+    }
+
+    /// As [`Self::exists`], with the hashes of the keys.
+    pub fn exists_hashed(&self, keys: &[ArrayRef], hashes: &[u64], found: &mut Vec<bool>) {
+        let first = self.first_matches_hashed(keys, hashes);
+        found.clear();
+        found.extend(first.iter().map(|row| *row != NONE));
+    }
+
     /// Puts the next matches, at most `limit`, into `matches` (cleared first). False when there
     /// were none left.
     pub fn next_matches(
@@ -276,21 +296,30 @@ impl JoinIndex {
         );
     }
 
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn first_matches(&self, keys: &[ArrayRef], row_count: usize) -> Vec<u32> {
+        if self.rows.is_empty() {
+            return vec![NONE; row_count];
+        }
+        let mut hashes = Vec::new();
+        self.hasher.hash(keys, row_count, &mut hashes);
+        self.first_matches_hashed(keys, &hashes)
+    }
+
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn first_matches_hashed(&self, keys: &[ArrayRef], hashes: &[u64]) -> Vec<u32> {
+        let row_count = hashes.len();
         let mut first = Vec::with_capacity(row_count);
         if self.rows.is_empty() {
             first.resize(row_count, NONE);
             return first;
         }
-        let mut hashes = Vec::new();
-        self.hasher.hash(keys, row_count, &mut hashes);
         let directory = &self.store.directory;
         let mut sources = Sources::transient_only();
         let encoder = Encoder::new(keys, &mut sources, directory);
         let (stored, incoming) = (Resolver::stored(directory), sources.resolver(directory));
         let width = self.lookup.width;
         let mut scratch = vec![0_u64; RUN_ROWS.min(row_count) * width / 8];
+        let mut candidates = Vec::with_capacity(RUN_ROWS.min(row_count));
         let mut start = 0;
         while start < row_count {
             let count = RUN_ROWS.min(row_count - start);
@@ -304,13 +333,28 @@ impl JoinIndex {
             for hash in hashes {
                 self.table(*hash).prefetch(*hash);
             }
+            candidates.clear();
             for hash in hashes {
-                if let Some(row) = self.table(*hash).candidate(*hash) {
-                    prefetch(self.rows[row as usize]);
-                }
+                let candidate = self.table(*hash).candidate(*hash);
+                let row = candidate.map(|row| self.rows[row as usize]);
+                candidates.push(row.unwrap_or(null()));
+                prefetch(row.unwrap_or(null()));
             }
+            let looked_up =
+                |index: usize| scratch.as_ptr().cast::<u8>().wrapping_add(index * width);
             for (index, hash) in hashes.iter().enumerate() {
-                let row = scratch.as_ptr().cast::<u8>().wrapping_add(index * width);
+                if index % AHEAD_ROWS == 0 {
+                    let ahead = candidates.iter().enumerate().skip(index).take(AHEAD_ROWS);
+                    for (index, candidate) in ahead.filter(|(_, row)| !row.is_null()) {
+                        let row = looked_up(index);
+                        // SAFETY: a candidate is a row of the table, `row` one of the lookup
+                        // layout; values are in memory.
+                        unsafe {
+                            self.keys.prefetch_values(*candidate, stored, row, incoming);
+                        }
+                    }
+                }
+                let row = looked_up(index);
                 // SAFETY: `row` is a row of the lookup layout, the others of the table's; values
                 // are in memory.
                 let found = unsafe {
@@ -389,7 +433,21 @@ impl Builder<'_> {
         let mut slots = Slots::new(chain.len(), &store.pool, &store.memory)?;
         let values = Resolver::stored(&store.directory);
         let mut has_null_key = false;
-        for number in start..start + chain.len() as u32 {
+        let end = start + chain.len() as u32;
+        for number in start..end {
+            if (number - start) as usize % AHEAD_ROWS == 0 {
+                for ahead in number..end.min(number + AHEAD_ROWS as u32) {
+                    let row = self.rows[ahead as usize];
+                    // SAFETY: rows of the store's layout with their values in memory.
+                    unsafe {
+                        let header = row.cast::<u64>().read_unaligned();
+                        if let Some(other) = slots.candidate(header) {
+                            let other = self.rows[other as usize];
+                            self.keys.prefetch_values(other, values, row, values);
+                        }
+                    }
+                }
+            }
             let row = self.rows[number as usize];
             // SAFETY: rows of the store's layout with their values in memory; a row starts with
             // its header.

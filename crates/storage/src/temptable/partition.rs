@@ -16,7 +16,7 @@ use mayfly_types::{Batch, Result};
 use super::group_index::Groups;
 use super::join_index::JoinIndex;
 use super::reclaim::{Rank, Reclaim};
-use super::rows::{Gather, RowKeys};
+use super::rows::{Gather, HASH_MASK, RowKeys};
 use super::store::{LoadedBlock, LoadedValues, Part, PartitionPlan, RowWriter, StoreRef};
 use super::table::{TempTable, Written, reclaim_parts};
 
@@ -431,6 +431,22 @@ impl Partition {
         let batch = self.gather_rows(&columns, rows);
         self.reading.given += batch.row_count();
         Ok(Some(batch))
+    }
+
+    /// As [`Self::read_next`], with the hash of each row's key: what
+    /// [`JoinIndex::probe_hashed`] takes, so that keys are not hashed twice.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub fn read_next_hashed(&mut self, hashes: &mut Vec<u64>) -> Result<Option<Batch>> {
+        let batch = self.read_next()?;
+        hashes.clear();
+        if let Some(batch) = &batch {
+            let end = self.reading.given;
+            let rows = &self.reading.pending[end - batch.row_count()..end];
+            // SAFETY: a row starts with its header, and these were just read.
+            let header = |row: &*const u8| unsafe { row.cast::<u64>().read_unaligned() };
+            hashes.extend(rows.iter().map(|row| header(row) & HASH_MASK));
+        }
+        Ok(batch)
     }
 
     /// Which rows are of one key: numbers the groups in the order of their first rows. Of a

@@ -103,9 +103,15 @@ impl Slots {
     /// A number that may be of the key of a hash: for asking the memory for what it stands for.
     #[inline(always)]
     pub(crate) fn candidate(&self, header: u64) -> Option<u32> {
-        let slot = self.slots()[self.start(header)];
+        let slots = self.slots();
+        let start = self.start(header);
         let tag = (header >> 16) as u32;
-        (slot as u32 != 0 && (slot >> 32) as u32 == tag).then(|| slot as u32 - 1)
+        // Few searches go further than a cache line.
+        (start..start + 8)
+            .map(|at| slots[at & (slots.len() - 1)])
+            .take_while(|slot| *slot as u32 != 0)
+            .find(|slot| (slot >> 32) as u32 == tag)
+            .map(|slot| slot as u32 - 1)
     }
 
     /// Puts a number into a slot that [`Self::find`] found vacant.

@@ -5,6 +5,7 @@ use mayfly_types::PhysicalType;
 use super::collated::CollatedKeys;
 use super::directory::{Directory, TRANSIENT_MASK, is_transient};
 use super::layout::{Cell, RowLayout, View};
+use super::prefetch;
 use crate::temptable::spec::{KeyColumn, KeyMode};
 
 /// Where the long values of a row are.
@@ -76,6 +77,8 @@ pub(crate) struct RowKeys {
     keys: Vec<Key>,
     /// The cells of the only key, when it is a string compared by bytes.
     single_bytes: Option<(Cell, Cell)>,
+    /// The cells of the first key that is a string.
+    first_string: Option<(Cell, Cell)>,
 }
 
 impl RowKeys {
@@ -134,7 +137,15 @@ impl RowKeys {
             ] => Some((*cell, *other)),
             _ => None,
         };
-        Self { keys, single_bytes }
+        let first_string = keys
+            .iter()
+            .find(|key| key.cell.ty == PhysicalType::Bytes)
+            .map(|key| (key.cell, key.other));
+        Self {
+            keys,
+            single_bytes,
+            first_string,
+        }
     }
 
     /// The modes of the keys, for hashing.
@@ -164,6 +175,35 @@ impl RowKeys {
         self.keys
             .iter()
             .any(|key| !key.null_safe && unsafe { key.other.is_null(row) })
+    }
+
+    /// Asks the memory for what [`Self::equal`] is about to read beside the rows themselves.
+    ///
+    /// # Safety
+    /// As for [`Self::equal`].
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    #[inline]
+    pub(crate) unsafe fn prefetch_values(
+        &self,
+        a: *const u8,
+        a_values: Resolver<'_>,
+        b: *const u8,
+        b_values: Resolver<'_>,
+    ) {
+        let Some((cell, other)) = &self.first_string else {
+            return;
+        };
+        // SAFETY: both are rows of their layouts, as the caller promises.
+        let (a, b) = unsafe { (cell.view(a), other.view(b)) };
+        // Of a NULL or of another length or beginning nothing more is read (as bytes, at least).
+        if a.0 as u64 != b.0 as u64 || a.is_inline() {
+            return;
+        }
+        for (view, values) in [(a, a_values), (b, b_values)] {
+            let address = values.address(view);
+            prefetch(address);
+            prefetch(address.wrapping_add(view.length() as usize - 1));
+        }
     }
 
     /// Whether row `a` of the table and row `b` that is looked up have the same key, NULL equal to

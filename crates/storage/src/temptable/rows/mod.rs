@@ -29,7 +29,11 @@ pub(crate) use encode::{Encoder, Sources};
 pub(crate) use equality::{Resolver, RowKeys};
 pub(crate) use gather::Gather;
 pub(crate) use hash::{KeyHasher, hash_bytes};
-pub(crate) use layout::{Cell, RowLayout, View};
+pub(crate) use layout::{Cell, HASH_MASK, RowLayout, View};
+
+/// Rows for which the memory is asked ahead: enough for misses to overlap, few enough for what was
+/// asked for to be still there when it is looked at.
+pub(crate) const AHEAD_ROWS: usize = 128;
 
 /// Asks the memory for the cache line at an address, which need not be valid.
 #[inline(always)]
