@@ -45,11 +45,26 @@ impl Diagnostics {
 
     /// Adds a condition.
     pub fn push(&self, level: Level, error: Error) {
-        self.count.fetch_add(1, Ordering::Relaxed);
+        self.push_with(level, || error);
+    }
+
+    /// Adds a condition whose text is made only if it is kept: a column of a million wrong values
+    /// costs a million texts otherwise.
+    pub fn push_with(&self, level: Level, error: impl FnOnce() -> Error) {
+        let before = self.count.fetch_add(1, Ordering::Relaxed);
+        if before >= self.kept_max as u64 {
+            return;
+        }
+        let error = error();
         let mut conditions = self.conditions.lock().unwrap_or_else(|e| e.into_inner());
         if conditions.len() < self.kept_max {
             conditions.push(Condition { level, error });
         }
+    }
+
+    /// Adds a warning whose text is made only if it is kept.
+    pub fn warn_with(&self, error: impl FnOnce() -> Error) {
+        self.push_with(Level::Warning, error);
     }
 
     /// Adds a warning.

@@ -10,8 +10,10 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, new_null_array};
 use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder};
 
+use super::number::round_half_even;
 use super::source::{Datum, Source};
 use super::{CastContext, numeric, string, temporal};
+use crate::decimal::native::max_unscaled_i128;
 use crate::decimal::{rescale_i128, rescale_i256};
 use crate::error::Result;
 use crate::sql_type::{PhysicalType, SqlType, TypeKind};
@@ -160,9 +162,16 @@ fn unary<F: ArrowPrimitiveType, T: ArrowPrimitiveType>(
 }
 
 /// Conversions between numbers that cannot fail or warn, one typed loop each.
-fn cast_plain_numbers(array: &ArrayRef, from: &SqlType, to: &SqlType) -> Option<ArrayRef> {
+pub(super) fn cast_plain_numbers(
+    array: &ArrayRef,
+    from: &SqlType,
+    to: &SqlType,
+) -> Option<ArrayRef> {
     if from.is_temporal() || matches!(to.kind, TypeKind::Year | TypeKind::Bit | TypeKind::Float) {
         return None;
+    }
+    if let Some(array) = cast_checked_numbers(array, from, to) {
+        return Some(array);
     }
     Some(match (from.physical(), to.physical()) {
         (PhysicalType::Int64, PhysicalType::Float64) => {
@@ -226,6 +235,62 @@ fn cast_plain_numbers(array: &ArrayRef, from: &SqlType, to: &SqlType) -> Option<
         }
         _ => return None,
     })
+}
+
+/// Conversions between numbers that may fail, if no value does.
+fn cast_checked_numbers(array: &ArrayRef, from: &SqlType, to: &SqlType) -> Option<ArrayRef> {
+    match (from.physical(), to.physical()) {
+        (PhysicalType::Decimal128(scale), PhysicalType::Int64) if !to.is_temporal() => {
+            checked_unary::<Decimal128Type, Int64Type>(array, |value| {
+                i64::try_from(rescale_i128(value, scale, 0)?).ok()
+            })
+        }
+        (PhysicalType::Float64, PhysicalType::Int64) if !to.is_temporal() => {
+            // Doubles below 2^63 are integers of 64 bits once they are rounded.
+            checked_unary::<Float64Type, Int64Type>(array, |value| {
+                (value.abs() < 9.2e18).then(|| round_half_even(value) as i64)
+            })
+        }
+        (PhysicalType::Decimal128(scale), PhysicalType::Decimal128(new_scale)) => {
+            let largest = max_unscaled_i128(u8::try_from(to.length).unwrap_or(u8::MAX).min(38));
+            let array = checked_unary::<Decimal128Type, Decimal128Type>(array, |value| {
+                let value = rescale_i128(value, scale, new_scale)?;
+                (value.unsigned_abs() <= largest.unsigned_abs()).then_some(value)
+            })?;
+            let array = array.as_primitive::<Decimal128Type>().clone();
+            Some(Arc::new(array.with_data_type(to.physical().arrow())))
+        }
+        (PhysicalType::Int64, PhysicalType::Decimal128(scale)) => {
+            let largest = max_unscaled_i128(u8::try_from(to.length).unwrap_or(u8::MAX).min(38));
+            let array = checked_unary::<Int64Type, Decimal128Type>(array, |value| {
+                let value = rescale_i128(i128::from(value), 0, scale)?;
+                (value.unsigned_abs() <= largest.unsigned_abs()).then_some(value)
+            })?;
+            let array = array.as_primitive::<Decimal128Type>().clone();
+            Some(Arc::new(array.with_data_type(to.physical().arrow())))
+        }
+        _ => None,
+    }
+}
+
+/// Converts every value; `None` when one of them cannot be, NULLs apart.
+fn checked_unary<F: ArrowPrimitiveType, T: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    convert: impl Fn(F::Native) -> Option<T::Native>,
+) -> Option<ArrayRef> {
+    let array = array.as_primitive::<F>();
+    let mut values = Vec::with_capacity(array.len());
+    for (row, value) in array.values().iter().enumerate() {
+        values.push(match convert(*value) {
+            Some(value) => value,
+            None if array.is_null(row) => T::Native::default(),
+            None => return None,
+        });
+    }
+    Some(Arc::new(PrimitiveArray::<T>::new(
+        values.into(),
+        array.nulls().cloned(),
+    )))
 }
 
 /// A value of a physical type other than Bytes.

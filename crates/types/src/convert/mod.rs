@@ -51,26 +51,24 @@ pub struct CastContext<'a> {
 impl CastContext<'_> {
     /// `Truncated incorrect DOUBLE value: 'abc'`
     pub(crate) fn warn_truncated(&self, type_name: &str, value: &[u8]) {
-        let value = shown(value);
         self.diagnostics
-            .warn(codes::ER_TRUNCATED_WRONG_VALUE.with(&[&type_name, &value]));
+            .warn_with(|| codes::ER_TRUNCATED_WRONG_VALUE.with(&[&type_name, &shown(value)]));
     }
 
     /// `Incorrect datetime value: 'abc'`
     pub(crate) fn warn_incorrect(&self, type_name: &str, value: &[u8]) {
-        let value = shown(value);
         self.diagnostics
-            .warn(codes::ER_WRONG_TEMPORAL_VALUE.with(&[&type_name, &value]));
+            .warn_with(|| codes::ER_WRONG_TEMPORAL_VALUE.with(&[&type_name, &shown(value)]));
     }
 
     pub(crate) fn warn_out_of_range(&self) {
         self.diagnostics
-            .warn(codes::ER_WARN_DATA_OUT_OF_RANGE.with(&[&self.operand, &1]));
+            .warn_with(|| codes::ER_WARN_DATA_OUT_OF_RANGE.with(&[&self.operand, &1]));
     }
 
     pub(crate) fn warn_text(&self, text: &str) {
         self.diagnostics
-            .warn(codes::ER_UNKNOWN_ERROR.with(&[&text]));
+            .warn_with(|| codes::ER_UNKNOWN_ERROR.with(&[&text]));
     }
 
     pub(crate) fn truncates_fractions(&self) -> bool {

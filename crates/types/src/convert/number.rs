@@ -1,5 +1,7 @@
 //! Text to integers and doubles, as far as it is a number.
 
+use crate::decimal::convert::i128_to_f64;
+
 /// A number that text starts with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parsed<T> {
@@ -19,8 +21,49 @@ fn spaces(text: &[u8]) -> usize {
     text.iter().take_while(|byte| is_space(byte)).count()
 }
 
+/// A text that is nothing but a number of at most 18 digits without an exponent: its digits as an
+/// integer, and how many of them stand after the point.
+pub fn plain_number(text: &[u8]) -> Option<(i64, u8)> {
+    let (negative, digits) = match text.split_first()? {
+        (b'-', digits) => (true, digits),
+        (b'+', digits) => (false, digits),
+        _ => (false, text),
+    };
+    if digits.is_empty() || digits.len() > 19 {
+        return None;
+    }
+    let mut value = 0_i64;
+    let mut point = None;
+    for (at, byte) in digits.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            // The nineteenth digit may overflow; it is refused below.
+            value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
+        } else if *byte == b'.' && point.is_none() {
+            point = Some(at);
+        } else {
+            return None;
+        }
+    }
+    let count = digits.len() - usize::from(point.is_some());
+    if count == 0 || count > 18 {
+        return None;
+    }
+    let scale = point.map_or(0, |point| digits.len() - 1 - point);
+    Some((if negative { -value } else { value }, scale as u8))
+}
+
 /// The integer that a text starts with.
 pub fn parse_integer(text: &[u8]) -> Parsed<i128> {
+    if let Some((value, 0)) = plain_number(text)
+        && text.last() != Some(&b'.')
+    {
+        return Parsed {
+            value: i128::from(value),
+            consumed: text.len(),
+            overflow: false,
+        };
+    }
     let mut at = spaces(text);
     let negative = text.get(at) == Some(&b'-');
     if matches!(text.get(at), Some(b'-' | b'+')) {
@@ -53,6 +96,17 @@ pub fn parse_integer(text: &[u8]) -> Parsed<i128> {
 
 /// The double that a text starts with.
 pub fn parse_double(text: &[u8]) -> Parsed<f64> {
+    // Digits and power of ten are exact doubles, so that their quotient is the nearest one.
+    if let Some((digits, scale)) = plain_number(text)
+        && digits.unsigned_abs() <= 1 << 53
+        && !text.starts_with(b"-0")
+    {
+        return Parsed {
+            value: i128_to_f64(i128::from(digits), scale),
+            consumed: text.len(),
+            overflow: false,
+        };
+    }
     let start = spaces(text);
     let mut at = start;
     if matches!(text.get(at), Some(b'-' | b'+')) {
@@ -128,6 +182,23 @@ mod tests {
             assert_eq!((parsed.value, parsed.consumed), (value, consumed), "{text}");
         }
         assert!(parse_double(b"1e400").overflow);
+        for (text, expected) in [
+            ("12", Some((12, 0))),
+            ("-1.50", Some((-150, 2))),
+            ("+.5", Some((5, 1))),
+            ("5.", Some((5, 0))),
+            ("123456789012345678", Some((123_456_789_012_345_678, 0))),
+            ("1234567890123456789", None),
+            ("1.2.3", None),
+            ("-", None),
+            (".", None),
+            ("1e1", None),
+            (" 1", None),
+        ] {
+            assert_eq!(plain_number(text.as_bytes()), expected, "{text}");
+        }
+        assert!(parse_double(b"-0").value.is_sign_negative());
+        assert_eq!(parse_integer(b"5.").consumed, 1);
         let integer = parse_integer(b" -12x");
         assert_eq!((integer.value, integer.consumed), (-12, 4));
         assert!(parse_integer(b"99999999999999999999").overflow);

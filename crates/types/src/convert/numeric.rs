@@ -35,9 +35,9 @@ fn temporal_number(kind: TypeKind, value: i64, truncate: bool) -> i64 {
 }
 
 pub(super) fn complain_json(context: &CastContext<'_>, type_name: &str) {
-    context
-        .diagnostics
-        .warn(codes::ER_INVALID_JSON_VALUE_FOR_CAST.with(&[&type_name, &"cast_as_json", &1]));
+    context.diagnostics.warn_with(|| {
+        codes::ER_INVALID_JSON_VALUE_FOR_CAST.with(&[&type_name, &"cast_as_json", &1])
+    });
 }
 
 /// CAST(... AS SIGNED) or UNSIGNED: the bits of the result.

@@ -4,32 +4,10 @@ use arrow_array::Array;
 
 use super::float_text::{append_double, append_float};
 use super::source::{Datum, Source};
-use crate::decimal::text::append_i256;
+use crate::decimal::text::{append_i64, append_i256, append_u64};
 use crate::sql_type::{SqlType, TypeKind};
 use crate::temporal::{append_date, append_datetime, append_time};
 use crate::value::Value;
-
-fn append_unsigned(out: &mut Vec<u8>, value: u64) {
-    let mut buffer = [0; 20];
-    let mut at = buffer.len();
-    let mut rest = value;
-    loop {
-        at -= 1;
-        buffer[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&buffer[at..]);
-}
-
-fn append_signed(out: &mut Vec<u8>, value: i64) {
-    if value < 0 {
-        out.push(b'-');
-    }
-    append_unsigned(out, value.unsigned_abs());
-}
 
 /// Zeros in front of what was appended since `start`, up to a width.
 fn fill_zeros(out: &mut Vec<u8>, start: usize, width: u32) {
@@ -63,7 +41,7 @@ pub fn append_text(out: &mut Vec<u8>, datum: Datum<'_>, sql_type: &SqlType) {
         (TypeKind::Time, Datum::Int(micros)) => append_time(out, micros, sql_type.decimals),
         (TypeKind::Float, Datum::Float(value)) => append_float(out, value, sql_type.decimals),
         (TypeKind::Year, Datum::UInt(year)) => {
-            append_unsigned(out, year);
+            append_u64(out, year);
             fill_zeros(out, start, 4);
         }
         (TypeKind::Bit, Datum::UInt(bits)) => {
@@ -77,8 +55,8 @@ pub fn append_text(out: &mut Vec<u8>, datum: Datum<'_>, sql_type: &SqlType) {
             out.extend_from_slice(member.map_or(&[], |member| member.as_bytes()));
         }
         (TypeKind::Set, Datum::UInt(bits)) => append_set(out, bits, &sql_type.members),
-        (_, Datum::Int(value)) => append_signed(out, value),
-        (_, Datum::UInt(value)) => append_unsigned(out, value),
+        (_, Datum::Int(value)) => append_i64(out, value),
+        (_, Datum::UInt(value)) => append_u64(out, value),
         (_, Datum::Float(value)) => append_double(out, value, sql_type.decimals),
         (_, Datum::Decimal(value)) => append_i256(out, value.unscaled, value.scale),
         (_, Datum::Bytes(bytes)) => out.extend_from_slice(bytes),

@@ -48,7 +48,8 @@ impl Decimal {
         if !value.is_finite() {
             return None;
         }
-        Some(parse_decimal(format!("{value:e}").as_bytes()))
+        let mut buffer = zmij::Buffer::new();
+        Some(parse_decimal(buffer.format_finite(value).as_bytes()))
     }
 
     /// The nearest integer; `Err` holds the clamped extreme.

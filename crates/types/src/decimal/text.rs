@@ -6,6 +6,7 @@ use arrow_buffer::i256;
 
 use super::Decimal;
 use super::native::{digits_i256, pow10_i256, rescale_i256};
+use crate::convert::number::plain_number;
 use crate::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
 
 /// The outcome of [`parse_decimal`].
@@ -57,6 +58,14 @@ impl Digits {
 /// Reads the number that a text starts with, as MySQL does where it needs a DECIMAL: leading
 /// spaces, sign, digits, point, digits, exponent. What follows is the caller's to complain about.
 pub fn parse_decimal(text: &[u8]) -> ParsedDecimal {
+    if let Some((digits, scale)) = plain_number(text) {
+        return ParsedDecimal {
+            value: Decimal::from_i128(i128::from(digits), scale),
+            consumed: text.len(),
+            overflow: false,
+            rounded: false,
+        };
+    }
     let mut at = text
         .iter()
         .take_while(|byte| byte.is_ascii_whitespace() || **byte == 0x0B)
@@ -182,6 +191,54 @@ fn parse_exponent(text: &[u8]) -> Option<(i64, usize)> {
     (at > start).then_some((if negative { -exponent } else { exponent }, at))
 }
 
+/// `00` to `99`.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        number += 1;
+    }
+    pairs
+};
+
+/// Writes the digits of a number that end before `end`; gives the place of the first.
+fn write_digits(buffer: &mut [u8], end: usize, value: u64) -> usize {
+    let mut at = end;
+    let mut rest = value;
+    while rest >= 100 {
+        at -= 2;
+        buffer[at..at + 2].copy_from_slice(&PAIRS[(rest % 100) as usize]);
+        rest /= 100;
+    }
+    if rest >= 10 {
+        at -= 2;
+        buffer[at..at + 2].copy_from_slice(&PAIRS[rest as usize]);
+    } else {
+        at -= 1;
+        buffer[at] = b'0' + rest as u8;
+    }
+    at
+}
+
+/// Appends an integer.
+pub fn append_u64(out: &mut Vec<u8>, value: u64) {
+    let mut buffer = [0; 20];
+    let first = write_digits(&mut buffer, 20, value);
+    out.extend_from_slice(&buffer[first..]);
+}
+
+/// Appends an integer.
+pub fn append_i64(out: &mut Vec<u8>, value: i64) {
+    let mut buffer = [0; 20];
+    let mut first = write_digits(&mut buffer, 20, value.unsigned_abs());
+    if value < 0 {
+        first -= 1;
+        buffer[first] = b'-';
+    }
+    out.extend_from_slice(&buffer[first..]);
+}
+
 /// Appends the digits of an unscaled integer with the point in its place.
 pub fn append_i128(out: &mut Vec<u8>, value: i128, scale: u8) {
     let mut buffer = [b'0'; 80];
@@ -197,11 +254,9 @@ pub fn append_i128(out: &mut Vec<u8>, value: i128, scale: u8) {
             part /= 10;
         }
     }
-    let mut part = rest as u64;
-    while part > 0 {
-        at -= 1;
-        buffer[at] = b'0' + (part % 10) as u8;
-        part /= 10;
+    let part = rest as u64;
+    if part > 0 {
+        at = write_digits(&mut buffer, at, part);
     }
     append_digits(out, value < 0, &buffer, at, scale);
 }

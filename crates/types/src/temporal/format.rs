@@ -20,27 +20,35 @@ fn fraction(out: &mut Vec<u8>, microsecond: u32, digits: u8) {
     out.extend_from_slice(&text[..=usize::from(digits.min(6))]);
 }
 
+/// Writes two digits.
+fn put(text: &mut [u8], at: usize, value: u8) {
+    text[at] = b'0' + value / 10 % 10;
+    text[at + 1] = b'0' + value % 10;
+}
+
+fn put_date(text: &mut [u8], value: DateTime) {
+    put(text, 0, (value.year / 100) as u8);
+    put(text, 2, (value.year % 100) as u8);
+    put(text, 5, value.month);
+    put(text, 8, value.day);
+}
+
 /// Appends `YYYY-MM-DD` of a packed value.
 pub fn append_date(out: &mut Vec<u8>, packed: i64) {
-    let value = DateTime::unpack(packed);
-    two(out, (value.year / 100) as u8);
-    two(out, (value.year % 100) as u8);
-    out.push(b'-');
-    two(out, value.month);
-    out.push(b'-');
-    two(out, value.day);
+    let mut text = *b"0000-00-00";
+    put_date(&mut text, DateTime::unpack(packed));
+    out.extend_from_slice(&text);
 }
 
 /// Appends `YYYY-MM-DD hh:mm:ss` and `digits` fractional digits of a packed value.
 pub fn append_datetime(out: &mut Vec<u8>, packed: i64, digits: u8) {
-    append_date(out, packed);
     let value = DateTime::unpack(packed);
-    out.push(b' ');
-    two(out, value.hour);
-    out.push(b':');
-    two(out, value.minute);
-    out.push(b':');
-    two(out, value.second);
+    let mut text = *b"0000-00-00 00:00:00";
+    put_date(&mut text, value);
+    put(&mut text, 11, value.hour);
+    put(&mut text, 14, value.minute);
+    put(&mut text, 17, value.second);
+    out.extend_from_slice(&text);
     fraction(out, value.microsecond, digits);
 }
 

@@ -23,11 +23,11 @@ use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, new_null_array};
 
 use super::CastContext;
-use super::array::{Native, NativeBuilder, cast_unchanged};
+use super::array::{Native, NativeBuilder, cast_plain_numbers, cast_unchanged};
 use super::source::{Datum, Source};
 use crate::diagnostics::Level;
 use crate::error::{Error, ErrorCode, Result, codes};
-use crate::sql_type::{PhysicalType, SqlType, TypeKind};
+use crate::sql_type::{DECIMALS_NOT_FIXED, PhysicalType, SqlType, TypeKind};
 use crate::temporal::{DateRules, DateTime};
 use crate::value::Value;
 
@@ -59,11 +59,11 @@ impl StoreContext<'_> {
     }
 
     /// An error in strict mode, a warning otherwise.
-    fn reject(&self, error: Error) -> Result<()> {
+    fn reject(&self, error: impl FnOnce() -> Error) -> Result<()> {
         if self.is_strict() {
-            return Err(error);
+            return Err(error());
         }
-        self.cast.diagnostics.warn(error);
+        self.cast.diagnostics.warn_with(error);
         Ok(())
     }
 
@@ -73,29 +73,31 @@ impl StoreContext<'_> {
 
     /// 1264: the value was clamped.
     fn out_of_range(&self) -> Result<()> {
-        self.reject(self.column_error(&codes::ER_WARN_DATA_OUT_OF_RANGE))
+        self.reject(|| self.column_error(&codes::ER_WARN_DATA_OUT_OF_RANGE))
     }
 
     /// 1265: only a part of the value was understood.
     fn truncated(&self) -> Result<()> {
-        self.reject(self.column_error(&codes::WARN_DATA_TRUNCATED))
+        self.reject(|| self.column_error(&codes::WARN_DATA_TRUNCATED))
     }
 
     /// 1265 as a note.
     fn note_truncated(&self) {
-        self.cast
-            .diagnostics
-            .push(Level::Note, self.column_error(&codes::WARN_DATA_TRUNCATED));
+        self.cast.diagnostics.push_with(Level::Note, || {
+            self.column_error(&codes::WARN_DATA_TRUNCATED)
+        });
     }
 
     /// 1366: `Incorrect integer value: 'x' for column ...`
-    fn incorrect(&self, type_name: &str, value: &str) -> Result<()> {
-        self.reject(codes::ER_TRUNCATED_WRONG_VALUE_FOR_FIELD.with(&[
-            &type_name,
-            &value,
-            &self.column,
-            &self.row,
-        ]))
+    fn incorrect(&self, type_name: &str, value: impl FnOnce() -> String) -> Result<()> {
+        self.reject(|| {
+            codes::ER_TRUNCATED_WRONG_VALUE_FOR_FIELD.with(&[
+                &type_name,
+                &value(),
+                &self.column,
+                &self.row,
+            ])
+        })
     }
 }
 
@@ -113,6 +115,9 @@ pub fn store_array(
     }
     if fits_unchanged(array, from, to, context) {
         return Ok(Arc::clone(array));
+    }
+    if let Some(stored) = store_plain_numbers(array, from, to) {
+        return Ok(stored);
     }
     let source = Source::new(array);
     if physical == PhysicalType::Bytes {
@@ -275,9 +280,7 @@ fn fits_unchanged(
                 && from.decimals <= to.decimals
                 && all_dates_allowed(array, DateRules::of(context.cast.sql_mode))
         }
-        TypeKind::Double if to.unsigned || to.decimals < crate::sql_type::DECIMALS_NOT_FIXED => {
-            false
-        }
+        TypeKind::Double if to.unsigned || to.decimals < DECIMALS_NOT_FIXED => false,
         TypeKind::Float | TypeKind::Decimal if to.unsigned || from.kind != to.kind => false,
         TypeKind::Decimal => {
             let integer_digits = |ty: &SqlType| ty.length.saturating_sub(ty.decimals.into());
@@ -286,6 +289,35 @@ fn fits_unchanged(
         TypeKind::Json => from.kind == TypeKind::Json,
         _ if to.is_string() => text::all_fit(array, from, to),
         _ => cast_unchanged(array, from, to).is_some(),
+    }
+}
+
+/// Stores numbers in a column of another kind of numbers, if all of them fit and lose nothing that
+/// would have to be told.
+fn store_plain_numbers(array: &ArrayRef, from: &SqlType, to: &SqlType) -> Option<ArrayRef> {
+    if !from.is_numeric() || *array.data_type() != from.physical().arrow() {
+        return None;
+    }
+    let is_exact = from.is_integer() || from.kind == TypeKind::Decimal;
+    match to.kind {
+        TypeKind::Double if is_exact && !to.unsigned && to.decimals == DECIMALS_NOT_FIXED => {
+            cast_plain_numbers(array, from, to)
+        }
+        TypeKind::Decimal if is_exact && !to.unsigned && from.decimals <= to.decimals => {
+            cast_plain_numbers(array, from, to)
+        }
+        TypeKind::TinyInt
+        | TypeKind::SmallInt
+        | TypeKind::MediumInt
+        | TypeKind::Int
+        | TypeKind::BigInt
+            if !to.unsigned && matches!(from.kind, TypeKind::Decimal | TypeKind::Double) =>
+        {
+            let (least, most) = number::range(to);
+            let stored = cast_plain_numbers(array, from, to)?;
+            all_in::<Int64Type>(&stored, least as i64, most as i64).then_some(stored)
+        }
+        _ => None,
     }
 }
 

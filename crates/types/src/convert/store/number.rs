@@ -1,7 +1,7 @@
 //! Storing in columns of numbers.
 
 use super::StoreContext;
-use crate::convert::number::{Parsed, parse_double, round_half_even};
+use crate::convert::number::{Parsed, parse_double, plain_number, round_half_even};
 use crate::convert::numeric::{temporal_micro_number, to_double, to_exact, year_of_number};
 use crate::convert::shown;
 use crate::convert::source::Datum;
@@ -70,9 +70,12 @@ fn whole(datum: Datum<'_>, from: &SqlType, context: &StoreContext<'_>) -> Result
             whole_of_decimal(to_exact(datum, from, &context.cast))
         }
         Datum::Bytes(bytes) => {
+            if let Some((value, 0)) = plain_number(bytes) {
+                return Ok(exact(i128::from(value)));
+            }
             let parsed = parse_decimal(bytes);
             if parsed.consumed == 0 {
-                context.incorrect("integer", &shown(bytes))?;
+                context.incorrect("integer", || shown(bytes))?;
             } else if parsed.consumed != bytes.len() {
                 context.truncated()?;
             }
@@ -117,7 +120,7 @@ pub(super) fn float(
             } = parse_double(bytes);
             if consumed == 0 || consumed != bytes.len() {
                 let name = if is_float { "FLOAT" } else { "DOUBLE" };
-                context.incorrect(name, &shown(bytes))?;
+                context.incorrect(name, || shown(bytes))?;
             }
             if overflow { value * 2.0 } else { value }
         }
@@ -163,7 +166,7 @@ pub(super) fn decimal(
         Datum::Bytes(bytes) if from.kind != TypeKind::Json => {
             let parsed = parse_decimal(bytes);
             if parsed.consumed == 0 || (parsed.consumed != bytes.len() && context.is_strict()) {
-                context.incorrect("decimal", &shown(bytes))?;
+                context.incorrect("decimal", || shown(bytes))?;
             } else if parsed.consumed != bytes.len() {
                 context.note_truncated();
             }
@@ -262,7 +265,7 @@ pub(super) fn bit(
             } else {
                 codes::ER_WARN_DATA_OUT_OF_RANGE
             };
-            context.reject(context.column_error(&code))?;
+            context.reject(|| context.column_error(&code))?;
             Ok(most)
         }
     }

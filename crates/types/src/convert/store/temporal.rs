@@ -46,21 +46,24 @@ fn complain(
     to: &SqlType,
     context: &StoreContext<'_>,
 ) -> Result<()> {
-    let error = if context.is_strict() {
-        let name = match to.kind {
-            TypeKind::Date => "date",
-            TypeKind::Time => "time",
-            _ => "datetime",
-        };
-        let value = shown(&text_of(datum, from));
-        codes::ER_WRONG_COLUMN_TEMPORAL_VALUE.with(&[&name, &value, &context.column, &context.row])
-    } else if fault == Fault::Range {
-        context.column_error(&codes::ER_WARN_DATA_OUT_OF_RANGE)
-    } else {
-        context.column_error(&codes::WARN_DATA_TRUNCATED)
+    let error = || {
+        if context.is_strict() {
+            let name = match to.kind {
+                TypeKind::Date => "date",
+                TypeKind::Time => "time",
+                _ => "datetime",
+            };
+            let value = shown(&text_of(datum, from));
+            let code = codes::ER_WRONG_COLUMN_TEMPORAL_VALUE;
+            code.with(&[&name, &value, &context.column, &context.row])
+        } else if fault == Fault::Range {
+            context.column_error(&codes::ER_WARN_DATA_OUT_OF_RANGE)
+        } else {
+            context.column_error(&codes::WARN_DATA_TRUNCATED)
+        }
     };
     if fault == Fault::Dropped {
-        context.cast.diagnostics.push(Level::Note, error);
+        context.cast.diagnostics.push_with(Level::Note, error);
         return Ok(());
     }
     context.reject(error)

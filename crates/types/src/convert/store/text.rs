@@ -85,8 +85,7 @@ fn transcode(
         }
     };
     if let Some(position) = wrong {
-        let quoted = shown_bytes(&bytes[position..]);
-        context.incorrect("string", &quoted)?;
+        context.incorrect("string", || shown_bytes(&bytes[position..]))?;
     }
     out.extend_from_slice(&text);
     Ok(wrong.is_some())
@@ -150,7 +149,7 @@ fn limit_length(
                 } else {
                     codes::WARN_DATA_TRUNCATED
                 };
-                context.reject(context.column_error(&code))?;
+                context.reject(|| context.column_error(&code))?;
             } else if to.kind != TypeKind::Char {
                 context.note_truncated();
             }
