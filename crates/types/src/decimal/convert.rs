@@ -49,7 +49,10 @@ impl Decimal {
             return None;
         }
         let mut buffer = zmij::Buffer::new();
-        Some(parse_decimal(buffer.format_finite(value).as_bytes()))
+        let text = buffer.format_finite(value);
+        Some(parse_decimal(
+            text.strip_suffix(".0").unwrap_or(text).as_bytes(),
+        ))
     }
 
     /// The nearest integer; `Err` holds the clamped extreme.
