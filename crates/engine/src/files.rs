@@ -52,13 +52,13 @@ pub(crate) fn create(session: &Session, path: &str) -> Result<File> {
 
 /// An existing file for LOAD DATA.
 pub(crate) fn open(session: &Session, path: &str, local: bool) -> Result<File> {
-    let real = match local {
-        true => PathBuf::from(path),
-        false => allowed(session, path)?,
+    let (real, code) = match local {
+        true => (PathBuf::from(path), codes::EE_FILENOTFOUND),
+        false => (allowed(session, path)?, codes::EE_FILE_NOT_READABLE),
     };
     File::open(&real).map_err(|error| {
         let errno = error.raw_os_error().unwrap_or(0);
-        codes::EE_FILENOTFOUND.with(&[&path, &errno, &system_text(&error)])
+        code.with(&[&path, &errno, &system_text(&error)])
     })
 }
 

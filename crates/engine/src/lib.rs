@@ -11,6 +11,7 @@ mod catalog;
 mod character_sets;
 mod convert;
 mod database;
+pub mod delimited;
 mod error;
 mod expressions;
 mod files;

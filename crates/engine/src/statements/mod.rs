@@ -7,6 +7,7 @@ mod drop_table;
 mod explain;
 pub(crate) mod insert;
 mod kill;
+mod load_data;
 pub(crate) mod prepared;
 mod row_sink;
 pub(crate) mod select;
@@ -54,7 +55,7 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         Statement::Query(query) => select::run(session, query, &[]),
         Statement::SelectInto(into) => select_into::run(session, into, &[]),
         Statement::Insert(insert) => insert::run(session, insert, &[]),
-        Statement::LoadData(_) => unsupported("LOAD DATA"),
+        Statement::LoadData(load) => load_data::run(session, load),
         Statement::CreateTable(create) => create_table::run(session, create),
         Statement::DropTable(drop) => drop_table::run(session, drop),
         Statement::TruncateTable(table) => drop_table::truncate(session, table),

@@ -137,6 +137,7 @@ impl<'t> RowSink<'t> {
 
     /// Appends rows of a query: its columns, of these types, are those of the statement's list.
     pub(crate) fn append(&mut self, batch: &Batch, types: &[SqlType]) -> Result<()> {
+        self.flush_rows()?;
         let columns = match self.store_columns(batch, types) {
             Some(columns) => columns,
             None => self.store_rows(batch, types)?,
@@ -146,6 +147,7 @@ impl<'t> RowSink<'t> {
 
     /// Appends a batch of the given columns that are already of the table's types and were checked.
     pub(crate) fn append_stored(&mut self, columns: Vec<ArrayRef>, rows: usize) -> Result<()> {
+        self.flush_rows()?;
         let mut all: Vec<Option<ArrayRef>> = vec![None; self.definition.columns.len()];
         for (position, column) in self.positions.iter().zip(columns) {
             all[*position] = Some(column);
@@ -231,6 +233,11 @@ impl<'t> RowSink<'t> {
         let row = self.rows_before + self.making.rows as u64 + 1;
         self.making.values[position] = Some(self.store_value(value, ty, column, row)?);
         Ok(())
+    }
+
+    /// Sets a column of the row to a value that is already of its type and was checked.
+    pub(crate) fn set_stored(&mut self, position: usize, value: Value) {
+        self.making.values[position] = Some(value);
     }
 
     /// Sets a column of the row to its default.

@@ -48,6 +48,7 @@ codes! {
     ER_KEY_COLUMN_DOES_NOT_EXIST = (1072, "42000", "Key column '{}' doesn't exist in table");
     ER_WRONG_AUTO_KEY = (1075, "42000", "Incorrect table definition; there can be only one auto column and it must be defined as a key");
     ER_WRONG_FIELD_TERMINATORS = (1083, "42000", "Field separator argument is not what is expected; check the manual");
+    ER_LOAD_FROM_FIXED_SIZE_ROWS_TO_VAR = (1409, "HY000", "Can't load value from file with fixed size rows to variable");
     ER_BLOBS_AND_NO_TERMINATED = (1084, "42000", "You can't use fixed rowlength with BLOBs; please use 'fields terminated by'");
     ER_WRONG_SUB_KEY = (1089, "HY000", "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, or the storage engine doesn't support unique prefix keys");
     ER_NO_SUCH_THREAD = (1094, "HY000", "Unknown thread id: {}");
@@ -89,6 +90,7 @@ codes! {
     ER_INVALID_DEFAULT_UTF8MB4_COLLATION = (3721, "HY000", "Invalid default collation {}: utf8mb4_0900_ai_ci or utf8mb4_general_ci expected");
     ER_CHECK_CONSTRAINT_VIOLATED = (3819, "HY000", "Check constraint '{}' is violated.");
     ER_CLIENT_LOCAL_FILES_DISABLED = (3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides");
+    EE_READ = (2, "HY000", "Error reading file '{}' (OS errno {} - {})");
     EE_FILENOTFOUND = (29, "HY000", "File '{}' not found (OS errno {} - {})");
     EE_FILE_NOT_READABLE = (13, "HY000", "Can't get stat of '{}' (OS errno {} - {})");
     ER_INVALID_ON_UPDATE = (1294, "HY000", "Invalid ON UPDATE clause for '{}' column");

@@ -1,0 +1,558 @@
+//! LOAD DATA (the manual, "LOAD DATA Statement").
+//!
+//! A file is read in blocks that several threads parse into columns of the table's types
+//! (`parse`, `blocks`); batches of them go into the table as they are, after the SET expressions were
+//! evaluated over them. A block with anything that is worth an error or a warning is gone through
+//! line by line instead, so that all of them come in the order of the file and with the number of
+//! their row. Every path ends in the same [`RowSink`].
+//!
+//! In SET expressions the variables that the file fills are columns of the batch; only expressions
+//! that assign to such a variable, or look at it from a subquery, need real variables and go line by
+//! line.
+
+mod assignments;
+mod blocks;
+mod parse;
+mod value;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use arrow_array::ArrayRef;
+use mayfly_exec::StatementContext;
+use mayfly_syntax::ast::{Ident, LoadData, LoadDuplicate, LoadTarget};
+use mayfly_types::charset::Charset;
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
+
+use self::assignments::Assignments;
+use self::blocks::{Block, Blocks, Taker};
+use self::parse::{LineParser, ParsedBlock, Target};
+use super::insert::{listed_columns, refuse_generated, warn};
+use super::row_sink::{RowSink, Written};
+use crate::catalog::definition::{ColumnDefinition, TableDefinition};
+use crate::convert::{self, Storing};
+use crate::delimited::{Format, LineEnd, Splitter, Step};
+use crate::result::{Outcome, StatementResult};
+use crate::session::{Session, StatementTables};
+use crate::status::Counter;
+use crate::{character_sets, files};
+
+/// Runs the statement.
+pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
+    super::count(session, Counter::ComLoad);
+    if load.local && !session.local_files {
+        return Err(codes::ER_CLIENT_LOCAL_FILES_DISABLED.error());
+    }
+    let format = Format::new(&load.fields, &load.lines)?;
+    let (database, name) = super::qualified(session, &load.table)?;
+    let table = super::writable_table(session, &database, &name)?;
+    let definition = Arc::clone(&table.definition);
+    let is_replacing = load.duplicates == LoadDuplicate::Replace;
+    if is_replacing && definition.unique_keys().next().is_some() {
+        return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"LOAD DATA ... REPLACE"]));
+    }
+    let charset = file_charset(session, load)?;
+    let targets = targets(&definition, &load.targets)?;
+    check_fixed_width(&format, &definition, &targets)?;
+    // What the client sends cannot be stopped, so errors of LOCAL are warnings.
+    let ignore = match load.duplicates {
+        LoadDuplicate::Unspecified => load.local,
+        LoadDuplicate::Ignore => true,
+        LoadDuplicate::Replace => false,
+    };
+    let text = SqlType::text(TypeKind::LongText, charset.default_collation());
+    let names = variable_names(&targets);
+    let assignments = Assignments::new(session, &definition, &load.assignments, &names, &text)?;
+
+    let file = files::open(session, &load.path, load.local)?;
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let mut blocks = Blocks::new(file, &load.path, &format, charset);
+    blocks.skip_lines(&format, load.ignore_lines)?;
+
+    let context = session.statement_context(Arc::new(StatementTables(Vec::new())));
+    let storing = Storing::new(session, ignore)?;
+    let given = given_columns(&targets, &assignments);
+    let mut loader = Loader {
+        sink: RowSink::new(session, &table, &given.positions, ignore)?,
+        last: vec![Value::Null; names.len()],
+        session,
+        definition: &definition,
+        format: &format,
+        targets: &targets,
+        given,
+        assignments,
+        names,
+        is_strict: storing.is_strict() && !ignore,
+        text: text.clone(),
+        charset,
+        row: 0,
+        context: Arc::clone(&context),
+        bytes: 0,
+        length,
+    };
+    let parser = LineParser {
+        format: &format,
+        targets: targets
+            .iter()
+            .map(|target| match target {
+                Destination::Column(position) => Target::Column(&definition.columns[*position]),
+                Destination::Variable(_) => Target::Variable,
+            })
+            .collect(),
+        storing: &storing,
+        text,
+        batch_rows: context.options.batch_rows.max(1),
+        line_by_line: format.is_fixed_width() || loader.assignments.need_variables(),
+    };
+    let threads = match parser.line_by_line {
+        true => 1,
+        false => context.options.threads,
+    };
+    blocks::read(blocks, threads, &parser, &mut loader)?;
+    let written = loader.finish()?;
+    session.account(&context);
+    if let Some(first) = written.first_generated {
+        session.set_last_insert_id(first);
+    }
+    let warnings = session.diagnostics().count();
+    Ok(StatementResult {
+        affected_rows: written.inserted,
+        last_insert_id: written.first_generated.unwrap_or(written.last_explicit),
+        info: format!(
+            "Records: {}  Deleted: 0  Skipped: {}  Warnings: {warnings}",
+            written.inserted + written.skipped,
+            written.skipped
+        ),
+        ..StatementResult::default()
+    }
+    .into())
+}
+
+/// Where a field of a line goes.
+#[derive(Debug, Clone, PartialEq)]
+enum Destination {
+    /// A column, by its position.
+    Column(usize),
+    /// A user variable.
+    Variable(String),
+}
+
+fn targets(definition: &TableDefinition, list: &[LoadTarget]) -> Result<Vec<Destination>> {
+    if list.is_empty() {
+        let generated = |position: &usize| definition.columns[*position].generated.is_some();
+        let positions = listed_columns(definition, None)?.into_iter();
+        let written = positions.filter(|position| !generated(position));
+        return Ok(written.map(Destination::Column).collect());
+    }
+    let target = |target: &LoadTarget| match target {
+        LoadTarget::Variable(name) => Ok(Destination::Variable(name.clone())),
+        LoadTarget::Column(name) => {
+            let one = [vec![Ident::new(name)]];
+            let position = listed_columns(definition, Some(&one))?.remove(0);
+            refuse_generated(definition, position)?;
+            Ok(Destination::Column(position))
+        }
+    };
+    list.iter().map(target).collect()
+}
+
+fn variable_names(targets: &[Destination]) -> Vec<String> {
+    let name = |target: &Destination| match target {
+        Destination::Variable(name) => Some(name.clone()),
+        Destination::Column(_) => None,
+    };
+    targets.iter().filter_map(name).collect()
+}
+
+/// The character set of the file: CHARACTER SET, or that of the current database.
+fn file_charset(session: &Session, load: &LoadData) -> Result<Charset> {
+    let name = match &load.charset {
+        Some(name) => name.as_str(),
+        None => {
+            let setting = session.settings().text("character_set_database");
+            setting.map_or("utf8mb4", |name| name)
+        }
+    };
+    let known = character_sets::by_name(name).and_then(|known| Charset::by_name(known.name));
+    known.ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))
+}
+
+/// Fields without terminators are as wide as their columns, so all of them must be columns whose
+/// width is known.
+fn check_fixed_width(
+    format: &Format,
+    definition: &TableDefinition,
+    targets: &[Destination],
+) -> Result<()> {
+    if !format.is_fixed_width() {
+        return Ok(());
+    }
+    for target in targets {
+        match target {
+            Destination::Variable(_) => {
+                return Err(codes::ER_LOAD_FROM_FIXED_SIZE_ROWS_TO_VAR.error());
+            }
+            Destination::Column(position) => {
+                let column = &definition.columns[*position];
+                if fixed_width(column).is_none() && format.line_end.is_empty() {
+                    return Err(codes::ER_BLOBS_AND_NO_TERMINATED.error());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The bytes of a column's values as text; `None` for the TEXT kinds, which have no width.
+fn fixed_width(column: &ColumnDefinition) -> Option<usize> {
+    let ty = &column.ty;
+    let characters = ty.length as usize;
+    let of_charset = characters * usize::from(ty.collation.charset().max_length());
+    match ty.kind {
+        TypeKind::Char | TypeKind::VarChar | TypeKind::Enum | TypeKind::Set => Some(of_charset),
+        TypeKind::Decimal => {
+            // A sign and a point.
+            Some(characters + usize::from(!ty.unsigned) + usize::from(ty.decimals > 0))
+        }
+        TypeKind::Int if ty.unsigned && ty.length == 11 => Some(10),
+        TypeKind::TinyText
+        | TypeKind::Text
+        | TypeKind::MediumText
+        | TypeKind::LongText
+        | TypeKind::Json => None,
+        _ => Some(characters),
+    }
+}
+
+/// The columns that a row of the file sets, and where their values come from.
+#[derive(Debug)]
+struct Given {
+    positions: Vec<usize>,
+    /// For each: a field, or an assignment.
+    sources: Vec<Source>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    Field(usize),
+    Assignment(usize),
+}
+
+/// Every column once: SET overrides the file.
+fn given_columns(targets: &[Destination], assignments: &Assignments) -> Given {
+    let mut given = Given {
+        positions: Vec::new(),
+        sources: Vec::new(),
+    };
+    for (index, position) in assignments.positions().enumerate() {
+        // The last assignment to a column counts; DEFAULT is what a column gets that is not given.
+        if assignments.last_for(position) == Some(index) && !assignments.is_default(index) {
+            given.positions.push(position);
+            given.sources.push(Source::Assignment(index));
+        }
+    }
+    for (index, target) in targets.iter().enumerate() {
+        if let Destination::Column(position) = target
+            && assignments.last_for(*position).is_none()
+            && !given.positions.contains(position)
+        {
+            given.positions.push(*position);
+            given.sources.push(Source::Field(index));
+        }
+    }
+    given
+}
+
+/// Puts what was parsed into the table.
+struct Loader<'s> {
+    session: &'s Session,
+    definition: &'s TableDefinition,
+    format: &'s Format,
+    targets: &'s [Destination],
+    given: Given,
+    assignments: Assignments,
+    /// The variables among the targets, in order.
+    names: Vec<String>,
+    /// Their values in the last row.
+    last: Vec<Value>,
+    is_strict: bool,
+    text: SqlType,
+    charset: Charset,
+    sink: RowSink<'s>,
+    /// Rows so far.
+    row: u64,
+    context: Arc<StatementContext>,
+    bytes: u64,
+    length: u64,
+}
+
+impl Taker<ParsedBlock> for Loader<'_> {
+    fn take(&mut self, block: &Block, parsed: ParsedBlock) -> Result<usize> {
+        self.context.check_interrupt()?;
+        let end = match parsed {
+            ParsedBlock::Columns { batches, end } => {
+                for batch in batches {
+                    self.append(&batch)?;
+                }
+                end
+            }
+            ParsedBlock::Unusual => self.lines(block)?,
+        };
+        self.bytes += end as u64;
+        let progress = &self.context.progress;
+        progress.rows_read.store(self.row, Ordering::Relaxed);
+        if self.bytes > 0 {
+            let expected = u128::from(self.row) * u128::from(self.length) / u128::from(self.bytes);
+            let expected = u64::try_from(expected).unwrap_or(u64::MAX);
+            progress.rows_expected.store(expected, Ordering::Relaxed);
+        }
+        Ok(end)
+    }
+}
+
+impl Loader<'_> {
+    /// Appends rows whose fields are columns.
+    fn append(&mut self, fields: &Batch) -> Result<()> {
+        let rows = fields.row_count();
+        self.row += rows as u64;
+        let is_variable = |target: &Destination| matches!(target, Destination::Variable(_));
+        let of_variables = self.targets.iter().zip(fields.columns());
+        let variables: Vec<ArrayRef> = of_variables
+            .filter(|(target, _)| is_variable(target))
+            .map(|(_, array)| Arc::clone(array))
+            .collect();
+        for (last, array) in self.last.iter_mut().zip(&variables) {
+            *last = convert::value_at(array, rows - 1);
+        }
+        if self.assignments.is_empty() {
+            let given = self.given.sources.iter().map(|source| match source {
+                Source::Field(index) | Source::Assignment(index) => {
+                    Arc::clone(fields.column(*index))
+                }
+            });
+            let given = given.collect();
+            return self.sink.append_stored(given, rows);
+        }
+        let mut of_table: Vec<Option<ArrayRef>> = vec![None; self.definition.columns.len()];
+        for (target, array) in self.targets.iter().zip(fields.columns()) {
+            if let Destination::Column(position) = target {
+                of_table[*position] = Some(Arc::clone(array));
+            }
+        }
+        let assigned = self
+            .assignments
+            .evaluate(self.definition, of_table, variables, rows)?;
+        let mut columns = Vec::with_capacity(self.given.positions.len());
+        let mut types = Vec::with_capacity(self.given.positions.len());
+        for (position, source) in self.given.positions.iter().zip(&self.given.sources) {
+            match source {
+                Source::Field(index) => {
+                    columns.push(Arc::clone(fields.column(*index)));
+                    types.push(self.definition.columns[*position].ty.clone());
+                }
+                Source::Assignment(index) => {
+                    let (array, ty) = &assigned[*index];
+                    columns.push(Arc::clone(array));
+                    types.push(ty.clone());
+                }
+            }
+        }
+        self.sink.append(&Batch::new(columns, rows), &types)
+    }
+
+    /// Goes through the lines of a block one by one; gives how many bytes they have.
+    fn lines(&mut self, block: &Block) -> Result<usize> {
+        let mut splitter = Splitter::new(self.format, &block.bytes, block.is_last);
+        // A line's fields are read before any of them is stored: the block may end in between.
+        let mut fields: Vec<Option<Value>> = Vec::with_capacity(self.targets.len());
+        loop {
+            if self.row % 4096 == 0 {
+                self.context.check_interrupt()?;
+            }
+            fields.clear();
+            let read = match self.format.is_fixed_width() {
+                true => self.read_fixed_width(&mut splitter, &mut fields),
+                false => self.read_fields(&mut splitter, &mut fields),
+            };
+            let ControlFlow::Continue(has_more) = read else {
+                break;
+            };
+            let end = splitter.next_line();
+            if end == LineEnd::Incomplete {
+                break;
+            }
+            self.store_line(&mut fields)?;
+            if has_more || end == (LineEnd::Ended { cut: true }) {
+                self.complain(codes::ER_WARN_TOO_MANY_RECORDS.with(&[&self.row]))?;
+            }
+            if end == LineEnd::EndOfFile {
+                break;
+            }
+        }
+        Ok(splitter.line_begin())
+    }
+
+    /// Reads a line's fields; breaks off where the block or the file ends.
+    fn read_fields(
+        &self,
+        splitter: &mut Splitter<'_>,
+        fields: &mut Vec<Option<Value>>,
+    ) -> ControlFlow<(), bool> {
+        while fields.len() < self.targets.len() {
+            match splitter.field() {
+                Step::Field(field) if splitter.is_null(&field) => fields.push(Some(Value::Null)),
+                Step::Field(field) => {
+                    let bytes = splitter.bytes_of(&field).to_vec();
+                    fields.push(Some(Value::Bytes(bytes)));
+                }
+                Step::NoField if fields.is_empty() => return ControlFlow::Break(()),
+                Step::NoField => fields.push(None),
+                Step::Incomplete => return ControlFlow::Break(()),
+            }
+        }
+        ControlFlow::Continue(false)
+    }
+
+    /// Cuts a line into fields as wide as their columns; tells whether there is more.
+    fn read_fixed_width(
+        &self,
+        splitter: &mut Splitter<'_>,
+        fields: &mut Vec<Option<Value>>,
+    ) -> ControlFlow<(), bool> {
+        // The TEXT kinds get what a line has left, up to this.
+        const TEXT_WIDTH: usize = 256;
+        let widths = self.targets.iter().map(|target| match target {
+            Destination::Column(position) => {
+                fixed_width(&self.definition.columns[*position]).unwrap_or(TEXT_WIDTH)
+            }
+            Destination::Variable(_) => 0,
+        });
+        let Step::Field(line) = splitter.fixed_line(widths.clone().sum()) else {
+            return ControlFlow::Break(());
+        };
+        let mut rest = splitter.bytes_of(&line);
+        for width in widths {
+            let (field, behind) = rest.split_at(width.min(rest.len()));
+            let is_missing = field.is_empty() && width > 0;
+            fields.push((!is_missing).then(|| Value::Bytes(field.to_vec())));
+            rest = behind;
+        }
+        ControlFlow::Continue(!rest.is_empty())
+    }
+
+    /// An error in strict mode, else a warning.
+    fn complain(&self, error: Error) -> Result<()> {
+        if self.is_strict {
+            return Err(error);
+        }
+        warn(self.session, error);
+        Ok(())
+    }
+
+    /// Stores a line, whose missing fields are `None`.
+    fn store_line(&mut self, fields: &mut [Option<Value>]) -> Result<()> {
+        self.row += 1;
+        self.sink.begin_row();
+        let definition = self.definition;
+        let mut variable = 0;
+        for (target, field) in self.targets.iter().zip(fields) {
+            let field = field.take();
+            match target {
+                Destination::Variable(name) => {
+                    self.last[variable] = field.unwrap_or(Value::Null);
+                    if self.assignments.need_variables() {
+                        let value = self.last[variable].clone();
+                        let variables = self.session.user_variables();
+                        variables.set(name, self.text.clone(), value);
+                    }
+                    variable += 1;
+                }
+                Destination::Column(position) => {
+                    let column = &definition.columns[*position];
+                    match field {
+                        Some(Value::Null) => self.store_null(*position, column)?,
+                        Some(value) => {
+                            let ty = self.type_of(&value);
+                            self.sink.set(*position, &value, &ty)?;
+                        }
+                        None => {
+                            self.complain(codes::ER_WARN_TOO_FEW_RECORDS.with(&[&self.row]))?;
+                            let value = self.value_for_missing(column);
+                            self.sink.set_stored(*position, value);
+                        }
+                    }
+                }
+            }
+        }
+        for index in 0..self.assignments.len() {
+            let row = self.sink.current_row();
+            let (position, value, ty) = self
+                .assignments
+                .evaluate_row(index, &row, &self.last, &self.text)?;
+            match value {
+                Some(value) => self.sink.set(position, &value, &ty)?,
+                None => self.sink.set_default(position)?,
+            }
+        }
+        self.sink.end_row()
+    }
+
+    /// Bytes that are no text in the file's character set are taken for binary, which is what
+    /// conversions complain of.
+    fn type_of(&self, value: &Value) -> SqlType {
+        match value {
+            Value::Bytes(bytes)
+                if self.charset != Charset::Binary && std::str::from_utf8(bytes).is_err() =>
+            {
+                let collation = mayfly_types::CollationId::BINARY;
+                SqlType::text(TypeKind::LongText, collation)
+            }
+            _ => self.text.clone(),
+        }
+    }
+
+    /// NULL for a column that may not be NULL: 1263, and the type's own default.
+    fn store_null(&mut self, position: usize, column: &ColumnDefinition) -> Result<()> {
+        let value = match column.nullable || column.auto_increment {
+            true => Value::Null,
+            false => {
+                let error = codes::ER_WARN_NULL_TO_NOTNULL.with(&[&column.name, &self.row]);
+                self.complain(error)?;
+                self.type_default(column)
+            }
+        };
+        self.sink.set_stored(position, value);
+        Ok(())
+    }
+
+    /// What a column gets whose field is missing: not its default, but 0 or the empty string, unless
+    /// its default is NULL.
+    fn value_for_missing(&self, column: &ColumnDefinition) -> Value {
+        use crate::catalog::definition::ColumnDefault;
+        let by_default_null = matches!(column.default, ColumnDefault::None | ColumnDefault::Null);
+        match (column.nullable && by_default_null) || column.auto_increment {
+            true => Value::Null,
+            false => self.type_default(column),
+        }
+    }
+
+    fn type_default(&self, column: &ColumnDefinition) -> Value {
+        match column.ty.kind {
+            TypeKind::Timestamp => convert::now(self.session, &column.ty),
+            _ => convert::implicit_default(&column.ty),
+        }
+    }
+
+    fn finish(self) -> Result<Written> {
+        let written = self.sink.finish()?;
+        if self.row > 0 {
+            for (name, value) in self.names.iter().zip(self.last) {
+                let variables = self.session.user_variables();
+                variables.set(name, self.text.clone(), value);
+            }
+        }
+        Ok(written)
+    }
+}

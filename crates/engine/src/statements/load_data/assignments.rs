@@ -1,0 +1,225 @@
+//! SET column = expression, … of LOAD DATA.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use mayfly_plan::ScalarColumn;
+use mayfly_syntax::ast::{
+    BinaryOperator, Expr, Ident, SetAssignment, visit_expressions, visit_expressions_mut,
+};
+use mayfly_syntax::encodings::{Variable, is_default, variable};
+use mayfly_types::{Batch, Diagnostics, Result, SqlType, Value};
+
+use super::super::insert::{listed_columns, refuse_generated};
+use crate::builder;
+use crate::catalog::definition::{ColumnDefault, TableDefinition};
+use crate::convert::{self, Storing};
+use crate::expressions::{self, Bound, columns_of};
+use crate::session::Session;
+
+struct Assignment {
+    position: usize,
+    /// `None`: DEFAULT.
+    value: Option<Bound>,
+}
+
+/// The assignments of a statement.
+pub(super) struct Assignments {
+    list: Vec<Assignment>,
+    /// An expression assigns to a variable that the file fills, or has a subquery that may read it.
+    need_variables: bool,
+    variable_count: usize,
+    storing: Storing,
+}
+
+impl Assignments {
+    /// Binds the expressions; `names` are the variables that the file fills, as texts of this type.
+    pub(super) fn new(
+        session: &Session,
+        definition: &TableDefinition,
+        assignments: &[SetAssignment],
+        names: &[String],
+        text: &SqlType,
+    ) -> Result<Self> {
+        let need_variables = assignments
+            .iter()
+            .any(|assignment| needs_variables(&assignment.value, names));
+        if need_variables {
+            for name in names {
+                session
+                    .user_variables()
+                    .set(name, text.clone(), Value::Null);
+            }
+        }
+        // As columns they have names that no column of a statement can have.
+        let fields: Vec<String> = names.iter().map(|name| format!("@{name}")).collect();
+        let mut columns = columns_of(definition);
+        columns.extend(fields.iter().map(|name| ScalarColumn {
+            table: "",
+            name,
+            ty: text,
+            nullable: true,
+        }));
+        let mut list = Vec::with_capacity(assignments.len());
+        for assignment in assignments {
+            let position =
+                listed_columns(definition, Some(std::slice::from_ref(&assignment.column)))?
+                    .remove(0);
+            refuse_generated(definition, position)?;
+            let value = match is_default(&assignment.value) {
+                true => None,
+                false if need_variables => {
+                    Some(expressions::bind(session, &assignment.value, &columns)?)
+                }
+                false => {
+                    let mut value = assignment.value.clone();
+                    name_fields(&mut value, names);
+                    Some(expressions::bind(session, &value, &columns)?)
+                }
+            };
+            list.push(Assignment { position, value });
+        }
+        Ok(Self {
+            list,
+            need_variables,
+            variable_count: names.len(),
+            storing: Storing::new(session, true)?,
+        })
+    }
+
+    pub(super) fn need_variables(&self) -> bool {
+        self.need_variables
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The columns that are assigned to.
+    pub(super) fn positions(&self) -> impl Iterator<Item = usize> {
+        self.list.iter().map(|assignment| assignment.position)
+    }
+
+    /// The last assignment to a column.
+    pub(super) fn last_for(&self, position: usize) -> Option<usize> {
+        self.list
+            .iter()
+            .rposition(|assignment| assignment.position == position)
+    }
+
+    /// Whether an assignment is to DEFAULT.
+    pub(super) fn is_default(&self, index: usize) -> bool {
+        self.list
+            .get(index)
+            .is_some_and(|assignment| assignment.value.is_none())
+    }
+
+    /// The values of every assignment for some rows, and their types. `of_table` are the table's
+    /// columns as far as the file gives them.
+    pub(super) fn evaluate(
+        &self,
+        definition: &TableDefinition,
+        of_table: Vec<Option<ArrayRef>>,
+        variables: Vec<ArrayRef>,
+        rows: usize,
+    ) -> Result<Vec<(ArrayRef, SqlType)>> {
+        let of_table = of_table.into_iter().zip(&definition.columns);
+        let mut columns: Vec<ArrayRef> = of_table
+            .map(|(array, column)| {
+                array.unwrap_or_else(|| builder::constant(&default_value(column), &column.ty, rows))
+            })
+            .chain(variables)
+            .collect();
+        let quiet = Diagnostics::new(0);
+        let mut values = Vec::with_capacity(self.list.len());
+        for (index, assignment) in self.list.iter().enumerate() {
+            let column = &definition.columns[assignment.position];
+            let Some(bound) = &assignment.value else {
+                let default = builder::constant(&default_value(column), &column.ty, rows);
+                columns[assignment.position] = Arc::clone(&default);
+                values.push((default, column.ty.clone()));
+                continue;
+            };
+            let value = bound.evaluate(&Batch::new(columns.clone(), rows))?;
+            // Only assignments to the right can see it.
+            if index + 1 < self.list.len()
+                && let Ok(stored) = self.storing.column(&value, bound.ty(), column, &quiet)
+            {
+                columns[assignment.position] = stored;
+            }
+            values.push((value, bound.ty().clone()));
+        }
+        Ok(values)
+    }
+
+    /// The value of one assignment for one row of the table's columns; no value is DEFAULT.
+    pub(super) fn evaluate_row(
+        &self,
+        index: usize,
+        row: &Batch,
+        variables: &[Value],
+        text: &SqlType,
+    ) -> Result<(usize, Option<Value>, SqlType)> {
+        let assignment = &self.list[index];
+        let Some(bound) = &assignment.value else {
+            return Ok((assignment.position, None, SqlType::null()));
+        };
+        let mut columns = row.columns().to_vec();
+        let variables = variables.iter().take(self.variable_count);
+        columns.extend(variables.map(|value| builder::constant(value, text, 1)));
+        let (value, ty) = bound.scalar(&Batch::new(columns, 1), &[])?;
+        Ok((assignment.position, Some(value), ty))
+    }
+}
+
+/// The value of a column that a row has not set yet.
+fn default_value(column: &crate::catalog::definition::ColumnDefinition) -> Value {
+    match &column.default {
+        ColumnDefault::Value(value) => value.clone(),
+        _ if column.nullable => Value::Null,
+        _ => convert::implicit_default(&column.ty),
+    }
+}
+
+fn is_field(expr: &Expr, names: &[String]) -> bool {
+    matches!(variable(expr), Some(Variable::User(name))
+        if names.iter().any(|known| known.eq_ignore_ascii_case(name)))
+}
+
+fn needs_variables(expr: &Expr, names: &[String]) -> bool {
+    let found = visit_expressions(expr, |part| {
+        let needs = match part {
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::Assignment,
+                ..
+            } => is_field(left, names),
+            Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => !names.is_empty(),
+            Expr::AnyOp { .. } | Expr::AllOp { .. } => !names.is_empty(),
+            _ => false,
+        };
+        if needs {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    found.is_break()
+}
+
+/// Makes columns of the variables that the file fills: a variable is an identifier without quotes.
+fn name_fields(expr: &mut Expr, names: &[String]) {
+    let _: ControlFlow<()> = visit_expressions_mut(expr, |part| {
+        if is_field(part, names)
+            && let Expr::Identifier(ident) = part
+        {
+            *ident = Ident::with_quote('`', ident.value.clone());
+        }
+        ControlFlow::Continue(())
+    });
+}

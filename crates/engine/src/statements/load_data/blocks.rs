@@ -1,0 +1,430 @@
+//! Reading a file in large blocks that several threads parse, in the order of the file.
+//!
+//! A block ends behind what looks like the end of a line. It need not be one: the terminator may
+//! stand between enclosing characters, which only reading from the beginning tells. So it is a
+//! guess: every block is parsed as if a line began with it, and whoever takes the results in order
+//! sees where the lines of the block before really ended. If that is not at its end, what is left
+//! goes before the next block, whose result is thrown away and made again. The results are always
+//! those of reading the file from beginning to end.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Error as IoError, Read};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use mayfly_types::Result;
+use mayfly_types::charset::Charset;
+use mayfly_types::error::codes;
+
+use crate::delimited::{Format, LineEnd, Splitter};
+use crate::files;
+
+/// The bytes of a block, give or take a line. A batch or a few of usual rows: large enough that
+/// handing it over costs nothing, small enough to stay in the cache while it is parsed.
+const BLOCK_BYTES: usize = 1 << 20;
+
+/// How many blocks a thread may be ahead of what was taken.
+const BLOCKS_AHEAD: u64 = 4;
+
+/// A part of the file.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) bytes: Vec<u8>,
+    /// The file ends with it.
+    pub(super) is_last: bool,
+}
+
+/// Cuts a file into blocks.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    file: File,
+    path: String,
+    block_bytes: usize,
+    line_end: Vec<u8>,
+    charset: Charset,
+    /// What was read behind the end of the last block.
+    tail: Vec<u8>,
+    /// The file is read to its end.
+    is_read: bool,
+    ended: bool,
+}
+
+impl Blocks {
+    pub(super) fn new(file: File, path: &str, format: &Format, charset: Charset) -> Self {
+        Self {
+            file,
+            path: path.to_owned(),
+            block_bytes: BLOCK_BYTES,
+            line_end: format.line_end_when_reading().to_vec(),
+            charset,
+            tail: Vec::new(),
+            is_read: false,
+            ended: false,
+        }
+    }
+
+    /// Blocks of another size, for tests.
+    #[cfg(test)]
+    fn with_block_bytes(mut self, block_bytes: usize) -> Self {
+        self.block_bytes = block_bytes;
+        self
+    }
+
+    /// Whether the ends of lines can be guessed, so that blocks can be parsed side by side.
+    pub(super) fn can_guess(&self) -> bool {
+        !self.line_end.is_empty()
+    }
+
+    fn failed(&self, error: &IoError) -> mayfly_types::Error {
+        let text = files::system_text(error);
+        let errno = error.raw_os_error().unwrap_or(0);
+        codes::EE_READ.with(&[&self.path, &errno, &text])
+    }
+
+    /// Reads on until there is so much behind the last block, or the file ends.
+    fn fill(&mut self, bytes: usize) -> Result<()> {
+        let missing = bytes.saturating_sub(self.tail.len());
+        if self.is_read || missing == 0 {
+            return Ok(());
+        }
+        self.tail.reserve_exact(missing);
+        let mut part = Read::by_ref(&mut self.file).take(missing as u64);
+        match part.read_to_end(&mut self.tail) {
+            Ok(read) => {
+                self.is_read = read < missing;
+                Ok(())
+            }
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
+    /// IGNORE n LINES: as the file's first lines, whatever is in them.
+    pub(super) fn skip_lines(&mut self, format: &Format, lines: u64) -> Result<()> {
+        let mut wanted = self.block_bytes;
+        let mut left = lines;
+        while left > 0 {
+            self.fill(wanted)?;
+            let mut splitter = Splitter::new(format, &self.tail, self.is_read);
+            while left > 0 && matches!(splitter.next_line(), LineEnd::Ended { .. }) {
+                left -= 1;
+            }
+            let skipped = splitter.line_begin();
+            self.tail.drain(..skipped);
+            if left > 0 && self.is_read {
+                self.tail.clear();
+                return Ok(());
+            }
+            wanted = self.tail.len() + self.block_bytes;
+        }
+        Ok(())
+    }
+
+    /// The next block; `None` behind the last.
+    pub(super) fn next(&mut self) -> Result<Option<Block>> {
+        if self.ended {
+            return Ok(None);
+        }
+        self.fill(self.block_bytes)?;
+        let mut bytes = std::mem::take(&mut self.tail);
+        if self.is_read {
+            self.ended = true;
+        } else if let Some(end) = last_end(&bytes, &self.line_end) {
+            self.tail = Vec::with_capacity(self.block_bytes);
+            self.tail.extend_from_slice(&bytes[end..]);
+            bytes.truncate(end);
+        }
+        // The one character set whose bytes are not what columns hold.
+        if self.charset == Charset::Latin1
+            && !bytes.is_ascii()
+            && let Ok(text) = self.charset.decode(&bytes)
+        {
+            bytes = text.into_owned();
+        }
+        Ok(Some(Block {
+            bytes,
+            is_last: self.ended,
+        }))
+    }
+}
+
+/// The end of the last terminator in the bytes.
+fn last_end(bytes: &[u8], terminator: &[u8]) -> Option<usize> {
+    let last = *terminator.last()?;
+    let mut end = bytes.len();
+    while let Some(at) = memchr::memrchr(last, &bytes[..end]) {
+        if bytes[..=at].ends_with(terminator) {
+            return Some(at + 1);
+        }
+        end = at;
+    }
+    None
+}
+
+/// Parses a block, on any thread.
+pub(super) trait Parser: Sync {
+    /// What it gives.
+    type Parsed: Send;
+
+    /// Parses the lines of some bytes. `is_last`: the file ends with them.
+    fn parse(&self, bytes: &[u8], is_last: bool) -> Self::Parsed;
+}
+
+/// Takes what was parsed, in the order of the file.
+pub(super) trait Taker<P> {
+    /// Takes a block's rows; gives how many of its bytes belong to whole lines.
+    fn take(&mut self, block: &Block, parsed: P) -> Result<usize>;
+}
+
+struct Ahead {
+    blocks: Blocks,
+    /// The number of the next block.
+    next: u64,
+    /// How many blocks were taken.
+    taken: u64,
+    stopped: bool,
+}
+
+struct Shared {
+    ahead: Mutex<Ahead>,
+    changed: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Ahead> {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stop(&self) {
+        self.lock().stopped = true;
+        self.changed.notify_all();
+    }
+}
+
+/// Nobody waits for a thread that panicked.
+struct StopWhenDropped<'a>(&'a Shared);
+
+impl Drop for StopWhenDropped<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+type Numbered<P> = (u64, Result<(Block, P)>);
+
+/// Parses all blocks, on so many threads, and hands them over.
+pub(super) fn read<P: Parser>(
+    mut blocks: Blocks,
+    threads: usize,
+    parser: &P,
+    taker: &mut impl Taker<P::Parsed>,
+) -> Result<()> {
+    let mut order = Order {
+        parser,
+        taker,
+        carry: Vec::new(),
+    };
+    let Some(first) = blocks.next()? else {
+        return Ok(());
+    };
+    let is_only = first.is_last;
+    let parsed = parser.parse(&first.bytes, first.is_last);
+    order.take(first, parsed)?;
+    if is_only {
+        return Ok(());
+    }
+    if threads < 2 || !blocks.can_guess() {
+        while let Some(block) = blocks.next()? {
+            order.take_unparsed(block)?;
+        }
+        return Ok(());
+    }
+    let shared = Shared {
+        ahead: Mutex::new(Ahead {
+            blocks,
+            next: 0,
+            taken: 0,
+            stopped: false,
+        }),
+        changed: Condvar::new(),
+    };
+    let (sender, receiver) = sync_channel(threads * 2);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let sender = sender.clone();
+            let shared = &shared;
+            scope.spawn(move || work(shared, parser, threads, &sender));
+        }
+        drop(sender);
+        let result = order.take_all(&shared, &receiver);
+        shared.stop();
+        // Whoever waits to send ends.
+        drop(receiver);
+        result
+    })
+}
+
+fn work<P: Parser>(
+    shared: &Shared,
+    parser: &P,
+    threads: usize,
+    sender: &SyncSender<Numbered<P::Parsed>>,
+) {
+    let _stop = StopWhenDropped(shared);
+    loop {
+        let (number, block) = {
+            let mut ahead = shared.lock();
+            while !ahead.stopped && ahead.next >= ahead.taken + BLOCKS_AHEAD * threads as u64 {
+                ahead = shared
+                    .changed
+                    .wait(ahead)
+                    .unwrap_or_else(PoisonError::into_inner);
+            }
+            if ahead.stopped {
+                return;
+            }
+            let block = ahead.blocks.next().transpose();
+            let Some(block) = block else {
+                return;
+            };
+            ahead.next += 1;
+            (ahead.next - 1, block)
+        };
+        let parsed = block.map(|block| {
+            let parsed = parser.parse(&block.bytes, block.is_last);
+            (block, parsed)
+        });
+        let failed = parsed.is_err();
+        if sender.send((number, parsed)).is_err() || failed {
+            return;
+        }
+    }
+}
+
+/// Takes blocks in order, and parses those again that did not begin with a line.
+struct Order<'a, P, T> {
+    parser: &'a P,
+    taker: &'a mut T,
+    /// The beginning of a line whose end is in the next block.
+    carry: Vec<u8>,
+}
+
+impl<P: Parser, T: Taker<P::Parsed>> Order<'_, P, T> {
+    fn take_all(
+        &mut self,
+        shared: &Shared,
+        receiver: &Receiver<Numbered<P::Parsed>>,
+    ) -> Result<()> {
+        let mut early = BTreeMap::new();
+        let mut next = 0;
+        for (number, parsed) in receiver {
+            early.insert(number, parsed);
+            while let Some(parsed) = early.remove(&next) {
+                let (block, parsed) = parsed?;
+                self.take(block, parsed)?;
+                next += 1;
+                shared.lock().taken = next;
+                shared.changed.notify_all();
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, block: Block, parsed: P::Parsed) -> Result<()> {
+        if !self.carry.is_empty() {
+            return self.take_unparsed(block);
+        }
+        let end = self.taker.take(&block, parsed)?;
+        self.keep_rest(&block, end);
+        Ok(())
+    }
+
+    fn take_unparsed(&mut self, block: Block) -> Result<()> {
+        let mut block = block;
+        if !self.carry.is_empty() {
+            self.carry.extend_from_slice(&block.bytes);
+            block.bytes = std::mem::take(&mut self.carry);
+        }
+        let parsed = self.parser.parse(&block.bytes, block.is_last);
+        let end = self.taker.take(&block, parsed)?;
+        self.keep_rest(&block, end);
+        Ok(())
+    }
+
+    fn keep_rest(&mut self, block: &Block, end: usize) {
+        if !block.is_last {
+            self.carry
+                .extend_from_slice(block.bytes.get(end..).unwrap_or(&[]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::delimited::Step;
+
+    struct Lines(Format);
+
+    struct Fields(Vec<String>, usize);
+
+    impl Parser for Lines {
+        type Parsed = Fields;
+
+        fn parse(&self, bytes: &[u8], is_last: bool) -> Fields {
+            let mut splitter = Splitter::new(&self.0, bytes, is_last);
+            let mut lines = Vec::new();
+            while let Step::Field(field) = splitter.field() {
+                let line = String::from_utf8_lossy(splitter.bytes_of(&field)).into_owned();
+                match splitter.next_line() {
+                    LineEnd::Incomplete => break,
+                    LineEnd::Ended { .. } => lines.push(line),
+                    LineEnd::EndOfFile => {
+                        lines.push(line);
+                        break;
+                    }
+                }
+            }
+            Fields(lines, splitter.line_begin())
+        }
+    }
+
+    impl Taker<Fields> for Vec<String> {
+        fn take(&mut self, _: &Block, parsed: Fields) -> Result<usize> {
+            self.extend(parsed.0);
+            Ok(parsed.1)
+        }
+    }
+
+    /// However a file is cut, its lines are the same: most of them hide ends of lines in quotes.
+    #[test]
+    fn lines_do_not_depend_on_blocks() {
+        let format = Format {
+            enclosed: Some(b'"'),
+            ..Format::default()
+        };
+        let line = |number: usize| match number % 3 {
+            0 => format!("plain{number}"),
+            1 => format!("quoted\n{number}\n\"\n"),
+            _ => "\n".repeat(number % 50),
+        };
+        let lines: Vec<String> = (0..300).map(line).collect();
+        let text: String = lines
+            .iter()
+            .map(|line| format!("\"{}\"\n", line.replace('"', "\"\"")))
+            .collect();
+        let path = std::env::temp_dir().join(format!("mayfly-blocks-{}", std::process::id()));
+        std::fs::write(&path, &text).expect("the test's file is written");
+        for (block_bytes, threads) in [(1, 1), (7, 2), (64, 3), (1000, 2), (1 << 20, 2)] {
+            let file = File::open(&path).expect("it was written");
+            let blocks = Blocks::new(file, "x", &format, Charset::Utf8mb4);
+            let blocks = blocks.with_block_bytes(block_bytes);
+            let mut read_lines = Vec::new();
+            read(blocks, threads, &Lines(format.clone()), &mut read_lines).expect("readable");
+            assert_eq!(read_lines, lines, "blocks of {block_bytes}");
+        }
+        std::fs::remove_file(&path).expect("it was written");
+    }
+}
