@@ -72,7 +72,7 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
     blocks.skip_lines(&format, load.ignore_lines)?;
 
     let context = session.statement_context(Arc::new(StatementTables(Vec::new())));
-    let storing = Storing::new(session, ignore)?;
+    let storing = Storing::new(session, &definition.name, ignore);
     let given = given_columns(&targets, &assignments);
     let mut loader = Loader {
         sink: RowSink::new(session, &table, &given.positions, ignore)?,

@@ -84,7 +84,7 @@ impl Assignments {
             list,
             need_variables,
             variable_count: names.len(),
-            storing: Storing::new(session, true)?,
+            storing: Storing::new(session, &definition.name, true),
         })
     }
 
