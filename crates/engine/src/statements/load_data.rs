@@ -368,7 +368,7 @@ impl Loader<'_> {
         // A line's fields are read before any of them is stored: the block may end in between.
         let mut fields: Vec<Option<Value>> = Vec::with_capacity(self.targets.len());
         loop {
-            if self.row % 4096 == 0 {
+            if self.row.is_multiple_of(4096) {
                 self.context.check_interrupt()?;
             }
             fields.clear();
