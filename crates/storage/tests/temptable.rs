@@ -6,6 +6,10 @@ mod common;
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
 
 use common::{Fixture, Random, configurations, random_batches, row, rows, sorted_text};
 use mayfly_storage::{
@@ -346,17 +350,63 @@ fn sorted_scans_give_the_range_asked_for() {
 
 #[test]
 fn group_indexes_number_keys_in_order() {
-    let types = [PhysicalType::Bytes, PhysicalType::Int64];
+    let several = [PhysicalType::Bytes, PhysicalType::Int64];
+    let batches =
+        |types: &[PhysicalType], count| random_batches(&mut Random(4), types, count, 700, 60);
+    check_group_indexes("several", &several, |count| batches(&several, count));
+    check_group_indexes("string", &several[..1], |count| {
+        batches(&several[..1], count)
+    });
+    // Few strings, each at one place: they are looked up once a batch.
+    check_group_indexes("repeats", &several[..1], |count| {
+        let few = random_batches(&mut Random(6), &several[..1], 300, 100, 60);
+        let few = few[0].column(0).as_binary_view().clone();
+        let mut random = Random(7);
+        let mut batches = Vec::new();
+        for _ in 0..count.div_ceil(1000) {
+            let rows = arrow_array::UInt32Array::from_iter_values(
+                (0..1000).map(|_| random.below(few.len() as u64) as u32),
+            );
+            let column = arrow_select::take::take(&few, &rows, None).unwrap();
+            batches.push(Batch::new(vec![column], 1000));
+        }
+        batches
+    });
+    // Numbers that lie close together, and some that do not.
+    for (name, spread, far) in [("close", 900, 0), ("wider", 2_000_000, 0), ("far", 900, 50)] {
+        check_group_indexes(name, &[PhysicalType::Int64], |count| {
+            let mut random = Random(8);
+            let mut value = |row: usize| match random.below(20) {
+                0 => None,
+                _ if far > 0 && row > count / 2 && random.below(far) == 0 => {
+                    Some(random.next() as i64)
+                }
+                // The range grows as rows come.
+                _ => Some(random.below(spread * (row as u64 + 10) / count as u64) as i64 - 100),
+            };
+            let values: Vec<Option<i64>> = (0..count).map(&mut value).collect();
+            let chunks = values.chunks(700);
+            chunks
+                .map(|chunk| {
+                    let array: arrow_array::Int64Array = chunk.iter().copied().collect();
+                    Batch::new(vec![Arc::new(array)], chunk.len())
+                })
+                .collect()
+        });
+    }
+}
+
+fn check_group_indexes(what: &str, types: &[PhysicalType], batches: impl Fn(usize) -> Vec<Batch>) {
     for (name, options) in configurations() {
-        let fixture = Fixture::new(&format!("index-{name}"));
+        let fixture = Fixture::new(&format!("index-{what}-{name}"));
         let count = if name.starts_with("collide") {
             1500
         } else {
             20_000
         };
-        let batches = random_batches(&mut Random(4), &types, count, 700, 60);
+        let batches = batches(count);
         let context = fixture.context(options.clone());
-        let modes = vec![KeyMode::Binary; 2];
+        let modes = vec![KeyMode::Binary; types.len()];
         let mut index = GroupIndex::new(&context, types.to_vec(), modes).unwrap();
         let mut model: HashMap<String, u32> = HashMap::new();
         let mut counts: HashMap<String, u32> = HashMap::new();

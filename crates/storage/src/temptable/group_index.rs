@@ -3,11 +3,18 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::context::TempTableContext;
-use super::rows::{AHEAD_ROWS, Encoder, Gather, KeyHasher, Resolver, RowKeys, Sources, prefetch};
+use super::dense::{Dense, range_of};
+use super::repeats::Repeats;
+use super::rows::{
+    AHEAD_ROWS, Encoder, Gather, HASH_MASK, KeyHasher, Resolver, RowKeys, Sources, as_words,
+    prefetch,
+};
 use super::slots::{Slot, Slots};
 use super::spec::{KeyColumn, KeyMode};
 use super::store::{RowWriter, Store, StoreRef};
@@ -108,11 +115,24 @@ pub struct GroupIndex {
     keys: RowKeys,
     writer: RowWriter,
     sources: Sources,
-    slots: Slots,
+    lookup: Lookup,
     /// The row of each group.
     rows: Vec<*const u8>,
     hashes: Vec<u64>,
     scratch: Vec<u64>,
+    repeats: Repeats,
+}
+
+/// How the group of a key is found.
+enum Lookup {
+    Hash(Slots),
+    /// One key column of whole numbers, `true` when signed, whose values lie close together so far.
+    Dense {
+        signed: bool,
+        numbers: Option<Dense>,
+        /// The group of NULL.
+        null: Option<u32>,
+    },
 }
 
 #[expect(unsafe_code, reason = "rows point into blocks that the writer owns")]
@@ -168,17 +188,29 @@ impl GroupIndex {
                 null_safe: true,
             })
             .collect();
-        let slots = Slots::new(0, &store.pool, &store.memory)
-            .map_err(|error| user_error(&error, ANONYMOUS_TABLE))?;
+        let lookup = match store.layout.cells() {
+            [cell] if cell.ty == PhysicalType::Int64 || cell.ty == PhysicalType::UInt64 => {
+                Lookup::Dense {
+                    signed: cell.ty == PhysicalType::Int64,
+                    numbers: None,
+                    null: None,
+                }
+            }
+            _ => Lookup::Hash(
+                Slots::new(0, &store.pool, &store.memory)
+                    .map_err(|error| user_error(&error, ANONYMOUS_TABLE))?,
+            ),
+        };
         Ok(Self {
             hasher: KeyHasher::new(modes.iter().copied(), store.context.options().hash),
             keys: RowKeys::new(&store.layout, &columns),
             writer: RowWriter::pinned(&store),
             sources: Sources::new(store.context.resources().stable.clone()),
-            slots,
+            lookup,
             rows: Vec::new(),
             hashes: Vec::new(),
             scratch: Vec::new(),
+            repeats: Repeats::default(),
             store,
         })
     }
@@ -192,16 +224,192 @@ impl GroupIndex {
         row_count: usize,
         ids: &mut Vec<u32>,
     ) -> Result<usize> {
-        let mut hashes = std::mem::take(&mut self.hashes);
-        self.hasher.hash(keys, row_count, &mut hashes);
-        let result = self.find_or_insert_hashed(keys, row_count, &hashes, ids);
-        self.hashes = hashes;
+        let result = match &self.lookup {
+            Lookup::Dense { .. } => self.find_or_insert_dense(keys, row_count, ids),
+            Lookup::Hash(_) => match self.find_repeats(keys) {
+                Some(repeats) => self.find_or_insert_repeats(keys, repeats, ids),
+                None => self.find_or_insert_hashed(keys, row_count, ids),
+            },
+        };
         self.sources.begin_batch();
         result.map_err(|error| user_error(&error, ANONYMOUS_TABLE))
     }
 
+    /// The distinct strings of a single key, when they are few.
+    fn find_repeats(&mut self, keys: &[ArrayRef]) -> Option<Repeats> {
+        let [key] = keys else { return None };
+        let strings = key.as_binary_view_opt()?;
+        let mut repeats = std::mem::take(&mut self.repeats);
+        if repeats.find(strings) {
+            return Some(repeats);
+        }
+        self.repeats = repeats;
+        None
+    }
+
+    /// Looks each distinct string up once.
+    fn find_or_insert_repeats(
+        &mut self,
+        keys: &[ArrayRef],
+        repeats: Repeats,
+        ids: &mut Vec<u32>,
+    ) -> mayfly_memory::Result<usize> {
+        let strings = keys[0].as_binary_view();
+        let distinct = repeats.first_rows.len();
+        let views = repeats.first_rows.iter();
+        let views: Vec<u128> = views.map(|row| strings.views()[*row as usize]).collect();
+        #[expect(unsafe_code, reason = "views taken out of an array need no check")]
+        // SAFETY: the views are of the array whose buffers these are.
+        let array = unsafe {
+            BinaryViewArray::new_unchecked(
+                views.into(),
+                strings.data_buffers().to_vec().into(),
+                None,
+            )
+        };
+        let array: [ArrayRef; 1] = [Arc::new(array)];
+        let mut groups = Vec::with_capacity(distinct);
+        let taken = self.find_or_insert_hashed(&array, distinct, &mut groups)?;
+        // First rows rise: the rows before the first that was not taken are all of groups.
+        let count = match repeats.first_rows.get(taken) {
+            Some(row) => *row as usize,
+            None => repeats.numbers.len(),
+        };
+        ids.clear();
+        let numbers = repeats.numbers[..count].iter();
+        ids.extend(numbers.map(|number| groups[*number as usize]));
+        self.repeats = repeats;
+        Ok(count)
+    }
+
+    /// Reads the groups of whole numbers from an array, as long as they lie close together.
+    fn find_or_insert_dense(
+        &mut self,
+        keys: &[ArrayRef],
+        row_count: usize,
+        ids: &mut Vec<u32>,
+    ) -> mayfly_memory::Result<usize> {
+        let Lookup::Dense {
+            signed,
+            numbers,
+            null,
+        } = &mut self.lookup
+        else {
+            unreachable!("called for dense keys")
+        };
+        let signed = *signed;
+        let values: &[u64] = if signed {
+            as_words(keys[0].as_primitive::<Int64Type>().values())
+        } else {
+            keys[0].as_primitive::<UInt64Type>().values()
+        };
+        let nulls = keys[0].nulls().filter(|nulls| nulls.null_count() > 0);
+        // NULL cells hold anything; nearly always a number that is near.
+        let Some((least, greatest)) = range_of(values, signed) else {
+            ids.clear();
+            return Ok(0);
+        };
+        let distance = greatest.wrapping_sub(least);
+        let (pool, budget) = (&self.store.pool, &self.store.memory);
+        let found = match numbers.take() {
+            Some(numbers) if numbers.covers(least, distance) => Some(numbers),
+            Some(numbers) => numbers.extended(least, greatest, signed, pool, budget),
+            None => Dense::new(least, distance, pool, budget),
+        };
+        let Some(mut dense) = found else {
+            self.become_hashed()?;
+            return self.find_or_insert_hashed(keys, row_count, ids);
+        };
+        let mut null = *null;
+        ids.clear();
+        ids.reserve(row_count);
+        let mut result = Ok(row_count);
+        for (row, value) in values.iter().enumerate() {
+            let is_null = nulls.is_some_and(|nulls| nulls.is_null(row));
+            let number = if is_null {
+                null.map_or(0, |group| group + 1)
+            } else {
+                *dense.place(*value)
+            };
+            if number != 0 {
+                ids.push(number - 1);
+                continue;
+            }
+            match self.insert_number((!is_null).then_some(*value)) {
+                Ok(group) => {
+                    if is_null {
+                        null = Some(group);
+                    } else {
+                        *dense.place(*value) = group + 1;
+                    }
+                    ids.push(group);
+                }
+                Err(error) => {
+                    if error.is_memory_limit() {
+                        result = Ok(row);
+                    } else {
+                        result = Err(error);
+                    }
+                    break;
+                }
+            }
+        }
+        self.lookup = Lookup::Dense {
+            signed,
+            numbers: Some(dense),
+            null,
+        };
+        result
+    }
+
+    /// Adds a row of one whole number, or NULL, as a new group, without a place in the lookup.
     #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn insert_number(&mut self, value: Option<u64>) -> mayfly_memory::Result<u32> {
+        let cell = &self.store.layout.cells()[0];
+        let header = self.hasher.hash_number(value) & HASH_MASK;
+        let mut row = [header | u64::from(value.is_none()), value.unwrap_or(0)];
+        debug_assert_eq!(
+            (size_of_val(&row), 8),
+            (self.store.layout.width, cell.offset)
+        );
+        debug_assert_eq!((cell.null_byte, cell.null_mask), (0, 1));
+        // SAFETY: a header with the first column's NULL bit, and one cell of 8 bytes: a row of a
+        // layout of one whole number.
+        unsafe { self.append(row.as_mut_ptr().cast()) }
+    }
+
+    /// Goes on with a hash table, since keys are too far apart.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    #[cold]
+    fn become_hashed(&mut self) -> mayfly_memory::Result<()> {
+        let store = &self.store;
+        let mut slots = Slots::new(self.rows.len(), &store.pool, &store.memory)?;
+        for (group, row) in self.rows.iter().enumerate() {
+            // SAFETY: a row starts with its header.
+            let header = unsafe { row.cast::<u64>().read_unaligned() };
+            if let Slot::Vacant(at) = slots.find(header, |_| false) {
+                slots.fill(at, header, group as u32);
+            }
+        }
+        self.lookup = Lookup::Hash(slots);
+        Ok(())
+    }
+
     fn find_or_insert_hashed(
+        &mut self,
+        keys: &[ArrayRef],
+        row_count: usize,
+        ids: &mut Vec<u32>,
+    ) -> mayfly_memory::Result<usize> {
+        let mut hashes = std::mem::take(&mut self.hashes);
+        self.hasher.hash(keys, row_count, &mut hashes);
+        let result = self.look_up(keys, row_count, &hashes, ids);
+        self.hashes = hashes;
+        result
+    }
+
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn look_up(
         &mut self,
         keys: &[ArrayRef],
         row_count: usize,
@@ -240,7 +448,10 @@ impl GroupIndex {
                 let header = unsafe { row.cast::<u64>().read_unaligned() };
                 let equal =
                     |group: u32| unsafe { keys.equal(rows[group as usize], stored, row, incoming) };
-                let group = match self.slots.find(header, equal) {
+                let Lookup::Hash(slots) = &self.lookup else {
+                    unreachable!("called for hashed keys")
+                };
+                let group = match slots.find(header, equal) {
                     Slot::Found(group) => group,
                     // SAFETY: as above.
                     Slot::Vacant(at) => match unsafe { self.insert(row, header, at) } {
@@ -257,11 +468,14 @@ impl GroupIndex {
 
     /// Asks the memory for slots, then for the rows that they name.
     fn ask_ahead(&self, hashes: &[u64]) {
+        let Lookup::Hash(slots) = &self.lookup else {
+            return;
+        };
         for hash in hashes {
-            self.slots.prefetch(*hash);
+            slots.prefetch(*hash);
         }
         for hash in hashes {
-            if let Some(group) = self.slots.candidate(*hash) {
+            if let Some(group) = slots.candidate(*hash) {
                 prefetch(self.rows[group as usize]);
             }
         }
@@ -274,21 +488,31 @@ impl GroupIndex {
         header: u64,
         at: usize,
     ) -> mayfly_memory::Result<u32> {
+        // SAFETY: as promised by the caller.
+        let group = unsafe { self.append(row)? };
+        let Lookup::Hash(slots) = &mut self.lookup else {
+            unreachable!("called for hashed keys")
+        };
+        slots.fill(at, header, group);
+        if slots.is_full() {
+            let rows = &self.rows;
+            // SAFETY: a row starts with its header.
+            let header =
+                |group: u32| unsafe { rows[group as usize].cast::<u64>().read_unaligned() };
+            slots.grow(&self.store.pool, &self.store.memory, header)?;
+        }
+        Ok(group)
+    }
+
+    /// Stores the row of a new group.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    unsafe fn append(&mut self, row: *mut u8) -> mayfly_memory::Result<u32> {
         let group = self.rows.len() as u32;
         // An index that holds nothing takes its first row whatever the limit says.
         self.writer.set_forced(group == 0);
         // SAFETY: `row` is a row of the layout with values in the batch's buffers.
         let stored = unsafe { self.writer.append_encoded(row, self.sources.addresses())? };
         self.rows.push(stored);
-        self.slots.fill(at, header, group);
-        if self.slots.is_full() {
-            let rows = &self.rows;
-            // SAFETY: a row starts with its header.
-            let header =
-                |group: u32| unsafe { rows[group as usize].cast::<u64>().read_unaligned() };
-            self.slots
-                .grow(&self.store.pool, &self.store.memory, header)?;
-        }
         Ok(group)
     }
 
@@ -317,13 +541,25 @@ impl GroupIndex {
     /// Bytes held.
     pub fn memory_bytes(&self) -> u64 {
         let rows = self.rows.capacity() * size_of::<*const u8>();
-        self.writer.memory_bytes() + (self.slots.memory_bytes() + rows) as u64
+        let lookup = match &self.lookup {
+            Lookup::Hash(slots) => slots.memory_bytes(),
+            Lookup::Dense { numbers, .. } => numbers.as_ref().map_or(0, Dense::memory_bytes),
+        };
+        self.writer.memory_bytes() + (lookup + rows) as u64
     }
 
     /// Forgets all groups; keeps memory for the next ones.
     pub fn clear(&mut self) {
         self.rows.clear();
-        self.slots.clear();
+        match &mut self.lookup {
+            Lookup::Hash(slots) => slots.clear(),
+            Lookup::Dense { numbers, null, .. } => {
+                *null = None;
+                if let Some(numbers) = numbers {
+                    numbers.clear();
+                }
+            }
+        }
         self.writer.clear();
     }
 }

@@ -20,12 +20,14 @@
 //! noticing: what may fail is temporary space, and then the error names the limit.
 
 mod context;
+mod dense;
 mod group_index;
 mod join_index;
 mod keys;
 mod partition;
 pub(crate) mod reclaim;
 mod registry;
+mod repeats;
 mod rows;
 mod scan;
 mod slots;

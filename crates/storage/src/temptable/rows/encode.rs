@@ -240,7 +240,7 @@ fn strings<'a>(
     unsafe_code,
     reason = "integers and doubles seen as words, without a copy"
 )]
-fn as_words<T: arrow_buffer::ArrowNativeType>(values: &[T]) -> &[u64] {
+pub(crate) fn as_words<T: arrow_buffer::ArrowNativeType>(values: &[T]) -> &[u64] {
     assert_eq!(size_of::<T>(), 8);
     // SAFETY: T is a number of 8 bytes, so any of its bit patterns is a u64; alignments are equal.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }

@@ -110,6 +110,14 @@ impl KeyHasher {
         }
     }
 
+    /// The hash of a key of one whole number, or NULL.
+    pub(crate) fn hash_number(&self, value: Option<u64>) -> u64 {
+        match self.function {
+            HashFunction::Colliding => 0,
+            HashFunction::Standard => value.map_or(NULL_WORD, hash_word),
+        }
+    }
+
     /// Puts the hash of each of `row_count` keys into `hashes`.
     pub(crate) fn hash(&self, keys: &[ArrayRef], row_count: usize, hashes: &mut Vec<u64>) {
         hashes.clear();

@@ -25,7 +25,7 @@ mod hash;
 mod layout;
 
 pub(crate) use directory::{Directory, SharedBlock, is_source};
-pub(crate) use encode::{Encoder, Sources};
+pub(crate) use encode::{Encoder, Sources, as_words};
 pub(crate) use equality::{Resolver, RowKeys};
 pub(crate) use gather::Gather;
 pub(crate) use hash::{KeyHasher, hash_bytes};

@@ -1,0 +1,101 @@
+//! Rows of a batch whose strings are the very same: same place, or same short value.
+//!
+//! Base tables keep strings of few values once a chunk, and short strings are their own views. Then
+//! a batch has few different views, and what is asked of a string needs to be asked once for each of
+//! them. Bit-equal views of one array are equal strings in every collation.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use arrow_array::{Array, BinaryViewArray};
+
+/// So many rows say whether the rest is worth looking at.
+const SAMPLE_ROWS: usize = 128;
+/// So many times must a view come on average.
+const REPEATS_MIN: usize = 4;
+
+/// The distinct views of a batch.
+#[derive(Debug, Default)]
+pub(super) struct Repeats {
+    /// The first row of each.
+    pub(super) first_rows: Vec<u32>,
+    /// For each row which of them it has.
+    pub(super) numbers: Vec<u32>,
+    seen: HashMap<u128, u32, BuildHasherDefault<Mix>>,
+    /// What was found last for some views, by a few of their bits: a quicker look than the map.
+    recent: Vec<(u128, u32)>,
+}
+
+const RECENT_BITS: u32 = 10;
+
+impl Repeats {
+    /// Finds the distinct views; false when they are too many to be of use.
+    pub(super) fn find(&mut self, array: &BinaryViewArray) -> bool {
+        let views = array.views();
+        if views.len() < SAMPLE_ROWS || array.null_count() > 0 {
+            return false;
+        }
+        self.first_rows.clear();
+        self.numbers.clear();
+        self.seen.clear();
+        self.recent.clear();
+        self.recent.resize(1 << RECENT_BITS, (0, u32::MAX));
+        // Rows from all over the batch: neighbours may repeat and the rest not.
+        let step = views.len() / SAMPLE_ROWS;
+        for row in 0..SAMPLE_ROWS {
+            self.seen.insert(views[row * step], 0);
+        }
+        // Of half as many values as rows a sample shows fewer than this.
+        if self.seen.len() > SAMPLE_ROWS * 7 / 8 && views.len() < SAMPLE_ROWS * 16
+            || self.seen.len() == SAMPLE_ROWS
+        {
+            return false;
+        }
+        self.seen.clear();
+        let most = views.len() / REPEATS_MIN;
+        for (row, view) in views.iter().enumerate() {
+            let bits = mix(*view);
+            let recent = &mut self.recent[(bits >> (64 - RECENT_BITS)) as usize];
+            if recent.0 == *view && recent.1 != u32::MAX {
+                self.numbers.push(recent.1);
+                continue;
+            }
+            let next = self.first_rows.len() as u32;
+            let number = *self.seen.entry(*view).or_insert(next);
+            if number == next {
+                if self.first_rows.len() >= most {
+                    return false;
+                }
+                self.first_rows.push(row as u32);
+            }
+            *recent = (*view, number);
+            self.numbers.push(number);
+        }
+        true
+    }
+}
+
+#[inline(always)]
+fn mix(view: u128) -> u64 {
+    let folded = (view as u64) ^ ((view >> 64) as u64).rotate_left(32);
+    folded.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (folded >> 29).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+}
+
+#[derive(Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u128(&mut self, view: u128) {
+        self.0 = mix(view);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
