@@ -189,8 +189,7 @@ fn huge_statements_end_in_an_answer() {
                 .collect::<Vec<_>>()
                 .join(",")
         );
-        let error = rows(session, &sql).expect_err("MySQL joins 61 tables at most");
-        assert_eq!(error.errno(), 1116, "{error}");
+        answers(session, "70 tables", &sql);
         let sql = format!("SELECT `{}` FROM t", "c".repeat(100_000));
         answers(session, "long name", &sql);
         let sql = format!("SELECT 1{}", ";SELECT 1".repeat(10_000));

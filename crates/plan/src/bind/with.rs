@@ -1,8 +1,8 @@
 //! WITH: common table expressions, recursive ones too.
 
 use mayfly_syntax::ast::{Cte, Query, SetExpr, SetOperator, SetQuantifier, With};
-use mayfly_types::Result;
 use mayfly_types::error::codes;
+use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::from::rename_columns;
 use super::types::cast;
@@ -119,6 +119,15 @@ impl Binder<'_> {
         // Rows of later rounds may be NULL where the first ones are not.
         for column in &mut seed.columns {
             column.nullable = true;
+            if column.origin.is_none() && matches!(column.ty.kind, TypeKind::Int | TypeKind::BigInt)
+            {
+                // A literal's own length says nothing of the numbers that follow.
+                column.ty = if column.ty.unsigned {
+                    SqlType::bigint_unsigned()
+                } else {
+                    SqlType::bigint()
+                };
+            }
             column.origin = None;
         }
         let shared = self.shared.len();

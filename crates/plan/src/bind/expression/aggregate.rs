@@ -32,7 +32,8 @@ impl Binder<'_> {
         self.scope().inside_aggregate += 1;
         let bound = self.bind_aggregate_parts(name, function, list);
         self.scopes[depth].inside_aggregate -= 1;
-        let inside = self.deepest;
+        // What a subquery among the arguments reads of its own tables is no concern of the call.
+        let inside = self.deepest.map(|inside| inside.min(depth));
         self.deepest = outside.max(inside);
         let call = bound?;
         self.add_aggregate(call, inside.unwrap_or(depth))
