@@ -1,30 +1,32 @@
 //! EXPLAIN, in every format, and EXPLAIN ANALYZE.
 
+use mayfly_plan::explain;
+use mayfly_plan::physical::QueryPlan;
 use mayfly_syntax::ast::{Explain, ExplainFormat, ExplainTarget, Query, Statement};
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, Value};
 
 use super::select::{self, Reading};
-use crate::builder;
+use crate::builder::{self, ColumnBuilder};
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::Session;
 
 /// Runs the statement.
-pub(super) fn run(session: &mut Session, explain: &Explain) -> Result<Outcome> {
-    let ExplainTarget::Statement { statement, .. } = &explain.target else {
+pub(super) fn run(session: &mut Session, statement: &Explain) -> Result<Outcome> {
+    let ExplainTarget::Statement { statement: target, .. } = &statement.target else {
         return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN FOR CONNECTION"]));
     };
-    let query: &Query = match &**statement {
+    let query: &Query = match &**target {
         Statement::Query(query) => query,
         Statement::SelectInto(into) => &into.query,
         _ => return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN of this statement"])),
     };
-    let format = match &explain.format {
+    let format = match &statement.format {
         Some(ExplainFormat::Unknown(name)) => {
             return Err(codes::ER_UNKNOWN_EXPLAIN_FORMAT.with(&[name]));
         }
         Some(format) => format.clone(),
-        None if explain.analyze => ExplainFormat::Tree,
+        None if statement.analyze => ExplainFormat::Tree,
         None => match session.options().explain_format {
             2 => ExplainFormat::Json,
             3 => ExplainFormat::Tree,
@@ -32,7 +34,7 @@ pub(super) fn run(session: &mut Session, explain: &Explain) -> Result<Outcome> {
         },
     };
     let planned = select::plan(session, query)?;
-    if explain.analyze {
+    if statement.analyze {
         let mut reading = Reading::start(session, &planned, &[])?;
         let mut rows = 0;
         let outcome = loop {
@@ -50,7 +52,7 @@ pub(super) fn run(session: &mut Session, explain: &Explain) -> Result<Outcome> {
             .map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
         let text = format!(
             "{}\n-- {rows} rows in {elapsed:.3} ms; {}",
-            tree(&planned),
+            explain::tree(&planned.plan).trim_end(),
             match summary.temporary_tables {
                 0 => "no temporary table".to_owned(),
                 _ => summary.to_string(),
@@ -59,9 +61,9 @@ pub(super) fn run(session: &mut Session, explain: &Explain) -> Result<Outcome> {
         return Ok(document("EXPLAIN", &text));
     }
     Ok(match format {
-        ExplainFormat::Tree => document("EXPLAIN", &tree(&planned)),
-        ExplainFormat::Json => document("EXPLAIN", &tree(&planned)),
-        _ => document("EXPLAIN", &tree(&planned)),
+        ExplainFormat::Tree => document("EXPLAIN", &explain::tree(&planned.plan)),
+        ExplainFormat::Json => document("EXPLAIN", &explain::json(&planned.plan)),
+        _ => traditional(&planned.plan),
     })
 }
 
@@ -76,6 +78,72 @@ fn document(name: &str, text: &str) -> Outcome {
     .into()
 }
 
-fn tree(planned: &select::Planned) -> String {
-    format!("{:?}", planned.plan)
+/// The columns of the traditional format.
+const COLUMNS: &[(&str, fn() -> SqlType)] = &[
+    ("id", number),
+    ("select_type", word),
+    ("table", word),
+    ("partitions", word),
+    ("type", word),
+    ("possible_keys", word),
+    ("key", word),
+    ("key_len", word),
+    ("ref", word),
+    ("rows", number),
+    ("filtered", percentage),
+    ("Extra", word),
+];
+
+fn number() -> SqlType {
+    SqlType::bigint_unsigned()
+}
+
+fn word() -> SqlType {
+    SqlType::varchar(256, Default::default())
+}
+
+fn percentage() -> SqlType {
+    SqlType {
+        length: 5,
+        decimals: 2,
+        ..SqlType::double()
+    }
+}
+
+fn traditional(plan: &QueryPlan) -> Outcome {
+    let types: Vec<SqlType> = COLUMNS.iter().map(|(_, ty)| ty()).collect();
+    let mut builders: Vec<ColumnBuilder> = types.iter().map(ColumnBuilder::new).collect();
+    let rows = explain::traditional(plan);
+    let text = |text: Option<&str>| text.map_or(Value::Null, Value::from);
+    for row in &rows {
+        let values = [
+            Value::UInt(row.id),
+            Value::from(row.select_type),
+            text(row.table.as_deref()),
+            Value::Null,
+            text(row.access),
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            row.rows.map_or(Value::Null, Value::UInt),
+            row.filtered.map_or(Value::Null, Value::Float),
+            text(row.extra.as_deref()),
+        ];
+        for (builder, value) in builders.iter_mut().zip(&values) {
+            builder.push(value);
+        }
+    }
+    let columns = COLUMNS
+        .iter()
+        .zip(types)
+        .map(|((name, _), ty)| ResultColumn::new(name, ty))
+        .collect();
+    let arrays = builders.iter_mut().map(ColumnBuilder::finish).collect();
+    StatementResult {
+        columns,
+        batches: vec![mayfly_types::Batch::new(arrays, rows.len())],
+        ..StatementResult::default()
+    }
+    .into()
 }
