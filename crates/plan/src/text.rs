@@ -50,6 +50,37 @@ pub(crate) fn expression_text(expression: &Expression, names: &dyn Names) -> Str
     text
 }
 
+/// The text of a call that is not made yet, unless it is longer than `bytes_max`.
+pub(crate) fn bounded_call_text(
+    name: &str,
+    arguments: &[Expression],
+    names: &dyn Names,
+    bytes_max: usize,
+) -> Option<String> {
+    let mut bounded = Bounded {
+        text: String::new(),
+        bytes_max,
+    };
+    write_call(&mut bounded, name, arguments, names).ok()?;
+    Some(bounded.text)
+}
+
+/// A text that refuses to grow beyond a limit, which ends the writing of it.
+struct Bounded {
+    text: String,
+    bytes_max: usize,
+}
+
+impl Write for Bounded {
+    fn write_str(&mut self, more: &str) -> fmt::Result {
+        if self.text.len() + more.len() > self.bytes_max {
+            return Err(fmt::Error);
+        }
+        self.text.push_str(more);
+        Ok(())
+    }
+}
+
 /// The texts of several expressions, with a separator between them.
 pub(crate) fn joined_text<'e>(
     expressions: impl IntoIterator<Item = &'e Expression>,
@@ -251,6 +282,14 @@ fn literal_text(value: &Value, ty: &SqlType) -> String {
     match (ty.kind, value) {
         (TypeKind::Boolean, Value::Int(0)) => "false".to_owned(),
         (TypeKind::Boolean, Value::Int(_)) => "true".to_owned(),
+        // A sign is an operator of its own.
+        _ if ty.is_numeric() => {
+            let text = value_text(value, ty);
+            match text.strip_prefix('-') {
+                Some(digits) => format!("-({digits})"),
+                None => text,
+            }
+        }
         _ => value_text(value, ty),
     }
 }
@@ -281,8 +320,9 @@ fn write_call(
         return out.write_char(')');
     }
     if let ("negate", [operand]) = (name, arguments) {
-        out.write_char('-')?;
-        return write_expression(out, operand, names);
+        out.write_str("-(")?;
+        write_expression(out, operand, names)?;
+        return out.write_char(')');
     }
     if let ("get_user_variable", [variable]) = (name, arguments) {
         out.write_str("(@")?;
@@ -387,9 +427,10 @@ fn write_row(out: &mut dyn Write, left: &[Expression], names: &dyn Names) -> fmt
     }
 }
 
-/// Conversions that MySQL does inside of its operators.
+/// Conversions that MySQL does inside of its operators. One between integers can only be written.
 fn is_silent(from: &SqlType, to: &SqlType) -> bool {
-    (from.is_numeric() && to.is_numeric())
+    let written = from.is_integer() && to.kind == TypeKind::BigInt && from.unsigned != to.unsigned;
+    (from.is_numeric() && to.is_numeric() && !written)
         || (from.is_string() && to.is_numeric())
         || from.kind == TypeKind::Null
 }

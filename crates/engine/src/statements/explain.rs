@@ -13,7 +13,10 @@ use crate::session::Session;
 
 /// Runs the statement.
 pub(super) fn run(session: &mut Session, statement: &Explain) -> Result<Outcome> {
-    let ExplainTarget::Statement { statement: target, .. } = &statement.target else {
+    let ExplainTarget::Statement {
+        statement: target, ..
+    } = &statement.target
+    else {
         return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN FOR CONNECTION"]));
     };
     let query: &Query = match &**target {

@@ -304,6 +304,16 @@ impl Scope {
         }
     }
 
+    /// `` `database`.`table`.`column` `` as errors about values name it.
+    pub(crate) fn quoted_name(&self, place: ColumnPlace) -> String {
+        let table = &self.tables[place.table];
+        let column = table.name(place.column);
+        match &table.database {
+            Some(database) => format!("`{database}`.`{}`.`{column}`", table.alias),
+            None => format!("`{}`.`{column}`", table.alias),
+        }
+    }
+
     /// The columns that `*` stands for.
     pub(crate) fn wildcard(&self) -> Vec<ColumnPlace> {
         let shown = |place: &ColumnPlace| !self.tables[place.table].is_invisible(place.column);

@@ -12,3 +12,6 @@ mod tree;
 pub use json::json;
 pub use traditional::{ExplainRow, traditional};
 pub use tree::tree;
+
+#[cfg(test)]
+mod tests;

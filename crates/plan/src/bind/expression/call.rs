@@ -10,9 +10,19 @@ use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
 use super::word;
+use crate::bind::scope::Scope;
 use crate::bind::types::{argument, cast};
 use crate::bind::{Binder, not_supported};
 use crate::expression::{Expression, ExpressionKind};
+use crate::text::bounded_call_text;
+
+/// Functions that raise error 1690, which shows the call.
+const MAY_OVERFLOW: &[&str] = &[
+    "+", "-", "*", "/", "%", "div", "negate", "abs", "pow", "exp", "cot", "round", "truncate",
+];
+
+/// Longer texts are not made: a chain of a thousand operators would be printed a thousand times.
+const OVERFLOW_TEXT_MAX: usize = 400;
 
 impl Binder<'_> {
     pub(super) fn bind_function(&mut self, call: &Function) -> Result<Expression> {
@@ -176,12 +186,15 @@ impl Binder<'_> {
         if !function.arity().contains(&arguments.len()) {
             return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
         }
-        let signature = {
+        let mut signature = {
             let known: Vec<_> = arguments.iter().map(argument).collect();
             function.signature(&known, &self.context)?
         };
         if let Some(value) = signature.known {
             return Ok(Expression::literal(value, signature.result));
+        }
+        if MAY_OVERFLOW.contains(&function.names()[0]) {
+            signature.text = self.overflow_text(function.names()[0], &arguments);
         }
         let arguments = arguments
             .into_iter()
@@ -197,6 +210,15 @@ impl Binder<'_> {
                 signature: Arc::new(signature),
             },
         })
+    }
+
+    /// A call as error 1690 shows it: with the full names of columns.
+    fn overflow_text(&self, name: &str, arguments: &[Expression]) -> Option<Arc<str>> {
+        let names = |id: usize| {
+            let place = |scope: &Scope| Some(scope.quoted_name(scope.place_of(id)?));
+            self.scopes.iter().rev().find_map(place).unwrap_or_default()
+        };
+        bounded_call_text(name, arguments, &names, OVERFLOW_TEXT_MAX).map(Arc::from)
     }
 
     /// `@name`: a call whose type is that of the variable's value when the statement began.

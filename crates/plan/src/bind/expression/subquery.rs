@@ -66,6 +66,9 @@ impl Binder<'_> {
         all: bool,
     ) -> Result<Expression> {
         let left = self.left_side(left)?;
+        if query.limit_clause.is_some() {
+            return Err(not_supported("LIMIT & IN/ALL/ANY/SOME subquery"));
+        }
         let mut block = self.bind_query_expression(query, false)?;
         let (left, columns) = self.unify_sides(left, comparison, &mut block)?;
         let kind = SubqueryKind::Quantified {
