@@ -302,6 +302,15 @@ impl SqlType {
         }
     }
 
+    /// By what values of physical type Bytes are compared: the collation, or the order of JSON
+    /// documents.
+    pub fn comparison_collation(&self) -> CollationId {
+        match self.kind {
+            TypeKind::Json => CollationId::JSON,
+            _ => self.collation,
+        }
+    }
+
     /// Any of the integer kinds, YEAR, BIT and predicates.
     pub fn is_integer(&self) -> bool {
         matches!(

@@ -84,7 +84,7 @@ impl Compiler {
             } => {
                 let comparer = Comparer {
                     physical: left.ty.physical(),
-                    collation: left.ty.collation,
+                    collation: left.ty.comparison_collation(),
                 };
                 let (left, right) = (self.node(left), self.node(right));
                 let operation = Operation::Compare {
@@ -138,7 +138,11 @@ impl Compiler {
                 negated,
             } => {
                 let operation = Operation::InList {
-                    list: InList::new(list, operand.ty.physical(), operand.ty.collation),
+                    list: InList::new(
+                        list,
+                        operand.ty.physical(),
+                        operand.ty.comparison_collation(),
+                    ),
                     operand: self.node(operand),
                     negated: *negated,
                 };

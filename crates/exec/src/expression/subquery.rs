@@ -89,7 +89,7 @@ impl SubqueryNode {
         }
         let comparer = |ty: &SqlType| Comparer {
             physical: travelling(ty),
-            collation: ty.collation,
+            collation: ty.comparison_collation(),
         };
         Self {
             subquery: Arc::clone(subquery),

@@ -13,7 +13,7 @@ use crate::expression::Program;
 /// How values of a type are compared when they are keys.
 pub(super) fn key_mode(ty: &SqlType) -> KeyMode {
     match ty.physical() {
-        PhysicalType::Bytes => KeyMode::Collated(ty.collation),
+        PhysicalType::Bytes => KeyMode::Collated(ty.comparison_collation()),
         _ => KeyMode::Binary,
     }
 }

@@ -17,6 +17,7 @@ use super::uca::{ASCII, Element, Elements};
 use super::weights::Simple;
 use super::{Collation, CollationId, Order, ascii};
 use crate::charset::utf8;
+use crate::json;
 
 const ESCAPE: u8 = 0xFF;
 const SPACE: u16 = b' ' as u16;
@@ -62,6 +63,7 @@ impl Collation {
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         match self.order {
             Order::Bytes if !self.pad_space => a.cmp(b),
+            Order::Json => json::compare(a, b),
             Order::Bytes => compare_padded(a.iter().copied(), b.iter().copied(), b' '),
             Order::Simple(simple) => {
                 let (a, b) = skip_common(a, b);
@@ -94,6 +96,7 @@ impl Collation {
         }
         let fast = match self.order {
             Order::Bytes => Some(false),
+            Order::Json => None,
             Order::Simple(simple) if simple.folds_case() => {
                 ascii::equals(a, b, ascii::is_ascii, ascii::to_lower)
             }
@@ -109,6 +112,7 @@ impl Collation {
         let value = self.trim(value);
         match self.order {
             Order::Bytes if !self.pad_space => key.extend_from_slice(value),
+            Order::Json => json::append_sort_key(value, key),
             Order::Bytes => {
                 append_padded(value.iter().map(|byte| u16::from(*byte)), SPACE, 1, key);
             }
@@ -151,6 +155,7 @@ impl Collation {
         let start = key.len();
         match self.order {
             Order::Bytes => key.extend_from_slice(value),
+            Order::Json => json::append_sort_key(value, key),
             Order::Simple(simple) => {
                 if ascii::all(value, ascii::is_ascii) {
                     key.extend_from_slice(value);
@@ -180,7 +185,7 @@ impl Collation {
     pub fn hash64(&self, value: &[u8], seed: u64) -> u64 {
         let value = self.trim(value);
         let fast = match self.order {
-            Order::Bytes => None,
+            Order::Bytes | Order::Json => None,
             Order::Simple(simple) if simple.folds_case() => {
                 ascii::hash(value, seed, ascii::is_ascii, ascii::to_lower)
             }

@@ -90,7 +90,7 @@ impl LikePattern {
         }
         pieces.dedup_by(|a, b| *a == Piece::Many && *b == Piece::Many);
         let bytes = match collation.collation().order {
-            Order::Bytes => Bytes::Exact,
+            Order::Bytes | Order::Json => Bytes::Exact,
             Order::Simple(simple) if simple.folds_case() => Bytes::Folded { controls: true },
             Order::Simple(_) | Order::Uca { levels: 3, .. } => Bytes::ExactPlain,
             Order::Uca { .. } => Bytes::Folded { controls: false },
@@ -250,7 +250,7 @@ impl LikePattern {
             return true;
         }
         match self.collation.collation().order {
-            Order::Bytes => false,
+            Order::Bytes | Order::Json => false,
             Order::Simple(simple) => simple.weight(a) == simple.weight(b),
             Order::Uca { levels, bmp_only } => {
                 let (mut a_text, mut b_text) = (Vec::with_capacity(4), Vec::with_capacity(4));

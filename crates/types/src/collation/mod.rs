@@ -61,6 +61,9 @@ impl CollationId {
     pub const UTF8MB4_0900_AS_CI: Self = Self(305);
     /// `utf8mb4_0900_bin`
     pub const UTF8MB4_0900_BIN: Self = Self(309);
+    /// The order of JSON documents (see [`crate::json::compare()`]). It is no collation that a user
+    /// could name: keys and comparisons of JSON values use it in the place of one.
+    pub const JSON: Self = Self(511);
 }
 
 impl Default for CollationId {
@@ -83,6 +86,8 @@ pub(crate) enum Order {
         /// All characters beyond the Basic Multilingual Plane are the same one.
         bmp_only: bool,
     },
+    /// That of JSON documents.
+    Json,
 }
 
 /// One line of SHOW COLLATION.
@@ -165,7 +170,19 @@ pub const COLLATIONS: &[Collation] = &[
 
 const IDS: usize = 512;
 
-/// Places in [`COLLATIONS`] by id; ids that do not exist have the default's place.
+const ROWS: [Collation; COLLATIONS.len() + 1] = {
+    let json = CollationId::JSON.0;
+    let json = row(json, "json", Charset::Utf8mb4, false, false, 1, Order::Json);
+    let mut rows = [json; COLLATIONS.len() + 1];
+    let mut index = 0;
+    while index < COLLATIONS.len() {
+        rows[index] = COLLATIONS[index];
+        index += 1;
+    }
+    rows
+};
+
+/// Places in [`ROWS`] by id; ids that do not exist have the default's place.
 const PLACES: [u8; IDS] = {
     let default = CollationId::UTF8MB4_0900_AI_CI.0;
     let mut default_place = 0;
@@ -178,8 +195,8 @@ const PLACES: [u8; IDS] = {
     }
     let mut places = [default_place; IDS];
     index = 0;
-    while index < COLLATIONS.len() {
-        places[COLLATIONS[index].id.0 as usize] = index as u8;
+    while index < ROWS.len() {
+        places[ROWS[index].id.0 as usize] = index as u8;
         index += 1;
     }
     places
@@ -188,7 +205,8 @@ const PLACES: [u8; IDS] = {
 impl CollationId {
     /// The collation's row; that of the default for an id that does not exist.
     pub fn collation(self) -> &'static Collation {
-        &COLLATIONS[usize::from(PLACES[usize::from(self.0) % IDS])]
+        static TABLE: [Collation; COLLATIONS.len() + 1] = ROWS;
+        &TABLE[usize::from(PLACES[usize::from(self.0) % IDS])]
     }
 
     /// The collation of a name, in any letter case; `utf8_…` is `utf8mb3_…`.

@@ -3,6 +3,7 @@
 use super::number::{parse_double, parse_integer, round_half_even};
 use super::source::Datum;
 use super::{CastContext, shown};
+use crate::decimal::convert::i128_to_f64;
 use crate::decimal::{Decimal, parse_decimal};
 use crate::error::{Error, codes};
 use crate::json::{JsonScalar, scalar_of};
@@ -125,7 +126,13 @@ fn decimal_to_integer(value: Decimal, unsigned: bool, context: &CastContext<'_>)
 pub(super) fn to_double(datum: Datum<'_>, from: &SqlType, context: &CastContext<'_>) -> f64 {
     match datum {
         Datum::Int(value) if from.is_temporal() => {
-            crate::decimal::convert::i128_to_f64(temporal_micro_number(from.kind, value), 6)
+            let micros = temporal_micro_number(from.kind, value);
+            if micros % 1_000_000 == 0 {
+                // At most fourteen digits: exact.
+                (micros / 1_000_000) as f64
+            } else {
+                i128_to_f64(micros, 6)
+            }
         }
         Datum::Int(value) => value as f64,
         Datum::UInt(value) => value as f64,

@@ -76,6 +76,10 @@ fn run(kind: &str, first: &str, second: &str) -> String {
             append_sort_key(&a, &mut key);
             append_sort_key(&b, &mut other);
             assert_eq!(key.cmp(&other), order, "{first} {second}");
+            let json = crate::CollationId::JSON;
+            assert_eq!(json.compare(&a, &b), order);
+            assert_eq!(json.equals(&a, &b), order.is_eq());
+            assert_eq!(json.hash64(&a, 7) == json.hash64(&b, 7), order.is_eq());
             (order as i8).to_string()
         }
         "type" => {
