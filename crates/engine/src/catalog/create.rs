@@ -310,19 +310,21 @@ impl Builder<'_> {
         Ok(ColumnDefault::Value(stored))
     }
 
-    /// Adds the columns of CREATE TABLE … SELECT; one that is named in the statement keeps its
-    /// place and definition.
+    /// Adds the columns of CREATE TABLE … SELECT behind those that only the statement names. One
+    /// that is named in both has the statement's definition.
     fn merge_columns(&mut self, columns: Vec<ColumnDefinition>) -> Result<()> {
-        let mut added: Vec<String> = Vec::new();
+        let mut selected: Vec<ColumnDefinition> = Vec::with_capacity(columns.len());
         for column in columns {
-            if added.iter().any(|name| same_name(name, &column.name)) {
+            if selected.iter().any(|other| same_name(&other.name, &column.name)) {
                 return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
             }
-            added.push(column.name.clone());
-            if self.table.column_position(&column.name).is_none() {
-                self.table.columns.push(column);
-            }
+            let named = self.table.column_position(&column.name);
+            selected.push(match named {
+                Some(position) => self.table.columns.remove(position),
+                None => column,
+            });
         }
+        self.table.columns.append(&mut selected);
         Ok(())
     }
 
@@ -342,6 +344,7 @@ impl Builder<'_> {
             text: expression_text::text(&check.expr),
             enforced: check.enforced,
         });
+        self.table.checks.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
     fn foreign_key(&mut self, foreign: &ast::ForeignKey) -> Result<()> {

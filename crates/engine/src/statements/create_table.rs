@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mayfly_plan::physical::OutputColumn;
 use mayfly_syntax::ast::{CreateTable, OnDuplicateRow};
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Level, Result, SqlType, TypeKind};
@@ -67,7 +68,7 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         .plan
         .columns
         .iter()
-        .map(|column| selected_column(&column.name, &column.ty, column.nullable));
+        .map(|column| selected_column(session, column));
     let columns = columns.collect();
     let definition = create::definition(session, &database, collation, statement, columns)?;
     let positions: Vec<usize> = planned
@@ -102,10 +103,11 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
     .into())
 }
 
-/// The column that a query's column becomes.
-fn selected_column(name: &str, ty: &SqlType, nullable: bool) -> ColumnDefinition {
+/// The column that a query's column becomes. A column of a table keeps its default.
+fn selected_column(session: &Session, column: &OutputColumn) -> ColumnDefinition {
+    let (ty, nullable) = (&column.ty, column.nullable);
     let ty = match ty.kind {
-        TypeKind::Null => SqlType::char(0, CollationId::BINARY),
+        TypeKind::Null => SqlType::varchar(0, CollationId::BINARY),
         TypeKind::Boolean => SqlType {
             length: 1,
             ..SqlType::integer(TypeKind::Int)
@@ -121,7 +123,10 @@ fn selected_column(name: &str, ty: &SqlType, nullable: bool) -> ColumnDefinition
         | TypeKind::BigInt
             if !ty.zerofill && !(ty.kind == TypeKind::TinyInt && ty.length == 1) =>
         {
-            let plain = SqlType::integer(ty.kind);
+            // Numbers of few digits need no BIGINT, unless they are a BIGINT column's.
+            let is_short = ty.kind == TypeKind::BigInt && ty.length < 10;
+            let kind = if is_short { TypeKind::Int } else { ty.kind };
+            let plain = SqlType::integer(kind);
             SqlType {
                 unsigned: ty.unsigned,
                 ..plain
@@ -130,7 +135,16 @@ fn selected_column(name: &str, ty: &SqlType, nullable: bool) -> ColumnDefinition
         _ => ty.clone(),
     };
     let zero = |ty: &SqlType| crate::convert::implicit_default(ty);
+    let inherited = column.origin.as_ref().and_then(|origin| {
+        let table = session.find_table(&origin.database, &origin.table)?;
+        let position = table.definition.column_position(&origin.column)?;
+        match &table.definition.columns[position].default {
+            ColumnDefault::None => None,
+            default => Some(default.clone()),
+        }
+    });
     let default = match nullable {
+        _ if inherited.is_some() => inherited.unwrap_or(ColumnDefault::None),
         true => ColumnDefault::None,
         // MySQL gives the columns of a query that cannot be NULL a default.
         false if ty.is_numeric() || ty.is_string() => match ty.kind {
@@ -142,7 +156,7 @@ fn selected_column(name: &str, ty: &SqlType, nullable: bool) -> ColumnDefinition
         false => ColumnDefault::None,
     };
     ColumnDefinition {
-        name: name.to_owned(),
+        name: column.name.clone(),
         explicit_collation: false,
         ty,
         nullable,
