@@ -223,11 +223,6 @@ impl Database {
         }
     }
 
-    /// Changes with every SET GLOBAL.
-    pub(crate) fn globals_version(&self) -> u64 {
-        self.globals_version.load(Ordering::Acquire)
-    }
-
     /// A copy of the global variables, for a new session.
     pub(crate) fn globals(&self) -> Settings {
         self.globals

@@ -405,7 +405,11 @@ impl Session {
 
     /// An empty diagnostics area from here on.
     pub(crate) fn reset_diagnostics(&mut self) {
-        self.diagnostics = Arc::new(Diagnostics::new(self.options.max_error_count));
+        let diagnostics = Diagnostics::new(self.options.max_error_count);
+        self.diagnostics = Arc::new(match self.options.sql_notes {
+            true => diagnostics,
+            false => diagnostics.without_notes(),
+        });
     }
 
     pub(crate) fn user_variables(&self) -> &UserVariables {

@@ -31,6 +31,7 @@ pub struct Diagnostics {
     conditions: Mutex<Vec<Condition>>,
     count: AtomicU64,
     kept_max: usize,
+    keeps_notes: bool,
 }
 
 impl Diagnostics {
@@ -40,7 +41,14 @@ impl Diagnostics {
             conditions: Mutex::new(Vec::new()),
             count: AtomicU64::new(0),
             kept_max,
+            keeps_notes: true,
         }
+    }
+
+    /// Forgets notes, as `sql_notes = 0` asks.
+    pub fn without_notes(mut self) -> Self {
+        self.keeps_notes = false;
+        self
     }
 
     /// Adds a condition.
@@ -51,6 +59,9 @@ impl Diagnostics {
     /// Adds a condition whose text is made only if it is kept: a column of a million wrong values
     /// costs a million texts otherwise.
     pub fn push_with(&self, level: Level, error: impl FnOnce() -> Error) {
+        if level == Level::Note && !self.keeps_notes {
+            return;
+        }
         let before = self.count.fetch_add(1, Ordering::Relaxed);
         if before >= self.kept_max as u64 {
             return;

@@ -6,7 +6,7 @@ use mayfly_syntax::ast::{
     TableElement,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Level, Result, SqlMode, TypeKind, Value};
+use mayfly_types::{CollationId, Result, SqlMode, TypeKind, Value};
 
 use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, ForeignKeyDefinition, GeneratedColumn,
@@ -315,7 +315,10 @@ impl Builder<'_> {
     fn merge_columns(&mut self, columns: Vec<ColumnDefinition>) -> Result<()> {
         let mut selected: Vec<ColumnDefinition> = Vec::with_capacity(columns.len());
         for column in columns {
-            if selected.iter().any(|other| same_name(&other.name, &column.name)) {
+            if selected
+                .iter()
+                .any(|other| same_name(&other.name, &column.name))
+            {
                 return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
             }
             let named = self.table.column_position(&column.name);
@@ -625,10 +628,4 @@ fn single_key(kind: KeyKind, column: &ast::ColumnDefinition) -> ast::KeyDefiniti
         }],
         options: Vec::new(),
     }
-}
-
-/// The note of CREATE TABLE IF NOT EXISTS for a table that exists.
-pub(crate) fn note_exists(session: &Session, name: &str) {
-    let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);
-    session.diagnostics().push(Level::Note, error);
 }

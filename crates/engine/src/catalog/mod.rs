@@ -67,11 +67,6 @@ impl Catalog {
         TableId(self.next_table.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Changes whenever a table or database is made, changed or dropped.
-    pub(crate) fn version(&self) -> u64 {
-        self.version.load(Ordering::Acquire)
-    }
-
     fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, DatabaseEntry>> {
         self.databases
             .read()
@@ -140,12 +135,6 @@ impl Catalog {
         self.read().get(database)?.tables.get(name).cloned()
     }
 
-    /// All tables of a database, by name; `None` when there is no such database.
-    pub(crate) fn tables(&self, database: &str) -> Option<Vec<Arc<BaseTable>>> {
-        let databases = self.read();
-        Some(databases.get(database)?.tables.values().cloned().collect())
-    }
-
     /// All base tables of all databases.
     pub(crate) fn all_tables(&self) -> Vec<Arc<BaseTable>> {
         let databases = self.read();
@@ -166,14 +155,6 @@ impl Catalog {
         let name = definition.name.clone();
         entry.tables.insert(name, table);
         Ok(())
-    }
-
-    /// Puts a table in the place of the one of that name.
-    pub(crate) fn replace_table(&self, table: Arc<BaseTable>) {
-        let mut databases = self.write();
-        if let Some(entry) = databases.get_mut(&table.definition.database) {
-            entry.tables.insert(table.definition.name.clone(), table);
-        }
     }
 
     /// Removes a table; whether there was one.

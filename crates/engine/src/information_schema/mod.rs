@@ -23,7 +23,6 @@ use mayfly_plan::{ColumnSource, TableId, TableSource};
 use mayfly_storage::Table;
 use mayfly_types::Result;
 
-pub(crate) use self::columns::{extra_text, key_text};
 use self::relation::Relation;
 use crate::session::Session;
 

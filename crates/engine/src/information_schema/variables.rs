@@ -47,7 +47,42 @@ pub(super) const RELATIONS: &[Relation] = &[
         ],
         rows: user_variables,
     },
+    Relation {
+        schema: "performance_schema",
+        name: "variables_metadata",
+        columns: &[
+            ("VARIABLE_NAME", Kind::Text(64)),
+            ("VARIABLE_SCOPE", Kind::Text(14)),
+            ("DATA_TYPE", Kind::Text(14)),
+            ("MIN_VALUE", Kind::Text(64)),
+            ("MAX_VALUE", Kind::Text(64)),
+            ("DOCUMENTATION", Kind::Long),
+        ],
+        rows: metadata,
+    },
 ];
+
+/// What each variable takes and does.
+fn metadata(_session: &Session) -> Vec<Row> {
+    let row = |variable: &&variables::SystemVariable| {
+        let scope = match variable.scope {
+            Scope::Global => "GLOBAL",
+            Scope::Session => "SESSION_ONLY",
+            Scope::Both => "SESSION",
+        };
+        let (data_type, range) = variable.metadata();
+        let (min, max) = range.unwrap_or_default();
+        vec![
+            text(variable.name),
+            text(scope),
+            text(data_type),
+            text(min),
+            text(max),
+            text(variable.documentation),
+        ]
+    };
+    variables::all().iter().map(row).collect()
+}
 
 fn session_variables(session: &Session) -> Vec<Row> {
     let globals = session

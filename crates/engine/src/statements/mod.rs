@@ -5,6 +5,7 @@ mod databases;
 mod describe;
 mod drop_table;
 mod explain;
+mod hints;
 pub(crate) mod insert;
 mod kill;
 mod load_data;

@@ -8,6 +8,7 @@ use mayfly_syntax::ast::{Query, SelectItem, SetExpr};
 use mayfly_syntax::encodings::{Variable, variable};
 use mayfly_types::{Batch, Result, SqlType, Value};
 
+use super::hints;
 use crate::catalog::session_catalog::SessionCatalog;
 use crate::result::{Outcome, ResultColumn};
 use crate::session::{Session, StatementTables};
@@ -56,8 +57,11 @@ pub(crate) fn run(
     super::count(session, Counter::ComSelect);
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-    let planned = plan_with(session, query, &types, &values)?;
-    start(session, &planned, &values)
+    let replaced = hints::apply(session, query);
+    let outcome = plan_with(session, query, &types, &values)
+        .and_then(|planned| start(session, &planned, &values));
+    replaced.restore(session);
+    outcome
 }
 
 /// Starts a planned query.

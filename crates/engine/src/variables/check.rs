@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mayfly_types::error::codes;
-use mayfly_types::{Diagnostics, Result, SqlType, TypeKind, Value};
+use mayfly_types::{Diagnostics, Result, SqlType, Value};
 
 use super::{Kind, Setting, SystemVariable, sql_mode};
 use crate::character_sets;
@@ -321,9 +321,4 @@ impl SystemVariable {
         }
         Ok(Setting::Text(Some(Arc::from(found.name))))
     }
-}
-
-/// Whether a value's type is textual, as a bare word of a SET is.
-pub(crate) fn is_text(ty: &SqlType) -> bool {
-    ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set)
 }

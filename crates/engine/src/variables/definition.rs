@@ -77,7 +77,7 @@ pub(crate) struct SystemVariable {
     pub(crate) hintable: bool,
     /// Setting NULL sets the text to NULL instead of failing.
     pub(crate) nullable: bool,
-    /// Not listed by SHOW VARIABLES when it has no global value and MySQL hides it.
+    /// What it does, in a sentence.
     pub(crate) documentation: &'static str,
 }
 
@@ -97,6 +97,21 @@ impl SystemVariable {
             hintable: false,
             nullable: false,
             documentation,
+        }
+    }
+
+    /// The name of its type, and the least and greatest of a number.
+    pub(crate) fn metadata(&self) -> (&'static str, Option<(String, String)>) {
+        match self.kind {
+            Kind::Boolean(_) => ("Boolean", None),
+            Kind::Unsigned { min, max, .. } => {
+                ("Integer", Some((min.to_string(), max.to_string())))
+            }
+            Kind::Signed { min, max, .. } => ("Integer", Some((min.to_string(), max.to_string()))),
+            Kind::Double { min, max, .. } => ("Numeric", Some((min.to_string(), max.to_string()))),
+            Kind::Choice { .. } => ("Enumeration", None),
+            Kind::Flags { .. } | Kind::Switches { .. } => ("Set", None),
+            _ => ("String", None),
         }
     }
 

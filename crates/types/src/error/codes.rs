@@ -105,6 +105,7 @@ codes! {
     ER_RECORD_FILE_FULL_LIMIT = (1114, "HY000", "The table '{}' is full: {}");
     ER_UNKNOWN_CHARACTER_SET = (1115, "42000", "Unknown character set: '{}'");
     ER_UNKNOWN_ERROR = (1105, "HY000", "{}");
+    ER_NOT_HINT_UPDATABLE_VARIABLE = (3637, "HY000", "Variable '{}' cannot be set using SET_VAR hint.");
     ER_WRONG_OBJECT = (1347, "HY000", "'{}.{}' is not {}");
     ER_NO_BINARY_LOGGING = (1381, "HY000", "You are not using binary logging");
     ER_WRONG_VALUE_COUNT_ON_ROW = (1136, "21S01", "Column count doesn't match value count at row {}");
