@@ -10,7 +10,7 @@
 
 use mayfly_types::CollationId;
 
-use super::hash::{Words, hash_bytes, hash_inline, hash_long};
+use super::hash::{Words, hash_bytes, hash_inline, hash_long, hash_words};
 use super::layout::View;
 use crate::temptable::keys::{collation_equals, folds_case, is_pad_space};
 use crate::temptable::spec::KeyMode;
@@ -33,17 +33,35 @@ fn not_plain(word: u64) -> u64 {
     (word.wrapping_add(ONES) | word | word.wrapping_sub(SPACES) & !word) & HIGH
 }
 
-/// Lower-cases words (with `FOLD`) and notes whether all were plain ASCII.
+/// Takes the bit out of each byte in which the cases of a letter differ. Other characters lose it
+/// too, so that a few that differ hash alike: cheaper than looking which bytes are letters.
+#[inline(always)]
+fn caseless(word: u64) -> u64 {
+    word & !SPACES
+}
+
+/// Hashes without regard to case (with `FOLD`) and notes whether all bytes were plain ASCII.
 #[derive(Clone, Copy)]
 struct Plain<const FOLD: bool> {
     others: u64,
+}
+
+/// Hashes equality keys without regard to case.
+#[derive(Clone, Copy)]
+struct Caseless;
+
+impl Words for Caseless {
+    #[inline(always)]
+    fn word(&mut self, word: u64) -> u64 {
+        caseless(word)
+    }
 }
 
 impl<const FOLD: bool> Words for Plain<FOLD> {
     #[inline(always)]
     fn word(&mut self, word: u64) -> u64 {
         self.others |= not_plain(word);
-        if FOLD { lower(word) } else { word }
+        if FOLD { caseless(word) } else { word }
     }
 }
 
@@ -94,9 +112,8 @@ impl CollatedKeys {
         if !self.fold_case {
             return hash_inline(view.0);
         }
-        let folded =
-            u128::from(length) | u128::from(lower(first)) << 32 | u128::from(lower(second)) << 96;
-        hash_inline(folded)
+        let (first, second) = (caseless(first), caseless(second));
+        hash_inline(u128::from(length) | u128::from(first) << 32 | u128::from(second) << 96)
     }
 
     /// The hash of a string of more than 12 bytes.
@@ -123,7 +140,11 @@ impl CollatedKeys {
     fn hash_slow(&self, bytes: &[u8]) -> u64 {
         let mut key = Vec::with_capacity(bytes.len() * 2);
         self.collation.append_equality_key(bytes, &mut key);
-        hash_bytes(&key)
+        if self.fold_case {
+            hash_words(&key, &mut Caseless)
+        } else {
+            hash_bytes(&key)
+        }
     }
 
     /// Whether two strings are equal.

@@ -26,6 +26,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The first byte of a long value.
+    #[inline(always)]
     pub(crate) fn address(&self, view: View) -> *const u8 {
         let buffer = view.buffer();
         let start = if is_transient(buffer) {
@@ -41,6 +42,7 @@ impl<'a> Resolver<'a> {
     ///
     /// # Safety
     /// `view` is of a row whose values this resolver finds, and they are in memory for `'b`.
+    #[inline(always)]
     pub(crate) unsafe fn bytes<'b>(&self, view: &'b View) -> &'b [u8] {
         if view.is_inline() {
             view.inline_bytes()

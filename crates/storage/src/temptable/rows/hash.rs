@@ -80,13 +80,20 @@ pub(super) fn hash_long(bytes: &[u8], words: &mut impl Words) -> u64 {
 
 /// The hash of any string; equals [`hash_inline`] of its view when it has one.
 pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
+    hash_words(bytes, &mut Raw)
+}
+
+/// As [`hash_bytes`], of the words as they are changed by `words`.
+pub(super) fn hash_words(bytes: &[u8], words: &mut impl Words) -> u64 {
     if bytes.len() <= View::INLINE_MAX as usize {
-        let mut view = [0; 16];
-        view[0] = bytes.len() as u8;
-        view[4..4 + bytes.len()].copy_from_slice(bytes);
-        hash_inline(u128::from_le_bytes(view))
+        let mut text = [0; 16];
+        text[..bytes.len()].copy_from_slice(bytes);
+        let first = words.word(word_at(&text, 0));
+        let second = words.word(word_at(&text, 8));
+        let length = bytes.len() as u128;
+        hash_inline(length | u128::from(first) << 32 | u128::from(second) << 96)
     } else {
-        hash_long(bytes, &mut Raw)
+        hash_long(bytes, words)
     }
 }
 
