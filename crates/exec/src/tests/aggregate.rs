@@ -299,6 +299,14 @@ fn rollup_sums_up_each_level() {
             row(NULL, NULL, 15, 2),
         ],
     );
+    let empty = world.table(&[int()], &[]);
+    let calls = vec![count(None), sum(column(0, int()))];
+    let mut plan = group(scan(&empty), vec![column(0, int())], calls);
+    if let Operator::Aggregate { rollup, .. } = &mut plan.operator {
+        *rollup = true;
+    }
+    plan.output.push(SqlType::bigint());
+    world.check_ordered(query(plan), &[vec![NULL, n(0), NULL, n(1)]]);
 }
 
 #[test]

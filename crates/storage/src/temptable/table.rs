@@ -15,7 +15,7 @@ use super::registry::{Registration, RegistryEntry};
 use super::rows::{KeyHasher, RowKeys};
 use super::scan::Scan;
 use super::sorted::{SortState, SortWriter, SortedScan};
-use super::spec::{Access, KeyColumn, TempTableSpec};
+use super::spec::{Access, KeyColumn, Purpose, TempTableSpec};
 use super::store::{Part, PartitionPlan, RowWriter, Store, StoreRef};
 use crate::error::{ANONYMOUS_TABLE, user_error};
 
@@ -126,7 +126,11 @@ impl TempTable {
             Arc::clone(&shared.counters),
             (memory.clone(), temp_budget.clone()),
         );
-        context.count(|counters| &counters.created_tmp_tables, 1);
+        // The status variable counts what MySQL has temporary tables for; it has other means to sort
+        // and to join.
+        if !matches!(spec.purpose, Purpose::OrderBy | Purpose::Join) {
+            context.count(|counters| &counters.created_tmp_tables, 1);
+        }
         let store = Store::new(context, &spec.columns, memory, temp_budget);
         let plan = PartitionPlan::partitioned(0, store.memory_limit(), options.threads);
         Ok(Self(Arc::new(Inner {

@@ -28,7 +28,7 @@ const SAMPLE_ROWS: usize = 32 * 1024;
 /// Groups beyond which a worker's index is slower than partitioning.
 const GROUPS_MAX: usize = 256 * 1024;
 /// Groups up to which workers' results are merged on one thread.
-const MERGED_GROUPS_MAX: usize = 32 * 1024;
+const MERGED_GROUPS_MAX: usize = 256 * 1024;
 
 pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<State> {
     let shared = Shared {

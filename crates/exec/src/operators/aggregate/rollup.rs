@@ -2,9 +2,10 @@
 //!
 //! Every input row is repeated for each level, its last keys replaced by NULL, with the level as one
 //! more key; so every aggregate function works as it does without ROLLUP. The result is sorted, each
-//! super-aggregate row after the rows that it sums up, as MySQL gives it.
+//! super-aggregate row after the rows that it sums up, as MySQL gives it; over no rows the grand
+//! total stands alone.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, Int64Array, new_null_array};
 use mayfly_plan::physical::{AggregateCall, Purpose, SortKey, TemporaryTable};
@@ -14,7 +15,8 @@ use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
 use super::Specification;
 use crate::context::RunContext;
 use crate::expression::Program;
-use crate::operators::{Cursor, Node, project, sort, travelling_all};
+use crate::operators::{Cursor, Node, project, sort, travelling_all, values};
+use crate::state::lock;
 
 pub(super) fn build(
     input: Arc<dyn Node>,
@@ -114,7 +116,80 @@ pub(super) fn build(
         purpose: Purpose::GroupBy,
         cause: "WITH ROLLUP gives each sum after the rows that it sums up".to_owned(),
     };
-    Ok(sort::build(rows, &row, &sort_keys, None, &temporary))
+    let sorted = sort::build(rows, &row, &sort_keys, None, &temporary);
+    let total = super::build(
+        values::build(&[], &[]),
+        Specification {
+            keys: &[],
+            aggregates: &calls,
+            rollup: false,
+            first_groups: None,
+            temporary: None,
+        },
+        run,
+    )?;
+    Ok(Arc::new(GrandTotal {
+        input: sorted,
+        total,
+        key_types: travelling_all(&key_types),
+        alone: Mutex::new(None),
+    }))
+}
+
+/// Over no rows at all there is still the row of the grand total.
+struct GrandTotal {
+    input: Arc<dyn Node>,
+    /// The calls over no rows.
+    total: Arc<dyn Node>,
+    key_types: Vec<PhysicalType>,
+    alone: Mutex<Option<Batch>>,
+}
+
+impl Node for GrandTotal {
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        self.input.prepare(run)?;
+        // A sort knows exactly how many rows it will give.
+        if self.input.rows_hint() > 0 {
+            return Ok(());
+        }
+        self.total.prepare(run)?;
+        let Some(results) = Arc::clone(&self.total).open(run)?.next(run)? else {
+            return Ok(());
+        };
+        let keys = self.key_types.iter();
+        let mut columns: Vec<ArrayRef> = keys
+            .map(|physical| new_null_array(&physical.arrow(), 1))
+            .collect();
+        columns.extend(results.into_columns());
+        columns.push(Arc::new(Int64Array::from(
+            vec![self.key_types.len() as i64],
+        )));
+        *lock(&self.alone) = Some(Batch::new(columns, 1));
+        Ok(())
+    }
+
+    fn rows_hint(&self) -> u64 {
+        self.input.rows_hint().max(1)
+    }
+
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        let input = Arc::clone(&self.input).open(run)?;
+        Ok(Box::new(TotalCursor { node: self, input }))
+    }
+}
+
+struct TotalCursor {
+    node: Arc<GrandTotal>,
+    input: Box<dyn Cursor>,
+}
+
+impl Cursor for TotalCursor {
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        match self.input.next(run)? {
+            Some(batch) => Ok(Some(batch)),
+            None => Ok(lock(&self.node.alone).take()),
+        }
+    }
 }
 
 /// Every row once for each level: keys (the last ones NULL), level, other expressions.
