@@ -17,7 +17,7 @@ use super::group_index::Groups;
 use super::join_index::JoinIndex;
 use super::reclaim::{Rank, Reclaim};
 use super::rows::{Gather, HASH_MASK, RowKeys};
-use super::store::{LoadedBlock, LoadedValues, Part, PartitionPlan, RowWriter, StoreRef};
+use super::store::{LoadedValues, Part, PartitionPlan, PendingRows, RowWriter, StoreRef};
 use super::table::{TempTable, Written, reclaim_parts};
 
 /// Memory that the hash table and group numbers of a row need beside it.
@@ -348,9 +348,7 @@ pub struct Partition {
 struct Reading {
     part: usize,
     block: usize,
-    pending: Vec<*const u8>,
-    given: usize,
-    loaded: Vec<LoadedBlock>,
+    pending: PendingRows,
 }
 
 #[expect(unsafe_code, reason = "rows point into blocks that `parts` owns")]
@@ -418,19 +416,14 @@ impl Partition {
     pub fn read_next(&mut self) -> Result<Option<Batch>> {
         let store = &self.table.0.store;
         let batch_rows = store.context.options().batch_rows.max(1);
-        if self.reading.pending.len() - self.reading.given < batch_rows {
-            let filled = self.reading.fill(&self.parts, store, batch_rows);
-            filled.map_err(|error| self.table.error(&error))?;
-        }
-        let rows = &self.reading.pending[self.reading.given..];
-        let rows = &rows[..rows.len().min(batch_rows)];
-        if rows.is_empty() {
-            return Ok(None);
-        }
+        let filled = self.reading.fill(&self.parts, store, batch_rows);
+        filled.map_err(|error| self.table.error(&error))?;
+        let mut reading = std::mem::take(&mut self.reading);
+        let rows = reading.pending.give(batch_rows);
         let columns: Vec<usize> = (0..self.table.spec().columns.len()).collect();
-        let batch = self.gather_rows(&columns, rows);
-        self.reading.given += batch.row_count();
-        Ok(Some(batch))
+        let batch = (!rows.is_empty()).then(|| self.gather_rows(&columns, rows));
+        self.reading = reading;
+        Ok(batch)
     }
 
     /// As [`Self::read_next`], with the hash of each row's key: what
@@ -440,8 +433,7 @@ impl Partition {
         let batch = self.read_next()?;
         hashes.clear();
         if let Some(batch) = &batch {
-            let end = self.reading.given;
-            let rows = &self.reading.pending[end - batch.row_count()..end];
+            let rows = self.reading.pending.last_given(batch.row_count());
             // SAFETY: a row starts with its header, and these were just read.
             let header = |row: &*const u8| unsafe { row.cast::<u64>().read_unaligned() };
             hashes.extend(rows.iter().map(|row| header(row) & HASH_MASK));
@@ -496,12 +488,7 @@ impl Reading {
         store: &StoreRef,
         batch_rows: usize,
     ) -> mayfly_memory::Result<()> {
-        if self.given == self.pending.len() {
-            self.pending.clear();
-            self.loaded.clear();
-            self.given = 0;
-        }
-        while self.pending.len() - self.given < batch_rows {
+        while self.pending.is_short_of(batch_rows) {
             let Some(part) = parts.get(self.part) else {
                 break;
             };
@@ -510,9 +497,7 @@ impl Reading {
                 self.block = 0;
                 continue;
             }
-            let loaded = part.load_block(self.block, store)?;
-            loaded.push_rows(&mut self.pending);
-            self.loaded.push(loaded);
+            self.pending.add(part.load_block(self.block, store)?);
             self.block += 1;
         }
         Ok(())

@@ -9,10 +9,14 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use arrow_array::{Array, BinaryViewArray};
 
-/// So many rows say whether the rest is worth looking at.
-const SAMPLE_ROWS: usize = 128;
-/// So many times must a view come on average.
+/// Fewer rows are not worth the look.
+const ROWS_MIN: usize = 128;
+/// So many views may come once before they must repeat ...
+const DISTINCT_FREE: usize = 512;
+/// ... so many times on average.
 const REPEATS_MIN: usize = 4;
+/// After a batch without repeats so many are not looked at.
+const SKIPPED_BATCHES: u32 = 15;
 
 /// The distinct views of a batch.
 #[derive(Debug, Default)]
@@ -24,6 +28,8 @@ pub(super) struct Repeats {
     seen: HashMap<u128, u32, BuildHasherDefault<Mix>>,
     /// What was found last for some views, by a few of their bits: a quicker look than the map.
     recent: Vec<(u128, u32)>,
+    /// How many batches will not be looked at.
+    skip: u32,
 }
 
 const RECENT_BITS: u32 = 10;
@@ -32,7 +38,11 @@ impl Repeats {
     /// Finds the distinct views; false when they are too many to be of use.
     pub(super) fn find(&mut self, array: &BinaryViewArray) -> bool {
         let views = array.views();
-        if views.len() < SAMPLE_ROWS || array.null_count() > 0 {
+        if views.len() < ROWS_MIN || array.null_count() > 0 {
+            return false;
+        }
+        if self.skip > 0 {
+            self.skip -= 1;
             return false;
         }
         self.first_rows.clear();
@@ -40,19 +50,6 @@ impl Repeats {
         self.seen.clear();
         self.recent.clear();
         self.recent.resize(1 << RECENT_BITS, (0, u32::MAX));
-        // Rows from all over the batch: neighbours may repeat and the rest not.
-        let step = views.len() / SAMPLE_ROWS;
-        for row in 0..SAMPLE_ROWS {
-            self.seen.insert(views[row * step], 0);
-        }
-        // Of half as many values as rows a sample shows fewer than this.
-        if self.seen.len() > SAMPLE_ROWS * 7 / 8 && views.len() < SAMPLE_ROWS * 16
-            || self.seen.len() == SAMPLE_ROWS
-        {
-            return false;
-        }
-        self.seen.clear();
-        let most = views.len() / REPEATS_MIN;
         for (row, view) in views.iter().enumerate() {
             let bits = mix(*view);
             let recent = &mut self.recent[(bits >> (64 - RECENT_BITS)) as usize];
@@ -63,7 +60,8 @@ impl Repeats {
             let next = self.first_rows.len() as u32;
             let number = *self.seen.entry(*view).or_insert(next);
             if number == next {
-                if self.first_rows.len() >= most {
+                if self.first_rows.len() >= DISTINCT_FREE + row / REPEATS_MIN {
+                    self.skip = SKIPPED_BATCHES;
                     return false;
                 }
                 self.first_rows.push(row as u32);
@@ -71,7 +69,8 @@ impl Repeats {
             *recent = (*view, number);
             self.numbers.push(number);
         }
-        true
+        // A short batch may have ended before its views had to repeat.
+        self.first_rows.len() <= views.len() / REPEATS_MIN
     }
 }
 
@@ -97,5 +96,33 @@ impl Hasher for Mix {
 
     fn finish(&self) -> u64 {
         self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_strings_are_found_and_many_are_left() {
+        let values: Vec<Vec<u8>> = (0..500)
+            .map(|n| format!("{n:0>100}").into_bytes())
+            .collect();
+        let distinct = BinaryViewArray::from_iter_values(&values);
+        let row = |n: usize| (n * 7919 + n / 300) % 500;
+        let views: Vec<u128> = (0..8192).map(|n| distinct.views()[row(n)]).collect();
+        let buffers = distinct.data_buffers().to_vec();
+        let array = BinaryViewArray::new(views.into(), buffers, None);
+        let mut repeats = Repeats::default();
+        assert!(repeats.find(&array));
+        assert_eq!(repeats.first_rows.len(), 500);
+        for n in 0..8192 {
+            let first = repeats.first_rows[repeats.numbers[n] as usize] as usize;
+            assert_eq!(array.value(first), array.value(n));
+        }
+        let unique: Vec<Vec<u8>> = (0..8192)
+            .map(|n| format!("{n:0>40}").into_bytes())
+            .collect();
+        assert!(!repeats.find(&BinaryViewArray::from_iter_values(&unique)));
     }
 }

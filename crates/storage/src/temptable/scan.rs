@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use mayfly_types::{Batch, Result};
 
 use super::rows::Gather;
-use super::store::LoadedBlock;
+use super::store::PendingRows;
 use super::table::TempTable;
 
 /// A cursor over all rows. The table must not be changed or taken apart while it is used.
@@ -15,19 +15,9 @@ pub struct Scan {
     columns: Vec<usize>,
     /// The next row block, counted over all parts; shared by the workers of a scan.
     next: Arc<AtomicUsize>,
-    /// Rows of the blocks that this worker has taken and not given out.
-    pending: Vec<*const u8>,
-    given: usize,
-    loaded: Vec<LoadedBlock>,
+    pending: PendingRows,
     gather: Gather,
 }
-
-#[expect(
-    unsafe_code,
-    reason = "rows point into blocks that the table or `loaded` owns"
-)]
-// SAFETY: the blocks live as long as `table` and `loaded`, which move with this value.
-unsafe impl Send for Scan {}
 
 impl Scan {
     pub(crate) fn open(table: &TempTable, columns: Option<&[usize]>) -> Self {
@@ -44,9 +34,7 @@ impl Scan {
             table: table.clone(),
             columns,
             next,
-            pending: Vec::new(),
-            given: 0,
-            loaded: Vec::new(),
+            pending: PendingRows::default(),
             gather: Gather::default(),
         }
     }
@@ -56,24 +44,20 @@ impl Scan {
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
         let store = &self.table.0.store;
         let batch_rows = store.context.options().batch_rows.max(1);
-        if self.pending.len() - self.given < batch_rows {
-            self.fill(batch_rows)
-                .map_err(|error| self.table.error(&error))?;
-        }
+        self.fill(batch_rows)
+            .map_err(|error| self.table.error(&error))?;
         let store = &self.table.0.store;
-        let rows = &self.pending[self.given..];
-        let rows = &rows[..rows.len().min(batch_rows)];
+        let rows = self.pending.give(batch_rows);
         if rows.is_empty() {
             return Ok(None);
         }
-        // SAFETY: the rows are in blocks of the table or of `loaded`, their values in memory.
+        // SAFETY: the rows are in blocks of `pending`, their values in memory.
         let columns = unsafe {
             let columns = self.columns.iter().copied();
             self.gather
                 .columns(&store.layout, &store.directory, rows, columns)
         };
         let count = rows.len();
-        self.given += count;
         store
             .context
             .count(|counters| &counters.rows_read, count as u64);
@@ -82,14 +66,12 @@ impl Scan {
 
     /// Takes row blocks until there are enough rows for a batch.
     fn fill(&mut self, batch_rows: usize) -> mayfly_memory::Result<()> {
-        if self.given == self.pending.len() {
-            self.pending.clear();
-            self.loaded.clear();
-            self.given = 0;
+        if !self.pending.is_short_of(batch_rows) {
+            return Ok(());
         }
         let written = self.table.written();
         let parts = || written.iter().flat_map(|written| &written.parts);
-        while self.pending.len() - self.given < batch_rows {
+        while self.pending.is_short_of(batch_rows) {
             let mut index = self.next.fetch_add(1, Ordering::Relaxed);
             let part = parts().find(|part| {
                 let here = index < part.rows.len();
@@ -99,9 +81,8 @@ impl Scan {
                 here
             });
             let Some(part) = part else { break };
-            let loaded = part.load_block(index, &self.table.0.store)?;
-            loaded.push_rows(&mut self.pending);
-            self.loaded.push(loaded);
+            self.pending
+                .add(part.load_block(index, &self.table.0.store)?);
         }
         Ok(())
     }

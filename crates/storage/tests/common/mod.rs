@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test uses a part")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+pub(crate) mod work;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 

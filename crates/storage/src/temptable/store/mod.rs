@@ -9,6 +9,7 @@
 //! file needs one row block and its few value blocks at a time.
 
 mod part;
+mod pending;
 mod writer;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use super::context::TempTableContext;
 use super::rows::{Directory, RowLayout};
 
 pub(crate) use part::{LoadedBlock, LoadedValues, Part};
+pub(crate) use pending::PendingRows;
 pub(crate) use writer::{PartitionPlan, RowWriter};
 
 /// What all parts and readers of one table share.

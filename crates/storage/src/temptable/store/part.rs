@@ -276,6 +276,10 @@ pub(crate) struct LoadedBlock {
 }
 
 impl LoadedBlock {
+    pub(crate) fn row_count(&self) -> usize {
+        self.rows as usize
+    }
+
     /// Appends the address of each row.
     pub(crate) fn push_rows(&self, rows: &mut Vec<*const u8>) {
         let (start, width) = (

@@ -1,0 +1,277 @@
+//! What is done with each access structure, the same with and without faults and limits: each piece
+//! of work gives its result as text that does not depend on memory.
+
+use mayfly_memory::{Budget, BudgetKind};
+use mayfly_storage::{
+    Access, BaseTableContext, ColumnId, ColumnarTable, GroupIndex, JoinIndex, JoinMatches,
+    KeyColumn, KeyMode, PartitionQueue, Purpose, SortKey, Table, TempTable, TempTableContext,
+    TempTableSpec,
+};
+use mayfly_types::{Batch, PhysicalType, Result, Value};
+
+use super::{Fixture, row, rows, sorted_text};
+
+/// What the work's batches are of.
+pub(crate) const TYPES: [PhysicalType; 3] = [
+    PhysicalType::Bytes,
+    PhysicalType::Int64,
+    PhysicalType::Float64,
+];
+
+/// One way to use a table.
+pub(crate) type Work = fn(&Fixture, &TempTableContext, &[Batch]) -> Result<Vec<String>>;
+
+/// Every access structure.
+pub(crate) const WORKS: [(&str, Work); 8] = [
+    ("plain", plain),
+    ("distinct", distinct),
+    ("aggregate", aggregate),
+    ("join by partitions", join_by_partitions),
+    ("join by index", join_by_index),
+    ("sort", sort),
+    ("sort with limit", sort_with_limit),
+    ("base table", base_table),
+];
+
+fn spec(access: Access) -> TempTableSpec {
+    TempTableSpec {
+        purpose: Purpose::Buffer,
+        cause: "test".into(),
+        columns: TYPES.to_vec(),
+        access,
+    }
+}
+
+/// A table filled by two writers, turn about.
+fn fill(context: &TempTableContext, access: Access, batches: &[Batch]) -> Result<TempTable> {
+    let table = TempTable::create(context, spec(access))?;
+    let mut writers = [table.writer(), table.writer()];
+    for (n, batch) in batches.iter().enumerate() {
+        writers[n % 2].append(batch)?;
+    }
+    for writer in writers {
+        writer.finish()?;
+    }
+    Ok(table)
+}
+
+fn plain(_: &Fixture, context: &TempTableContext, batches: &[Batch]) -> Result<Vec<String>> {
+    let table = fill(context, Access::Plain, batches)?;
+    let mut found = Vec::new();
+    let mut scan = table.scan(None);
+    // Twice, as a common table expression that is used twice.
+    for _ in 0..2 {
+        while let Some(batch) = scan.next_batch()? {
+            found.extend(rows(&[batch]));
+        }
+        scan.rewind();
+    }
+    Ok(sorted_text(&found))
+}
+
+fn distinct(_: &Fixture, context: &TempTableContext, batches: &[Batch]) -> Result<Vec<String>> {
+    let keys = vec![KeyColumn::binary(0), KeyColumn::binary(1)];
+    let table = fill(context, Access::Hash(keys), batches)?;
+    let queue = table.partitions();
+    let mut found = Vec::new();
+    while let Some(partition) = queue.next_partition()? {
+        let groups = partition.groups()?;
+        found.extend(rows(&[partition.gather(&[0, 1], groups.first_rows())?]));
+    }
+    Ok(sorted_text(&found))
+}
+
+fn aggregate(_: &Fixture, context: &TempTableContext, batches: &[Batch]) -> Result<Vec<String>> {
+    // As the operator does: an index as long as it has room, then a partitioned table of what it
+    // held and of the rest.
+    let keys = vec![KeyColumn::binary(0)];
+    let table = TempTable::create(context, spec(Access::Hash(keys)))?;
+    let mut index = GroupIndex::new(context, vec![TYPES[0]], vec![KeyMode::Binary])?;
+    let mut writer = table.writer();
+    let mut counts: Vec<i64> = Vec::new();
+    let mut ids = Vec::new();
+    let flush = |index: &mut GroupIndex,
+                 counts: &mut Vec<i64>,
+                 writer: &mut mayfly_storage::TempTableWriter| {
+        let groups = index.group_count();
+        let mut start = 0;
+        while start < groups {
+            let end = groups.min(start + 500);
+            let mut columns = index.keys(start..end)?.into_columns();
+            let part = counts[start..end].iter().copied();
+            columns.push(std::sync::Arc::new(
+                part.collect::<arrow_array::Int64Array>(),
+            ));
+            let zeros = vec![0.0; end - start];
+            columns.push(std::sync::Arc::new(arrow_array::Float64Array::from(zeros)));
+            writer.append(&Batch::new(columns, end - start))?;
+            start = end;
+        }
+        index.clear();
+        counts.clear();
+        Ok::<_, mayfly_types::Error>(())
+    };
+    for batch in batches {
+        let mut start = 0;
+        while start < batch.row_count() {
+            let rest = batch.slice(start, batch.row_count() - start);
+            let taken = index.find_or_insert(&rest.columns()[..1], rest.row_count(), &mut ids)?;
+            counts.resize(index.group_count(), 0);
+            for id in &ids {
+                counts[*id as usize] += 1;
+            }
+            start += taken;
+            if start < batch.row_count() {
+                flush(&mut index, &mut counts, &mut writer)?;
+            }
+        }
+    }
+    flush(&mut index, &mut counts, &mut writer)?;
+    drop(index);
+    writer.finish()?;
+    let queue = table.partitions();
+    let mut found = Vec::new();
+    while let Some(partition) = queue.next_partition()? {
+        let groups = partition.groups()?;
+        let mut counts = vec![0; groups.group_count()];
+        let all = partition.read(&[1], 0..partition.row_count())?;
+        for (n, id) in groups.ids().iter().enumerate() {
+            if let Value::Int(count) = row(&all, n)[0] {
+                counts[*id as usize] += count;
+            }
+        }
+        let keys = partition.gather(&[0], groups.first_rows())?;
+        for (n, count) in counts.iter().enumerate() {
+            let mut key = row(&keys, n);
+            key.push(Value::Int(*count));
+            found.push(key);
+        }
+    }
+    Ok(sorted_text(&found))
+}
+
+fn matches(index: &JoinIndex, probe: &Batch, found: &mut Vec<Vec<Value>>) -> Result<()> {
+    let mut state = index.probe(&[probe.column(1).clone()], probe.row_count());
+    let mut matches = JoinMatches::default();
+    while index.next_matches(&mut state, 300, &mut matches) {
+        let columns = index.gather(&[0, 2], &matches.build_rows)?;
+        let build = Batch::new(columns, matches.build_rows.len());
+        for (n, probe_row) in matches.probe_rows.iter().enumerate() {
+            let mut pair = row(probe, *probe_row as usize);
+            pair.extend(row(&build, n));
+            found.push(pair);
+        }
+    }
+    Ok(())
+}
+
+fn join_key() -> Access {
+    Access::Hash(vec![KeyColumn {
+        null_safe: false,
+        ..KeyColumn::binary(1)
+    }])
+}
+
+/// A part of the rows, so that a join does not give too many.
+fn some(batches: &[Batch]) -> &[Batch] {
+    &batches[..batches.len().div_ceil(4)]
+}
+
+fn join_by_partitions(
+    _: &Fixture,
+    context: &TempTableContext,
+    batches: &[Batch],
+) -> Result<Vec<String>> {
+    let build = fill(context, join_key(), batches)?;
+    let probe = fill(context, join_key(), some(batches))?;
+    let queue = PartitionQueue::pairs(&build, &probe);
+    let mut found = Vec::new();
+    while let Some((build, mut probe)) = queue.next_pair()? {
+        let index = build.into_join_index()?;
+        while let Some(batch) = probe.read_next()? {
+            matches(&index, &batch, &mut found)?;
+        }
+    }
+    Ok(sorted_text(&found))
+}
+
+fn join_by_index(
+    fixture: &Fixture,
+    context: &TempTableContext,
+    batches: &[Batch],
+) -> Result<Vec<String>> {
+    let build = fill(context, join_key(), batches)?;
+    let Some(index) = build.join_index()? else {
+        drop(build);
+        return join_by_partitions(fixture, context, batches);
+    };
+    let mut found = Vec::new();
+    for batch in some(batches) {
+        matches(&index, batch, &mut found)?;
+    }
+    Ok(sorted_text(&found))
+}
+
+fn ordered(
+    context: &TempTableContext,
+    batches: &[Batch],
+    offset: u64,
+    limit: Option<u64>,
+) -> Result<Vec<String>> {
+    let key = |column, descending| SortKey {
+        column,
+        mode: KeyMode::Binary,
+        descending,
+    };
+    let access = Access::Ordered {
+        keys: vec![key(0, false), key(1, true)],
+        limit: limit.map(|limit| limit + offset),
+    };
+    let table = fill(context, access, batches)?;
+    let mut scan = table.sorted(offset, limit)?;
+    let mut found = Vec::new();
+    while let Some(batch) = scan.next_batch()? {
+        found.extend(rows(&[batch]));
+    }
+    Ok(found.iter().map(|row| format!("{row:?}")).collect())
+}
+
+fn sort(_: &Fixture, context: &TempTableContext, batches: &[Batch]) -> Result<Vec<String>> {
+    ordered(context, batches, 0, None)
+}
+
+fn sort_with_limit(
+    _: &Fixture,
+    context: &TempTableContext,
+    batches: &[Batch],
+) -> Result<Vec<String>> {
+    ordered(context, batches, 1000, Some(200))
+}
+
+fn base_table(
+    fixture: &Fixture,
+    context: &TempTableContext,
+    batches: &[Batch],
+) -> Result<Vec<String>> {
+    let limit = context.options().tmp_table_size / 4;
+    let base = BaseTableContext {
+        resources: fixture.resources.clone(),
+        memory: Budget::root(BudgetKind::Memory, "base", limit),
+        temp_space: fixture.temp_space.clone(),
+        batch_rows: 500,
+    };
+    let table = ColumnarTable::new(base, TYPES.to_vec());
+    for batches in batches.chunks(3) {
+        let mut writer = table.writer()?;
+        for batch in batches {
+            writer.append(batch)?;
+        }
+        writer.finish()?;
+    }
+    let mut found = Vec::new();
+    let mut scan = table.scan(&[ColumnId(0), ColumnId(1), ColumnId(2)])?;
+    while let Some(batch) = scan.next_batch()? {
+        found.extend(rows(&[batch]));
+    }
+    Ok(sorted_text(&found))
+}

@@ -1,0 +1,126 @@
+//! Temporary files that fail: whichever call it is, the statement ends with an error that says what
+//! and where, or with the right result; nothing is left behind, and the next statement works.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::work::{TYPES, WORKS, Work};
+use common::{Fixture, Random, random_batches};
+use mayfly_memory::io::{Fault, FaultIo, IoBackend, SystemIo};
+use mayfly_storage::TempTableOptions;
+use mayfly_types::Batch;
+use mayfly_types::error::codes;
+
+fn options() -> TempTableOptions {
+    TempTableOptions {
+        batch_rows: 500,
+        threads: 2,
+        tmp_table_size: 128 << 10,
+        force_overflow: true,
+        ..TempTableOptions::default()
+    }
+}
+
+fn batches() -> Vec<Batch> {
+    random_batches(&mut Random(21), &TYPES, 9000, 3000, 60)
+}
+
+fn check(name: &str, work: Work) {
+    let batches = batches();
+    let expected = {
+        let fixture = Fixture::new(&format!("faults-none-{name}"));
+        let context = fixture.context(options());
+        let expected = work(&fixture, &context, &batches).unwrap();
+        drop(context);
+        assert!(
+            fixture.resources.temp_space.counters().writes() > 3,
+            "{name} overflows"
+        );
+        fixture.assert_clean();
+        expected
+    };
+    for fault in [
+        Fault::DiskFull,
+        Fault::DeviceError,
+        Fault::ShortWrite,
+        Fault::CorruptRead,
+    ] {
+        let mut fail_at = 1;
+        let mut failures = 0;
+        loop {
+            let io = Arc::new(FaultIo::new(Arc::new(SystemIo), fault, fail_at));
+            let label = format!("faults-{name}-{fault:?}-{fail_at}");
+            let fixture = Fixture::with_io(&label, Arc::clone(&io) as Arc<dyn IoBackend>);
+            let context = fixture.context(options());
+            let result = work(&fixture, &context, &batches);
+            let calls = io.calls();
+            match result {
+                Ok(found) => assert_eq!(found, expected, "{label}"),
+                Err(error) => {
+                    failures += 1;
+                    let code = match fault {
+                        Fault::DiskFull | Fault::ShortWrite => &codes::ER_DISK_FULL,
+                        // What fails may also be making the file.
+                        Fault::DeviceError | Fault::CorruptRead => {
+                            if error.is(&codes::ER_ERROR_ON_READ) {
+                                &codes::ER_ERROR_ON_READ
+                            } else {
+                                &codes::ER_ERROR_ON_WRITE
+                            }
+                        }
+                    };
+                    assert!(error.is(code), "{label}: {error:?}");
+                    assert!(
+                        error.message().contains("mayfly-"),
+                        "the path is named: {error:?}"
+                    );
+                    assert!(
+                        error.message().contains(" bytes"),
+                        "the bytes are named: {error:?}"
+                    );
+                }
+            }
+            // What failed once works the next time.
+            if fault != Fault::ShortWrite && calls >= fail_at {
+                let again = work(&fixture, &context, &batches).unwrap();
+                assert_eq!(again, expected, "{label} again");
+            }
+            drop(context);
+            fixture.assert_clean();
+            if fail_at > calls {
+                break;
+            }
+            // Each of the first calls, then fewer and fewer.
+            fail_at += 1 + fail_at / 5;
+        }
+        assert!(failures >= 3, "{name} {fault:?}: {failures} failures");
+    }
+}
+
+#[test]
+fn plain_and_hash_access_survive_any_failing_call() {
+    for (name, work) in &WORKS[..3] {
+        check(name, *work);
+    }
+}
+
+#[test]
+fn joins_survive_any_failing_call() {
+    for (name, work) in &WORKS[3..5] {
+        check(name, *work);
+    }
+}
+
+#[test]
+fn sorts_survive_any_failing_call() {
+    for (name, work) in &WORKS[5..7] {
+        check(name, *work);
+    }
+}
+
+#[test]
+fn base_tables_survive_any_failing_call() {
+    check(WORKS[7].0, WORKS[7].1);
+}
