@@ -85,7 +85,8 @@ impl QueryState {
                 seed,
                 step,
                 distinct,
-            } => recursive::run(id, result, seed, step, *distinct, run)?,
+                enough,
+            } => recursive::run(id, result, (seed, step), *distinct, *enough, run)?,
         };
         *made = Some(Made {
             parameters,

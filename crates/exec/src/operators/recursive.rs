@@ -18,9 +18,9 @@ use crate::expression::filter_batch;
 pub(crate) fn run(
     id: SharedId,
     result: &SharedResult,
-    seed: &Plan,
-    step: &Plan,
+    (seed, step): (&Plan, &Plan),
     distinct: bool,
+    enough: Option<u64>,
     run: &RunContext,
 ) -> Result<TempTable> {
     let all = plain_table(&result.output, &result.temporary, run)?;
@@ -39,7 +39,8 @@ pub(crate) fn run(
     };
     let mut round = whole.add(seed, result, run)?;
     let mut iterations = 0;
-    while round.row_count() > 0 {
+    let mut rows = round.row_count() as u64;
+    while round.row_count() > 0 && enough.is_none_or(|enough| rows < enough) {
         iterations += 1;
         if iterations > run.statement.options.cte_max_recursion_depth {
             return Err(codes::ER_CTE_MAX_RECURSION_DEPTH.with(&[&iterations]));
@@ -48,6 +49,7 @@ pub(crate) fn run(
         let next = whole.add(step, result, run);
         run.state.set_working(id, None)?;
         round = next?;
+        rows = rows.saturating_add(round.row_count() as u64);
     }
     whole.writer.finish()?;
     Ok(all)

@@ -197,6 +197,7 @@ fn recursive(distinct: bool, modulus: i64) -> SharedResult {
             step: seed.clone(),
             seed,
             distinct,
+            enough: None,
         },
         output: vec![int()],
         name: "r".into(),

@@ -171,8 +171,14 @@ impl Binder<'_> {
                 .filter(|place| !common.iter().any(|(a, b)| a == place || b == place))
                 .collect::<Vec<_>>()
         };
-        visible.extend(rest(left));
-        visible.extend(rest(&right));
+        // A RIGHT JOIN is a LEFT JOIN with its tables exchanged.
+        if swapped {
+            visible.extend(rest(&right));
+            visible.extend(rest(left));
+        } else {
+            visible.extend(rest(left));
+            visible.extend(rest(&right));
+        }
         // What stands before this join in FROM stays as it was.
         let first = left
             .iter()

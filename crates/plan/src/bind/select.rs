@@ -100,6 +100,9 @@ impl Binder<'_> {
             let scope = self.scope();
             !scope.group_keys.is_empty() || !scope.aggregates.is_empty()
         };
+        if !grouped && !self.scope().groupings.is_empty() {
+            return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
+        }
         if grouped {
             relation = self.group(relation, having.as_mut(), &mut order)?;
         }
@@ -114,7 +117,7 @@ impl Binder<'_> {
         let ids: Vec<ColumnId> = items
             .iter()
             .map(|item| match item.expression.kind {
-                ExpressionKind::Column(id) => id,
+                ExpressionKind::Column(id) if !self.is_of_outer_query(id) => id,
                 _ => self.new_column(),
             })
             .collect();
@@ -141,7 +144,7 @@ impl Binder<'_> {
         let mut columns = Vec::with_capacity(items.len());
         let (mut first, mut second) = (Vec::new(), Vec::new());
         for ((item, id), early) in items.into_iter().zip(&ids).zip(early) {
-            if !matches!(item.expression.kind, ExpressionKind::Column(_)) {
+            if !matches!(item.expression.kind, ExpressionKind::Column(own) if own == *id) {
                 let target = if early { &mut first } else { &mut second };
                 target.push(Computed {
                     id: *id,
@@ -297,7 +300,16 @@ impl Binder<'_> {
                     item.expression.clone()
                 }
                 None => {
-                    let key = self.bind_stored(expr)?;
+                    let key = match self.bind_stored(expr) {
+                        // It is an item of the select list that cannot be grouped by.
+                        Err(error)
+                            if error.is(&codes::ER_INVALID_GROUP_FUNC_USE)
+                                && self.has_item(&name_of(expr)) =>
+                        {
+                            return Err(codes::ER_WRONG_GROUP_FIELD.with(&[&name_of(expr)]));
+                        }
+                        bound => bound?,
+                    };
                     if self.scope().reads_aggregate(&key) {
                         return Err(codes::ER_WRONG_GROUP_FIELD.with(&[&name_of(expr)]));
                     }
@@ -311,7 +323,11 @@ impl Binder<'_> {
 
     fn bind_order_keys(&mut self, written: &[OrderByExpr]) -> Result<Vec<OrderKey>> {
         let mut keys = Vec::with_capacity(written.len());
-        for key in written {
+        let plain = {
+            let scope = self.scope();
+            scope.aggregates.is_empty() && scope.group_keys.is_empty()
+        };
+        for (index, key) in written.iter().enumerate() {
             let expr = bare(&key.expr);
             let item = match position_of(expr) {
                 Some(position) => {
@@ -333,6 +349,12 @@ impl Binder<'_> {
                 Some(item) => self.scope().items[item].expression.clone(),
                 None => self.bind_stored(expr)?,
             };
+            if plain
+                && self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY)
+                && !self.scope().aggregates.is_empty()
+            {
+                return Err(codes::ER_AGGREGATE_ORDER_NON_AGG_QUERY.with(&[&(index + 1)]));
+            }
             if matches!(expression.kind, ExpressionKind::Literal(_)) {
                 continue;
             }
@@ -343,6 +365,21 @@ impl Binder<'_> {
             });
         }
         Ok(keys)
+    }
+
+    fn has_item(&mut self, name: &str) -> bool {
+        let mut items = self.scope().items.iter();
+        items.any(|item| super::same_name(&item.name, name))
+    }
+
+    /// Whether a column is one of a query block around this one.
+    fn is_of_outer_query(&self, id: ColumnId) -> bool {
+        self.scopes.split_last().is_some_and(|(_, outer)| {
+            outer.iter().any(|scope| {
+                scope.place_of(id).is_some()
+                    || scope.aggregates.iter().any(|(known, _)| *known == id)
+            })
+        })
     }
 
     /// Drops duplicates; what rows are ordered by afterwards must be in the select list.

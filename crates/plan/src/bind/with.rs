@@ -20,6 +20,8 @@ pub(crate) struct VisibleCte {
     /// While its own recursive part is bound.
     recursive_part: Option<RecursivePart>,
     unique_keys: Vec<Vec<usize>>,
+    /// LIMIT of a recursive one: its table may hold more rows than it gives.
+    limit: Option<(u64, u64)>,
     /// How many query blocks were open around it.
     depth: usize,
 }
@@ -87,6 +89,7 @@ impl Binder<'_> {
             columns: block.columns,
             recursive_part: None,
             unique_keys: block.unique_keys,
+            limit: None,
             depth: self.scopes.len(),
         });
     }
@@ -151,6 +154,7 @@ impl Binder<'_> {
             columns: seed.columns.clone(),
             recursive_part: Some(RecursivePart::default()),
             unique_keys: Vec::new(),
+            limit: None,
             depth: self.scopes.len(),
         });
         let at = self.ctes.len() - 1;
@@ -169,14 +173,13 @@ impl Binder<'_> {
             step: step_relation.block_of(step_select),
             step_columns,
             distinct,
+            enough: limit.map(|(offset, count)| offset.saturating_add(count)),
         });
-        if limit.is_some() {
-            return Err(not_supported("LIMIT in recursive Common Table Expression"));
-        }
         // The names of its own WITH go out of sight, but not it.
         let mut own = self.ctes.remove(at);
         self.leave_with(inner_mark);
         own.recursive_part = None;
+        own.limit = limit;
         self.ctes.push(own);
         Ok(())
     }
@@ -233,6 +236,7 @@ impl Binder<'_> {
         for (index, column) in columns.iter_mut().enumerate() {
             column.id = first + index;
         }
+        let limit = cte.limit;
         let shared = cte.shared;
         let unique_keys = cte.unique_keys.clone();
         if !working {
@@ -249,11 +253,19 @@ impl Binder<'_> {
             null_extended: false,
             unique_keys,
         })?;
-        Ok(Some(Relation::SharedScan {
+        let scan = Relation::SharedScan {
             shared,
             alias: alias.to_owned(),
             columns: ids,
             working,
+        };
+        Ok(Some(match limit {
+            Some((offset, count)) => Relation::Limit {
+                input: Box::new(scan),
+                offset,
+                count,
+            },
+            None => scan,
         }))
     }
 }

@@ -283,6 +283,8 @@ pub enum SharedRelation {
         step_columns: Vec<ColumnId>,
         /// UNION DISTINCT
         distinct: bool,
+        /// LIMIT: no further round is begun once there are so many rows.
+        enough: Option<u64>,
     },
 }
 

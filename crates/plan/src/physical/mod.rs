@@ -134,6 +134,8 @@ pub enum SharedSource {
         step: Plan,
         /// UNION DISTINCT: a row that is there already is not added again.
         distinct: bool,
+        /// No further round is begun once there are so many rows.
+        enough: Option<u64>,
     },
 }
 

@@ -120,7 +120,7 @@ codes! {
     ER_WRONG_VALUE_FOR_VAR = (1231, "42000", "Variable '{}' can't be set to the value of '{}'");
     ER_WRONG_TYPE_FOR_VAR = (1232, "42000", "Incorrect argument type to variable '{}'");
     ER_CANT_USE_OPTION_HERE = (1234, "42000", "Incorrect usage/placement of '{}'");
-    ER_NOT_SUPPORTED_YET = (1235, "42000", "This version of Mayfly doesn't yet support '{}'");
+    ER_NOT_SUPPORTED_YET = (1235, "42000", "This version of MySQL doesn't yet support '{}'");
     ER_INCORRECT_GLOBAL_LOCAL_VAR = (1238, "HY000", "Variable '{}' is a {} variable");
     ER_OPERAND_COLUMNS = (1241, "21000", "Operand should contain {} column(s)");
     ER_SUBQUERY_NO_1_ROW = (1242, "21000", "Subquery returns more than 1 row");
@@ -140,7 +140,8 @@ codes! {
     ER_AGGREGATE_ORDER_FOR_UNION = (3028, "HY000", "Expression #{} of ORDER BY contains aggregate function and applies to a UNION");
     ER_FIELD_IN_ORDER_NOT_SELECT = (3065, "HY000", "Expression #{} of ORDER BY clause is not in SELECT list, references column '{}' which is not in SELECT list; this is incompatible with DISTINCT");
     ER_NO_TABLES_USED = (1096, "HY000", "No tables used");
-    ER_FIELD_IN_GROUPING_NOT_GROUP_BY = (3579, "HY000", "Argument #{} of GROUPING function is not in GROUP BY");
+    ER_AGGREGATE_ORDER_NON_AGG_QUERY = (3029, "HY000", "Expression #{} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query");
+    ER_FIELD_IN_GROUPING_NOT_GROUP_BY = (3602, "HY000", "Argument #{} of GROUPING function is not in GROUP BY");
     ER_UNKNOWN_COLLATION = (1273, "HY000", "Unknown collation: '{}'");
     ER_WARN_DEPRECATED_SYNTAX = (1287, "HY000", "'{}' is deprecated and will be removed in a future release. Please use {} instead");
     ER_OPTION_PREVENTS_STATEMENT = (1290, "HY000", "The MySQL server is running with the {} option so it cannot execute this statement");

@@ -40,6 +40,7 @@ pub(crate) static XOR: BitOperator = BitOperator {
     bytes: |a, b| a ^ b,
 };
 
+/// A literal written x'41' or b'1' is a VARBINARY, and a number here; `_binary'a'` is a BINARY.
 fn works_on_bytes(arguments: &[Argument<'_>]) -> bool {
     let is_bytes = |argument: &Argument<'_>| {
         argument.ty.is_binary_string() || argument.ty.kind == TypeKind::Null
@@ -47,7 +48,11 @@ fn works_on_bytes(arguments: &[Argument<'_>]) -> bool {
     arguments.iter().all(is_bytes)
         && arguments
             .iter()
-            .any(|argument| argument.constant.is_none() && argument.ty.is_binary_string())
+            .any(|argument| {
+                let written_as_number =
+                    argument.constant.is_some() && argument.ty.kind == TypeKind::VarChar;
+                !written_as_number && argument.ty.is_binary_string()
+            })
 }
 
 fn integer_signature(arguments: &[Argument<'_>]) -> Signature {

@@ -9,7 +9,7 @@ use mayfly_syntax::encodings::unit_name;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
-use super::word;
+use super::{literal, word};
 use crate::bind::scope::Scope;
 use crate::bind::types::{argument, cast};
 use crate::bind::{Binder, not_supported};
@@ -19,6 +19,22 @@ use crate::text::bounded_call_text;
 /// Functions that raise error 1690, which shows the call.
 const MAY_OVERFLOW: &[&str] = &[
     "+", "-", "*", "/", "%", "div", "negate", "abs", "pow", "exp", "cot", "round", "truncate",
+];
+
+/// Functions that take a hexadecimal or bit literal as a number, and in how many of their arguments.
+const NUMBERS_ONLY: &[(&str, usize)] = &[
+    ("+", 2),
+    ("-", 2),
+    ("*", 2),
+    ("/", 2),
+    ("%", 2),
+    ("div", 2),
+    ("negate", 1),
+    ("abs", 1),
+    ("ceiling", 1),
+    ("floor", 1),
+    ("round", 1),
+    ("truncate", 1),
 ];
 
 /// Longer texts are not made: a chain of a thousand operators would be printed a thousand times.
@@ -185,6 +201,14 @@ impl Binder<'_> {
     ) -> Result<Expression> {
         if !function.arity().contains(&arguments.len()) {
             return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
+        }
+        let mut arguments = arguments;
+        let canonical = function.names()[0];
+        if let Some((_, numbers)) = NUMBERS_ONLY.iter().find(|(known, _)| *known == canonical) {
+            for argument in arguments.iter_mut().take(*numbers) {
+                let written = std::mem::replace(argument, literal::null());
+                *argument = literal::as_number(written);
+            }
         }
         let mut signature = {
             let known: Vec<_> = arguments.iter().map(argument).collect();

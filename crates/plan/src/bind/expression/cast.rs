@@ -48,7 +48,7 @@ impl Binder<'_> {
             }
             CastTypeKind::Binary => match written.length {
                 Some(length) => SqlType::char(clamp(length), CollationId::BINARY),
-                None => string_of(&operand.ty, CollationId::BINARY),
+                None => binary_of(&operand.ty),
             },
             CastTypeKind::Decimal => SqlType::decimal(
                 byte(written.length.unwrap_or(10)),
@@ -148,8 +148,8 @@ impl Binder<'_> {
             let ty = SqlType::char(literal.ty.length, CollationId::BINARY);
             return Ok(Expression { ty, ..literal });
         }
-        if literal::is_hexadecimal(&literal)
-            && let ExpressionKind::Literal(Value::Bytes(bytes)) = &literal.kind
+        if let ExpressionKind::Literal(Value::Bytes(bytes)) = &literal.kind
+            && (literal::is_hexadecimal(&literal) || !bytes.is_ascii())
         {
             let decoded = collation.charset().decode(bytes).map_err(|_| {
                 let digits: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
@@ -186,6 +186,19 @@ impl Binder<'_> {
                 Ok(Expression::literal(Value::Int(parsed.value.pack()), ty))
             }
         }
+    }
+}
+
+/// The binary string type that holds the bytes of any value of a type.
+fn binary_of(ty: &SqlType) -> SqlType {
+    let target = string_of(ty, CollationId::BINARY);
+    if target.kind != TypeKind::VarChar || !ty.is_string() || ty.is_binary_string() {
+        return target;
+    }
+    let bytes = u32::from(ty.collation.charset().max_length());
+    SqlType {
+        length: target.length.saturating_mul(bytes),
+        ..target
     }
 }
 

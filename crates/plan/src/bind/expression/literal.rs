@@ -101,6 +101,27 @@ pub(crate) fn is_hexadecimal(expression: &Expression) -> bool {
         && expression.ty.collation == CollationId::BINARY
 }
 
+/// A hexadecimal or bit literal as the number that it is, NULL as a DOUBLE, anything else as it is.
+pub(crate) fn as_number(expression: Expression) -> Expression {
+    if expression.ty.kind == TypeKind::Null {
+        return Expression {
+            ty: SqlType::double(),
+            ..expression
+        };
+    }
+    if !is_hexadecimal(&expression) {
+        return expression;
+    }
+    let ty = SqlType::bigint_unsigned();
+    let value = expression
+        .as_literal()
+        .and_then(|value| convert(value, &expression.ty, &ty));
+    match value {
+        Some(value) => Expression::literal(value, ty),
+        None => expression,
+    }
+}
+
 /// The negative of a number literal.
 pub(crate) fn negated(expression: &Expression) -> Option<Expression> {
     let ExpressionKind::Literal(value) = &expression.kind else {

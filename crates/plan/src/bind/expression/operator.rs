@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use mayfly_syntax::ast::{BinaryOperator, Expr};
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType, Value};
+use mayfly_types::temporal::{DateRules, parse_datetime};
+use mayfly_types::{Result, SqlType, TypeKind, Value};
 
+use super::literal::is_hexadecimal;
 use super::{comparison_of, comparison_text, one_column};
 use crate::bind::types::{and, compare, not, or, unify_for_comparison};
 use crate::bind::{Binder, not_supported};
@@ -106,6 +108,8 @@ impl Binder<'_> {
             (None, None) => {
                 let left = self.bind_expression(left)?;
                 let right = self.bind_expression(right)?;
+                self.check_temporal_literal(&left, &right)?;
+                self.check_temporal_literal(&right, &left)?;
                 self.compare_bound(left, comparison, right)
             }
             (Some(left), Some(right)) => self.compare_rows(left, comparison, right),
@@ -117,6 +121,26 @@ impl Binder<'_> {
                 Expr::Subquery(query) => self.bind_row_subquery(row, mirrored(comparison), query),
                 _ => Err(one_column()),
             },
+        }
+    }
+
+    /// Error 1525 for a date that is compared with a string constant that is none.
+    fn check_temporal_literal(&self, temporal: &Expression, other: &Expression) -> Result<()> {
+        let kind = match temporal.ty.kind {
+            TypeKind::Date => "DATE",
+            TypeKind::DateTime => "DATETIME",
+            TypeKind::Timestamp => "TIMESTAMP",
+            _ => return Ok(()),
+        };
+        let ExpressionKind::Literal(Value::Bytes(text)) = &other.kind else {
+            return Ok(());
+        };
+        if !other.ty.is_string() || is_hexadecimal(other) {
+            return Ok(());
+        }
+        match parse_datetime(text, DateRules::of(self.options.sql_mode), false) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(codes::ER_WRONG_VALUE.with(&[&kind, &String::from_utf8_lossy(text)])),
         }
     }
 

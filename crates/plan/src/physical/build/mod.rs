@@ -528,6 +528,7 @@ impl Lowering {
                 step,
                 step_columns,
                 distinct,
+                enough,
             } => {
                 outer.extend_from(&logical::free_columns(&seed));
                 outer.extend_from(&logical::free_columns(&step));
@@ -544,6 +545,7 @@ impl Lowering {
                     seed,
                     step,
                     distinct,
+                    enough,
                 }
             }
         };
