@@ -46,7 +46,7 @@ pub(crate) fn create(session: &Session, path: &str) -> Result<File> {
         .open(real)
         .map_err(|error| {
             let errno = error.raw_os_error().unwrap_or(0);
-            codes::ER_CANT_CREATE_FILE.with(&[&path, &errno, &system_text(&error)])
+            codes::EE_CANTCREATEFILE.with(&[&path, &errno, &system_text(&error)])
         })
 }
 

@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::io::Read;
 
-use csv::{ByteRecord, ReaderBuilder};
+use mayfly_engine::delimited::{
+    self, Block, Blocks, Format, LineEnd, Parser, Splitter, Step, Taker,
+};
 
 /// Text columns up to this many characters become VARCHAR(255), longer ones LONGTEXT.
 const VARCHAR_CHARACTERS: usize = 255;
@@ -260,6 +262,19 @@ fn pair(tens: u8, ones: u8) -> Option<u32> {
     Some(digit(tens)? * 10 + digit(ones)?)
 }
 
+/// How the files are written: fields may stand in double quotes, which are doubled inside.
+pub(super) fn format(delimiter: u8, carriage_returns: bool) -> Format {
+    let line_end: &[u8] = if carriage_returns { b"\r\n" } else { b"\n" };
+    Format {
+        field_end: vec![delimiter],
+        enclosed: Some(b'"'),
+        optionally_enclosed: true,
+        escape: None,
+        line_end: line_end.to_vec(),
+        ..Format::default()
+    }
+}
+
 /// Reads the whole file.
 pub(super) fn infer(path: &str) -> Result<Shape, String> {
     let failed = |e: std::io::Error| format!("{path}: {e}");
@@ -268,48 +283,44 @@ pub(super) fn infer(path: &str) -> Result<Shape, String> {
     file.take(HEAD_BYTES as u64)
         .read_to_end(&mut head)
         .map_err(failed)?;
+    if head.is_empty() {
+        return Err(format!("{path}: the file is empty"));
+    }
     let first_line = head.split(|&byte| byte == b'\n').next().unwrap_or(&[]);
     let delimiter = guess_delimiter(first_line);
-    let mut reader = ReaderBuilder::new()
-        .delimiter(delimiter)
-        .has_headers(false)
-        .from_path(path)
-        .map_err(|e| describe(path, &e))?;
+    let carriage_returns = first_line.ends_with(b"\r");
+    let format = format(delimiter, carriage_returns);
+    let (first, first_end) = first_row(path, &format, &head)?;
 
-    let mut first: Option<Vec<String>> = None;
-    let mut types: Vec<(ColumnType, bool)> = Vec::new();
-    let mut record = ByteRecord::new();
-    let mut rows = 0_u64;
-    while reader
-        .read_byte_record(&mut record)
-        .map_err(|e| describe(path, &e))?
-    {
-        let fields = fields(path, &record)?;
-        rows += 1;
-        if first.is_none() {
-            types = vec![(ColumnType::Unknown, false); fields.len()];
-            first = Some(fields.iter().map(|&field| field.to_owned()).collect());
-            continue;
-        }
-        for ((ty, has_empty), field) in types.iter_mut().zip(fields) {
-            if field.is_empty() {
-                *has_empty = true;
-            } else {
-                *ty = widen(*ty, field);
-            }
-        }
-    }
-    let Some(first) = first else {
-        return Err(format!("{path}: the file is empty"));
+    let file = File::open(path).map_err(failed)?;
+    let mut blocks = Blocks::new(file, path, &format);
+    blocks
+        .skip_bytes(first_end)
+        .map_err(|e| format!("{path}: {e}"))?;
+    let reader = TypeReader {
+        format: &format,
+        width: first.len(),
     };
-    let has_header = looks_like_header(&first, &types, rows);
+    let mut found = Found {
+        types: vec![(ColumnType::Unknown, false); first.len()],
+        // The first row is one of them, and its line ends are counted below.
+        rows: 1,
+        lines: head
+            .iter()
+            .take(first_end)
+            .filter(|&&byte| byte == b'\n')
+            .count(),
+        wrong: None,
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    delimited::read(blocks, threads, &reader, &mut found).map_err(|e| format!("{path}: {e}"))?;
+    if let Some((line, complaint)) = found.wrong {
+        return Err(format!("{path}: line {line}, {complaint}"));
+    }
+    let mut types = found.types;
+    let has_header = looks_like_header(&first, &types, found.rows);
     if !has_header {
-        for ((ty, has_empty), field) in types.iter_mut().zip(&first) {
-            *has_empty |= field.is_empty();
-            if !field.is_empty() {
-                *ty = widen(*ty, field);
-            }
-        }
+        join_row(&mut types, first.iter().map(String::as_str));
     }
     let names = column_names(has_header.then_some(&first), types.len());
     let column = |(name, (ty, has_empty))| Column {
@@ -321,8 +332,145 @@ pub(super) fn infer(path: &str) -> Result<Shape, String> {
         columns: names.into_iter().zip(types).map(column).collect(),
         delimiter,
         has_header,
-        carriage_returns: first_line.ends_with(b"\r"),
+        carriage_returns,
     })
+}
+
+/// The fields of the first row, and how many bytes it has.
+fn first_row(path: &str, format: &Format, head: &[u8]) -> Result<(Vec<String>, usize), String> {
+    let is_whole = head.len() < HEAD_BYTES;
+    let mut splitter = Splitter::new(format, head, is_whole);
+    let mut fields = Vec::new();
+    loop {
+        match splitter.field() {
+            Step::Field(field) => match std::str::from_utf8(splitter.bytes_of(&field)) {
+                Ok(text) => fields.push(text.to_owned()),
+                Err(e) => {
+                    let column = fields.len() + 1;
+                    return Err(format!("{path}: line 1, column {column}: {e}"));
+                }
+            },
+            Step::NoField => break,
+            Step::Incomplete => return Err(format!("{path}: the first line is too long")),
+        }
+    }
+    splitter.next_line();
+    Ok((fields, splitter.line_begin()))
+}
+
+fn join_row<'f>(types: &mut [(ColumnType, bool)], fields: impl Iterator<Item = &'f str>) {
+    for ((ty, has_empty), field) in types.iter_mut().zip(fields) {
+        if field.is_empty() {
+            *has_empty = true;
+        } else {
+            *ty = widen(*ty, field);
+        }
+    }
+}
+
+/// Finds the types of a block's rows.
+struct TypeReader<'f> {
+    format: &'f Format,
+    width: usize,
+}
+
+/// What was found in some rows.
+struct Found {
+    types: Vec<(ColumnType, bool)>,
+    rows: u64,
+    /// The ends of lines in them.
+    lines: usize,
+    /// The line of the first row that cannot be read, and what is wrong with it.
+    wrong: Option<(usize, String)>,
+}
+
+impl Parser for TypeReader<'_> {
+    type Parsed = (Found, usize);
+
+    fn parse(&self, bytes: &[u8], is_last: bool) -> (Found, usize) {
+        let mut splitter = Splitter::new(self.format, bytes, is_last);
+        let mut found = Found {
+            types: vec![(ColumnType::Unknown, false); self.width],
+            rows: 0,
+            lines: 0,
+            wrong: None,
+        };
+        // A line that the block cuts is read again with the next one, to the same effect.
+        loop {
+            let mut fields = 0;
+            let ended = loop {
+                let field = match splitter.field() {
+                    Step::Field(field) => field,
+                    Step::NoField => break true,
+                    Step::Incomplete => break false,
+                };
+                fields += 1;
+                let Some((ty, has_empty)) = found.types.get_mut(fields - 1) else {
+                    continue;
+                };
+                match std::str::from_utf8(splitter.bytes_of(&field)) {
+                    Ok("") => *has_empty = true,
+                    Ok(text) => *ty = widen(*ty, text),
+                    Err(e) => {
+                        found.wrong = Some((0, format!("column {fields}: {e}")));
+                        break true;
+                    }
+                }
+            };
+            if !ended || fields == 0 {
+                break;
+            }
+            if fields != self.width && found.wrong.is_none() {
+                let column = fields.min(self.width) + 1;
+                let width = self.width;
+                found.wrong = Some((
+                    0,
+                    format!(
+                        "column {column}: the row has {fields} columns, the first one has {width}"
+                    ),
+                ));
+            }
+            if let Some((line, _)) = &mut found.wrong {
+                *line = line_ends(bytes, splitter.line_begin()) + 1;
+                break;
+            }
+            found.rows += 1;
+            match splitter.next_line() {
+                LineEnd::Ended { .. } => {}
+                LineEnd::EndOfFile | LineEnd::Incomplete => break,
+            }
+        }
+        let end = splitter.line_begin();
+        found.lines = line_ends(bytes, end);
+        (found, end)
+    }
+}
+
+fn line_ends(bytes: &[u8], end: usize) -> usize {
+    let before = bytes.iter().take(end);
+    before.filter(|&&byte| byte == b'\n').count()
+}
+
+impl Taker<(Found, usize)> for Found {
+    fn take(
+        &mut self,
+        block: &Block,
+        (found, end): (Found, usize),
+    ) -> Result<usize, mayfly_engine::Error> {
+        if self.wrong.is_some() {
+            return Ok(block.bytes.len());
+        }
+        for ((ty, has_empty), (new, new_empty)) in self.types.iter_mut().zip(found.types) {
+            *ty = ty.join(new);
+            *has_empty |= new_empty;
+        }
+        self.rows += found.rows;
+        self.wrong = found
+            .wrong
+            .map(|(line, complaint)| (self.lines + line, complaint));
+        self.lines += found.lines;
+        Ok(end)
+    }
 }
 
 /// Joins a value's type into its column's; a column that is text already only looks at lengths.
@@ -338,34 +486,6 @@ fn widen(ty: ColumnType, field: &str) -> ColumnType {
             },
             joined => joined,
         },
-    }
-}
-
-/// The fields of a record as text; an error names the line and column of bytes that are no UTF-8.
-fn fields<'r>(path: &str, record: &'r ByteRecord) -> Result<Vec<&'r str>, String> {
-    let line = record.position().map_or(0, csv::Position::line);
-    let text = |(index, field): (usize, &'r [u8])| {
-        std::str::from_utf8(field)
-            .map_err(|e| format!("{path}: line {line}, column {}: {e}", index + 1))
-    };
-    record.iter().enumerate().map(text).collect()
-}
-
-fn describe(path: &str, error: &csv::Error) -> String {
-    match error.kind() {
-        csv::ErrorKind::UnequalLengths {
-            pos,
-            expected_len,
-            len,
-        } => {
-            let line = pos.as_ref().map_or(0, csv::Position::line);
-            let column = expected_len.min(len) + 1;
-            format!(
-                "{path}: line {line}, column {column}: the row has {len} columns, \
-                 the first one has {expected_len}"
-            )
-        }
-        _ => format!("{path}: {error}"),
     }
 }
 

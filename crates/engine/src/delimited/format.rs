@@ -2,8 +2,8 @@
 //! Handling").
 
 use mayfly_syntax::ast::{FieldsOptions, LinesOptions};
-use mayfly_types::Result;
 use mayfly_types::error::codes;
+use mayfly_types::{Result, SqlType, TypeKind};
 
 /// The FIELDS and LINES clauses with their defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,5 +71,32 @@ impl Format {
             true => &[],
             false => &self.line_end,
         }
+    }
+}
+
+/// The bytes of a type's values in a fixed-width file; `None` for the TEXT kinds, which have no
+/// width.
+pub(crate) fn fixed_width(ty: &SqlType) -> Option<usize> {
+    let characters = ty.length as usize;
+    match ty.kind {
+        TypeKind::Char | TypeKind::VarChar | TypeKind::Enum | TypeKind::Set => {
+            Some(characters * usize::from(ty.collation.charset().max_length()))
+        }
+        // The default display widths count a sign.
+        TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int
+            if ty.unsigned && ty.length == SqlType::integer(ty.kind).length =>
+        {
+            Some(characters - 1)
+        }
+        // A sign and a point.
+        TypeKind::Decimal => {
+            Some(characters + usize::from(!ty.unsigned) + usize::from(ty.decimals > 0))
+        }
+        TypeKind::TinyText
+        | TypeKind::Text
+        | TypeKind::MediumText
+        | TypeKind::LongText
+        | TypeKind::Json => None,
+        _ => Some(characters),
     }
 }

@@ -1,7 +1,7 @@
 //! LOAD DATA (the manual, "LOAD DATA Statement").
 //!
 //! A file is read in blocks that several threads parse into columns of the table's types
-//! (`parse`, `blocks`); batches of them go into the table as they are, after the SET expressions were
+//! (`parse`, [`delimited`]); batches of them go into the table as they are, after the SET expressions were
 //! evaluated over them. A block with anything that is worth an error or a warning is gone through
 //! line by line instead, so that all of them come in the order of the file and with the number of
 //! their row. Every path ends in the same [`RowSink`].
@@ -11,7 +11,6 @@
 //! line.
 
 mod assignments;
-mod blocks;
 mod parse;
 mod value;
 
@@ -27,13 +26,12 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
 
 use self::assignments::Assignments;
-use self::blocks::{Block, Blocks, Taker};
 use self::parse::{LineParser, ParsedBlock, Target};
 use super::insert::{listed_columns, refuse_generated, warn};
 use super::row_sink::{RowSink, Written};
 use crate::catalog::definition::{ColumnDefinition, TableDefinition};
 use crate::convert::{self, Storing};
-use crate::delimited::{Format, LineEnd, Splitter, Step};
+use crate::delimited::{self, Block, Blocks, Format, LineEnd, Splitter, Step, Taker, fixed_width};
 use crate::result::{Outcome, StatementResult};
 use crate::session::{Session, StatementTables};
 use crate::status::Counter;
@@ -68,7 +66,7 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
 
     let file = files::open(session, &load.path, load.local)?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
-    let mut blocks = Blocks::new(file, &load.path, &format, charset);
+    let mut blocks = Blocks::new(file, &load.path, &format).in_charset(charset);
     blocks.skip_lines(&format, load.ignore_lines)?;
 
     let context = session.statement_context(Arc::new(StatementTables(Vec::new())));
@@ -103,6 +101,7 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
             .collect(),
         storing: &storing,
         text,
+        is_binary: charset == Charset::Binary,
         batch_rows: context.options.batch_rows.max(1),
         line_by_line: format.is_fixed_width() || loader.assignments.need_variables(),
     };
@@ -110,7 +109,7 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
         true => 1,
         false => context.options.threads,
     };
-    blocks::read(blocks, threads, &parser, &mut loader)?;
+    delimited::read(blocks, threads, &parser, &mut loader)?;
     let written = loader.finish()?;
     session.account(&context);
     if let Some(first) = written.first_generated {
@@ -196,34 +195,13 @@ fn check_fixed_width(
             }
             Destination::Column(position) => {
                 let column = &definition.columns[*position];
-                if fixed_width(column).is_none() && format.line_end.is_empty() {
+                if fixed_width(&column.ty).is_none() && format.line_end.is_empty() {
                     return Err(codes::ER_BLOBS_AND_NO_TERMINATED.error());
                 }
             }
         }
     }
     Ok(())
-}
-
-/// The bytes of a column's values as text; `None` for the TEXT kinds, which have no width.
-fn fixed_width(column: &ColumnDefinition) -> Option<usize> {
-    let ty = &column.ty;
-    let characters = ty.length as usize;
-    let of_charset = characters * usize::from(ty.collation.charset().max_length());
-    match ty.kind {
-        TypeKind::Char | TypeKind::VarChar | TypeKind::Enum | TypeKind::Set => Some(of_charset),
-        TypeKind::Decimal => {
-            // A sign and a point.
-            Some(characters + usize::from(!ty.unsigned) + usize::from(ty.decimals > 0))
-        }
-        TypeKind::Int if ty.unsigned && ty.length == 11 => Some(10),
-        TypeKind::TinyText
-        | TypeKind::Text
-        | TypeKind::MediumText
-        | TypeKind::LongText
-        | TypeKind::Json => None,
-        _ => Some(characters),
-    }
 }
 
 /// The columns that a row of the file sets, and where their values come from.
@@ -425,7 +403,7 @@ impl Loader<'_> {
         const TEXT_WIDTH: usize = 256;
         let widths = self.targets.iter().map(|target| match target {
             Destination::Column(position) => {
-                fixed_width(&self.definition.columns[*position]).unwrap_or(TEXT_WIDTH)
+                fixed_width(&self.definition.columns[*position].ty).unwrap_or(TEXT_WIDTH)
             }
             Destination::Variable(_) => 0,
         });
@@ -456,6 +434,11 @@ impl Loader<'_> {
         self.row += 1;
         self.sink.begin_row();
         let definition = self.definition;
+        for field in fields.iter().flatten() {
+            if let Value::Bytes(bytes) = field {
+                self.check_characters(bytes)?;
+            }
+        }
         let mut variable = 0;
         for (target, field) in self.targets.iter().zip(fields) {
             let field = field.take();
@@ -497,6 +480,32 @@ impl Loader<'_> {
             }
         }
         self.sink.end_row()
+    }
+
+    /// 1300, in every mode: a byte that no character begins with.
+    fn check_characters(&self, bytes: &[u8]) -> Result<()> {
+        if !matches!(self.charset, Charset::Utf8mb3 | Charset::Utf8mb4) {
+            return Ok(());
+        }
+        let mut at = 0;
+        while let Some(first) = bytes.get(at) {
+            let length = match first {
+                0..0x80 => 1,
+                0xC2..0xE0 => 2,
+                0xE0..0xF0 => 3,
+                0xF0..0xF8 => 4,
+                _ => {
+                    let before = bytes[..at].split(|byte| *byte == 0).next();
+                    let before = String::from_utf8_lossy(before.unwrap_or(&[]));
+                    let error = codes::ER_INVALID_CHARACTER_STRING;
+                    return Err(error.with(&[&self.charset.name(), &before]));
+                }
+            };
+            let character = bytes.get(at..at + length);
+            let is_whole = character.is_some_and(|bytes| std::str::from_utf8(bytes).is_ok());
+            at += if is_whole { length } else { 1 };
+        }
+        Ok(())
     }
 
     /// Bytes that are no text in the file's character set are taken for binary, which is what

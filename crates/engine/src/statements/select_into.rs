@@ -2,11 +2,12 @@
 
 use std::io::{BufWriter, Write};
 
-use mayfly_syntax::ast::{FieldsOptions, IntoTarget, LinesOptions, SelectIntoStatement};
+use mayfly_syntax::ast::{IntoTarget, SelectIntoStatement};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Level, Result, SqlType, Value};
 
 use super::select::{self, Planned, Reading};
+use crate::delimited::{Format, fixed_width};
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
@@ -43,14 +44,15 @@ pub(super) fn run(
             lines,
             ..
         } => {
-            let mut writer = Writer::new(session, path, fields, lines)?;
-            let mut reading = Reading::start(session, &planned, &values)?;
+            let format = Format::new(fields, lines)?;
             let types: Vec<&SqlType> = planned
                 .plan
                 .columns
                 .iter()
                 .map(|column| &column.ty)
                 .collect();
+            let mut writer = Writer::new(session, path, format, &types)?;
+            let mut reading = Reading::start(session, &planned, &values)?;
             let written = writer.write_all(&mut reading, &types);
             reading.finish(session);
             let rows = written?;
@@ -120,58 +122,28 @@ fn variables(
 struct Writer {
     file: BufWriter<std::fs::File>,
     path: String,
-    field_end: Vec<u8>,
-    line_start: Vec<u8>,
-    line_end: Vec<u8>,
-    enclosed: Option<u8>,
-    only_strings: bool,
-    escape: Option<u8>,
-    special: Vec<u8>,
+    format: Format,
+    /// The width of each column where nothing separates them.
+    widths: Vec<usize>,
 }
 
+/// Escape sequences end in these: as an enclosing character they are doubled instead of escaped.
+const ENDS_OF_ESCAPES: &[u8] = b"ntrb0ZN";
+
 impl Writer {
-    fn new(
-        session: &Session,
-        path: &str,
-        fields: &FieldsOptions,
-        lines: &LinesOptions,
-    ) -> Result<Self> {
-        let bytes = |text: &Option<String>, default: &str| {
-            text.as_deref().unwrap_or(default).as_bytes().to_vec()
+    fn new(session: &Session, path: &str, format: Format, types: &[&SqlType]) -> Result<Self> {
+        // A column without a width makes the others lose theirs.
+        let widths = match format.is_fixed_width() {
+            true => types.iter().map(|ty| fixed_width(ty)).collect(),
+            false => None,
         };
-        let one = |text: &Option<String>, default: Option<u8>| match text {
-            None => Ok(default),
-            Some(text) if text.len() > 1 => Err(codes::ER_WRONG_FIELD_TERMINATORS.error()),
-            Some(text) => Ok(text.bytes().next()),
-        };
-        let field_end = bytes(&fields.terminated_by, "\t");
-        let line_end = bytes(&lines.terminated_by, "\n");
-        let enclosed = one(&fields.enclosed_by, None)?;
-        let escape = one(&fields.escaped_by, Some(b'\\'))?;
-        // Between enclosing characters the separators need no escape; the enclosing one does.
-        let mut special = match enclosed {
-            Some(quote) => vec![quote],
-            None => field_end
-                .first()
-                .into_iter()
-                .chain(line_end.first())
-                .copied()
-                .collect(),
-        };
-        special.extend(line_end.first().filter(|_| enclosed.is_none()));
-        special.extend(escape);
         let file = files::create(session, path)?;
         let capacity = usize::try_from(session.settings().unsigned("select_into_buffer_size"));
         Ok(Self {
             file: BufWriter::with_capacity(capacity.unwrap_or(128 << 10), file),
             path: path.to_owned(),
-            field_end,
-            line_start: bytes(&lines.starting_by, ""),
-            line_end,
-            enclosed,
-            only_strings: fields.optionally_enclosed,
-            escape,
-            special,
+            format,
+            widths: widths.unwrap_or_default(),
         })
     }
 
@@ -181,16 +153,22 @@ impl Writer {
         while let Some(batch) = reading.next_batch()? {
             for row in 0..batch.row_count() {
                 line.clear();
-                line.extend_from_slice(&self.line_start);
+                line.extend_from_slice(&self.format.line_start);
                 for (index, (array, ty)) in batch.columns().iter().zip(types).enumerate() {
                     if index > 0 {
-                        line.extend_from_slice(&self.field_end);
+                        line.extend_from_slice(&self.format.field_end);
                     }
                     value.clear();
                     let present = convert::display_row(array, row, ty, &mut value);
+                    let start = line.len();
                     self.field(&mut line, present.then_some(value.as_slice()), ty);
+                    if let Some(width) = self.widths.get(index) {
+                        // A value that holds escapes may be longer.
+                        let end = (start + width).max(line.len());
+                        line.resize(end, b' ');
+                    }
                 }
-                line.extend_from_slice(&self.line_end);
+                line.extend_from_slice(&self.format.line_end);
                 let written = self.file.write_all(&line);
                 written.map_err(|error| files::write_error(&self.path, &error))?;
                 rows += 1;
@@ -203,29 +181,39 @@ impl Writer {
     }
 
     fn field(&self, line: &mut Vec<u8>, value: Option<&[u8]>, ty: &SqlType) {
+        let format = &self.format;
         let Some(value) = value else {
-            match self.escape {
+            match format.escape {
+                _ if !self.widths.is_empty() => {}
                 Some(escape) => line.extend_from_slice(&[escape, b'N']),
                 None => line.extend_from_slice(b"NULL"),
             }
             return;
         };
-        let textual = !ty.is_numeric();
-        let quote = self.enclosed.filter(|_| textual || !self.only_strings);
+        let is_text = !ty.is_numeric();
+        let quote = format
+            .enclosed
+            .filter(|_| is_text || !format.optionally_enclosed);
         line.extend(quote);
-        for &byte in value {
-            if let Some(escape) = self.escape {
-                if byte == 0 {
-                    line.extend_from_slice(&[escape, b'0']);
-                    continue;
+        match format.escape {
+            Some(escape) if is_text => {
+                let separator = quote.or(format.field_end.first().copied());
+                let line_end = format.line_end.first().copied();
+                for &byte in value {
+                    let this = Some(byte);
+                    if byte == 0 {
+                        line.extend_from_slice(&[escape, b'0']);
+                        continue;
+                    }
+                    if this == separator && this == quote && ENDS_OF_ESCAPES.contains(&byte) {
+                        line.push(byte);
+                    } else if byte == escape || this == separator || this == line_end {
+                        line.push(escape);
+                    }
+                    line.push(byte);
                 }
-                if self.special.contains(&byte) {
-                    line.push(escape);
-                }
-            } else if Some(byte) == quote {
-                line.push(byte);
             }
-            line.push(byte);
+            _ => line.extend_from_slice(value),
         }
         line.extend(quote);
     }

@@ -90,6 +90,7 @@ codes! {
     ER_INVALID_DEFAULT_UTF8MB4_COLLATION = (3721, "HY000", "Invalid default collation {}: utf8mb4_0900_ai_ci or utf8mb4_general_ci expected");
     ER_CHECK_CONSTRAINT_VIOLATED = (3819, "HY000", "Check constraint '{}' is violated.");
     ER_CLIENT_LOCAL_FILES_DISABLED = (3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides");
+    EE_CANTCREATEFILE = (1, "HY000", "Can't create/write to file '{}' (OS errno {} - {})");
     EE_READ = (2, "HY000", "Error reading file '{}' (OS errno {} - {})");
     EE_FILENOTFOUND = (29, "HY000", "File '{}' not found (OS errno {} - {})");
     EE_FILE_NOT_READABLE = (13, "HY000", "Can't get stat of '{}' (OS errno {} - {})");

@@ -11,12 +11,11 @@ use mayfly_types::charset::{Charset, utf8};
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{Batch, Diagnostics, PhysicalType, SqlType, TypeKind, Value};
 
-use super::blocks::Parser;
 use super::value;
 use crate::builder::ColumnBuilder;
 use crate::catalog::definition::ColumnDefinition;
 use crate::convert::Storing;
-use crate::delimited::{Format, LineEnd, Splitter, Step};
+use crate::delimited::{Format, LineEnd, Parser, Splitter, Step};
 
 /// Where the fields of a line go.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +34,8 @@ pub(super) struct LineParser<'t> {
     pub(super) storing: &'t Storing,
     /// The type of fields as text.
     pub(super) text: SqlType,
+    /// The file has no character set: its bytes need not be text.
+    pub(super) is_binary: bool,
     pub(super) batch_rows: usize,
     /// Leave every block to be gone through line by line.
     pub(super) line_by_line: bool,
@@ -74,7 +75,7 @@ impl Parser for LineParser<'_> {
 impl LineParser<'_> {
     fn columns_of(&self, bytes: &[u8], is_last: bool) -> Result<(Vec<Batch>, usize), Remarkable> {
         let text = TextRules {
-            is_utf8: std::str::from_utf8(bytes).is_ok(),
+            is_utf8: self.is_binary || std::str::from_utf8(bytes).is_ok(),
         };
         let mut splitter = Splitter::new(self.format, bytes, is_last);
         let mut columns: Vec<Column<'_>> = self
@@ -133,6 +134,14 @@ struct TextRules {
     is_utf8: bool,
 }
 
+impl TextRules {
+    /// Whether some bytes are text.
+    #[inline]
+    fn holds(self, bytes: &[u8]) -> bool {
+        self.is_utf8 || std::str::from_utf8(bytes).is_ok()
+    }
+}
+
 /// The values of a column in the making.
 enum Values {
     Signed {
@@ -184,6 +193,9 @@ impl<'t> Column<'t> {
         let rows = parser.batch_rows;
         let (values, definition) = match target {
             Target::Variable => (Values::Variable(text_builder()), None),
+            Target::Column(column) if parser.is_binary && !column.ty.is_binary_string() => {
+                (Values::Other(ColumnBuilder::new(&column.ty)), Some(column))
+            }
             Target::Column(column) => (Values::new(&column.ty, rows), Some(column)),
         };
         Self {
@@ -230,7 +242,7 @@ impl<'t> Column<'t> {
         let Some(column) = self.definition else {
             return Err(Remarkable);
         };
-        if !text.is_utf8 && std::str::from_utf8(bytes).is_err() {
+        if !text.holds(bytes) {
             return Err(Remarkable);
         }
         let quiet = Diagnostics::new(0);
@@ -394,20 +406,20 @@ impl Values {
                 if !fits
                     || (*is_char && bytes.last() == Some(&b' '))
                     || (*is_ascii_only && !bytes.is_ascii())
-                    || (!text.is_utf8 && std::str::from_utf8(bytes).is_err())
+                    || !text.holds(bytes)
                 {
                     return false;
                 }
                 values.append_value(bytes);
             }
             Self::Bytes { values, limit } => {
-                if bytes.len() > *limit {
+                if bytes.len() > *limit || !text.holds(bytes) {
                     return false;
                 }
                 values.append_value(bytes);
             }
             Self::Variable(values) => {
-                if !text.is_utf8 && std::str::from_utf8(bytes).is_err() {
+                if !text.holds(bytes) {
                     return false;
                 }
                 values.append_value(bytes);

@@ -46,13 +46,11 @@ fn works_on_bytes(arguments: &[Argument<'_>]) -> bool {
         argument.ty.is_binary_string() || argument.ty.kind == TypeKind::Null
     };
     arguments.iter().all(is_bytes)
-        && arguments
-            .iter()
-            .any(|argument| {
-                let written_as_number =
-                    argument.constant.is_some() && argument.ty.kind == TypeKind::VarChar;
-                !written_as_number && argument.ty.is_binary_string()
-            })
+        && arguments.iter().any(|argument| {
+            let written_as_number =
+                argument.constant.is_some() && argument.ty.kind == TypeKind::VarChar;
+            !written_as_number && argument.ty.is_binary_string()
+        })
 }
 
 fn integer_signature(arguments: &[Argument<'_>]) -> Signature {

@@ -17,7 +17,7 @@ use mayfly_types::Result;
 use mayfly_types::charset::Charset;
 use mayfly_types::error::codes;
 
-use crate::delimited::{Format, LineEnd, Splitter};
+use super::{Format, LineEnd, Splitter};
 use crate::files;
 
 /// The bytes of a block, give or take a line. A batch or a few of usual rows: large enough that
@@ -29,15 +29,16 @@ const BLOCKS_AHEAD: u64 = 4;
 
 /// A part of the file.
 #[derive(Debug)]
-pub(super) struct Block {
-    pub(super) bytes: Vec<u8>,
+pub struct Block {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
     /// The file ends with it.
-    pub(super) is_last: bool,
+    pub is_last: bool,
 }
 
 /// Cuts a file into blocks.
 #[derive(Debug)]
-pub(super) struct Blocks {
+pub struct Blocks {
     file: File,
     path: String,
     block_bytes: usize,
@@ -51,17 +52,25 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn new(file: File, path: &str, format: &Format, charset: Charset) -> Self {
+    /// The blocks of a file whose text is UTF-8; its path is for errors.
+    pub fn new(file: File, path: &str, format: &Format) -> Self {
         Self {
             file,
             path: path.to_owned(),
             block_bytes: BLOCK_BYTES,
             line_end: format.line_end_when_reading().to_vec(),
-            charset,
+            charset: Charset::Utf8mb4,
             tail: Vec::new(),
             is_read: false,
             ended: false,
         }
+    }
+
+    /// The same of a file in another character set.
+    #[must_use]
+    pub(crate) fn in_charset(mut self, charset: Charset) -> Self {
+        self.charset = charset;
+        self
     }
 
     /// Blocks of another size, for tests.
@@ -72,7 +81,7 @@ impl Blocks {
     }
 
     /// Whether the ends of lines can be guessed, so that blocks can be parsed side by side.
-    pub(super) fn can_guess(&self) -> bool {
+    fn can_guess(&self) -> bool {
         !self.line_end.is_empty()
     }
 
@@ -80,6 +89,16 @@ impl Blocks {
         let text = files::system_text(error);
         let errno = error.raw_os_error().unwrap_or(0);
         codes::EE_READ.with(&[&self.path, &errno, &text])
+    }
+
+    /// Leaves out the file's first bytes, which hold whole lines.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn skip_bytes(&mut self, bytes: usize) -> Result<()> {
+        self.fill(bytes)?;
+        self.tail.drain(..bytes.min(self.tail.len()));
+        Ok(())
     }
 
     /// Reads on until there is so much behind the last block, or the file ends.
@@ -99,8 +118,11 @@ impl Blocks {
         }
     }
 
-    /// IGNORE n LINES: as the file's first lines, whatever is in them.
-    pub(super) fn skip_lines(&mut self, format: &Format, lines: u64) -> Result<()> {
+    /// IGNORE n LINES: leaves out the file's first lines, whatever is in them.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn skip_lines(&mut self, format: &Format, lines: u64) -> Result<()> {
         let mut wanted = self.block_bytes;
         let mut left = lines;
         while left > 0 {
@@ -121,7 +143,7 @@ impl Blocks {
     }
 
     /// The next block; `None` behind the last.
-    pub(super) fn next(&mut self) -> Result<Option<Block>> {
+    fn next(&mut self) -> Result<Option<Block>> {
         if self.ended {
             return Ok(None);
         }
@@ -162,7 +184,7 @@ fn last_end(bytes: &[u8], terminator: &[u8]) -> Option<usize> {
 }
 
 /// Parses a block, on any thread.
-pub(super) trait Parser: Sync {
+pub trait Parser: Sync {
     /// What it gives.
     type Parsed: Send;
 
@@ -171,8 +193,11 @@ pub(super) trait Parser: Sync {
 }
 
 /// Takes what was parsed, in the order of the file.
-pub(super) trait Taker<P> {
+pub trait Taker<P> {
     /// Takes a block's rows; gives how many of its bytes belong to whole lines.
+    ///
+    /// # Errors
+    /// What ends the reading.
     fn take(&mut self, block: &Block, parsed: P) -> Result<usize>;
 }
 
@@ -215,7 +240,10 @@ impl Drop for StopWhenDropped<'_> {
 type Numbered<P> = (u64, Result<(Block, P)>);
 
 /// Parses all blocks, on so many threads, and hands them over.
-pub(super) fn read<P: Parser>(
+///
+/// # Errors
+/// The file cannot be read, or what the taker says.
+pub fn read<P: Parser>(
     mut blocks: Blocks,
     threads: usize,
     parser: &P,
@@ -419,7 +447,7 @@ mod tests {
         std::fs::write(&path, &text).expect("the test's file is written");
         for (block_bytes, threads) in [(1, 1), (7, 2), (64, 3), (1000, 2), (1 << 20, 2)] {
             let file = File::open(&path).expect("it was written");
-            let blocks = Blocks::new(file, "x", &format, Charset::Utf8mb4);
+            let blocks = Blocks::new(file, "x", &format);
             let blocks = blocks.with_block_bytes(block_bytes);
             let mut read_lines = Vec::new();
             read(blocks, threads, &Lines(format.clone()), &mut read_lines).expect("readable");
