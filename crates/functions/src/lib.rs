@@ -12,6 +12,8 @@ pub mod context;
 pub mod derive;
 pub mod input;
 pub mod logic;
+#[cfg(test)]
+mod names;
 pub mod output;
 pub mod scalar;
 pub mod signature;

@@ -68,7 +68,13 @@ pub fn text_length(ty: &SqlType) -> u32 {
 
 /// The string type that holds the text of every value of a type.
 pub fn string_of(ty: &SqlType, collation: CollationId) -> SqlType {
+    let becomes_binary = collation == CollationId::BINARY && ty.collation != CollationId::BINARY;
     match ty.kind {
+        TypeKind::Char | TypeKind::VarChar if becomes_binary => {
+            // Its length counts characters, the result's bytes.
+            let width = u32::from(ty.collation.charset().max_length());
+            SqlType::varchar(ty.length.saturating_mul(width), collation)
+        }
         TypeKind::Char => SqlType::varchar(ty.length, collation),
         _ if ty.is_string() => SqlType {
             collation,

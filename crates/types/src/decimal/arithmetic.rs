@@ -110,15 +110,21 @@ impl Decimal {
         Self::new(product, scale).checked()
     }
 
-    /// The quotient rounded to `scale`, which is the dividend's scale +
-    /// `div_precision_increment`, at most 30; `None` for a zero divisor.
+    /// The quotient at `scale`, which is the dividend's scale + `div_precision_increment`, at most
+    /// 30; `None` for a zero divisor. Rounded, unless MySQL computes no digit more than that: it
+    /// works in words of nine digits, and `2.0 / 3` at nine digits is 0.666666666.
     pub fn divide(self, other: Self, scale: u8) -> Option<Outcome> {
         if other.is_zero() {
             return None;
         }
         let shift = i16::from(scale) + i16::from(other.scale) - i16::from(self.scale);
+        let words = |digits: u8| digits.div_ceil(9);
+        let spare = words(self.scale) * 9 - self.scale + words(other.scale) * 9 - other.scale;
+        let increment = scale.saturating_sub(self.scale).saturating_sub(spare);
+        let computed = words(self.scale) + words(other.scale) + words(increment);
+        let truncates = scale >= computed.saturating_mul(9);
         Some(
-            divide_shifted(self.unscaled, other.unscaled, shift)
+            divide_shifted(self.unscaled, other.unscaled, shift, truncates)
                 .ok_or(DecimalOverflow)
                 .and_then(|quotient| Self::new(quotient, scale).checked()),
         )

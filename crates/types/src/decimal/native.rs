@@ -169,18 +169,25 @@ fn divide_small(value: &mut [u64; 8], divisor: u64) -> u64 {
     remainder as u64
 }
 
-/// `a / b × 10^shift`, rounded half away from zero; `None` for a zero divisor or an overflow.
-pub fn divide_shifted(a: i256, b: i256, shift: i16) -> Option<i256> {
+/// `a / b × 10^shift`, rounded half away from zero or cut off; `None` for a zero divisor or an overflow.
+pub fn divide_shifted(a: i256, b: i256, shift: i16, truncates: bool) -> Option<i256> {
+    let divide = |a: i256, b: i256| {
+        if truncates {
+            a.checked_div(b)
+        } else {
+            divide_rounding_signed(a, b)
+        }
+    };
     if b == i256::ZERO {
         return None;
     }
     if shift < 0 {
         let divisor = b.checked_mul(pow10_i256(u8::try_from(-shift).ok()?)?)?;
-        return divide_rounding_signed(a, divisor);
+        return divide(a, divisor);
     }
     let shift = u8::try_from(shift).ok()?;
     if let Some(scaled) = pow10_i256(shift).and_then(|power| a.checked_mul(power)) {
-        return divide_rounding_signed(scaled, b);
+        return divide(scaled, b);
     }
     let negative = a.is_negative() != b.is_negative();
     let divisor = b.wrapping_abs();
@@ -191,7 +198,7 @@ pub fn divide_shifted(a: i256, b: i256, shift: i16) -> Option<i256> {
         quotient = quotient.checked_mul(ten)?.checked_add(digit)?;
         remainder = rest;
     }
-    if remainder >= divisor.wrapping_sub(remainder) {
+    if !truncates && remainder >= divisor.wrapping_sub(remainder) {
         quotient = quotient.checked_add(i256::ONE)?;
     }
     Some(if negative {

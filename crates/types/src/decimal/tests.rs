@@ -238,3 +238,14 @@ proptest! {
         prop_assert_eq!(wide, Some(i256::from_i128(narrow)));
     }
 }
+
+#[test]
+fn quotients_have_no_more_digits_than_mysql_computes() {
+    // mysql> set div_precision_increment = 8; select 2.0 / 3, 2 / 3;
+    let quotient = |a: Decimal, scale| {
+        let quotient = a.divide(Decimal::from(3_i64), scale);
+        quotient.unwrap().unwrap().to_string()
+    };
+    assert_eq!(quotient(Decimal::from_i128(20, 1), 9), "0.666666666");
+    assert_eq!(quotient(Decimal::from_i128(2, 0), 8), "0.66666667");
+}

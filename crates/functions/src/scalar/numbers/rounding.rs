@@ -16,7 +16,7 @@ use crate::{
 
 /// The type that a numeric function reads its argument as, and the type of a result of the same kind.
 pub(crate) fn number(argument: &Argument<'_>) -> (SqlType, SqlType) {
-    match numeric::kind_of(argument.ty) {
+    match numeric::kind_of_argument(argument) {
         numeric::Kind::Integer => {
             let ty = numeric::integer_argument(argument.ty);
             let result = numeric::integer_result(ty.length, ty.physical() == PhysicalType::UInt64);
@@ -151,19 +151,8 @@ impl ScalarFunction for Rounding {
                 }
                 None => same,
             },
-            PhysicalType::Float64 => match places {
-                Some(places) if arguments.len() > 1 && (0..=30).contains(&places) => SqlType {
-                    decimals: places as u8,
-                    length: 17 + places as u32,
-                    ..SqlType::double()
-                },
-                Some(_) if arguments.len() == 1 => SqlType {
-                    decimals: 0,
-                    length: 17,
-                    ..SqlType::double()
-                },
-                _ => SqlType::double(),
-            },
+            // As many decimals as the value has are shown.
+            PhysicalType::Float64 => SqlType::double(),
             _ => SqlType {
                 unsigned: same.unsigned,
                 ..SqlType::bigint()

@@ -46,11 +46,9 @@ fn works_on_bytes(arguments: &[Argument<'_>]) -> bool {
         argument.ty.is_binary_string() || argument.ty.kind == TypeKind::Null
     };
     arguments.iter().all(is_bytes)
-        && arguments.iter().any(|argument| {
-            let written_as_number =
-                argument.constant.is_some() && argument.ty.kind == TypeKind::VarChar;
-            !written_as_number && argument.ty.is_binary_string()
-        })
+        && arguments
+            .iter()
+            .any(|argument| argument.ty.is_binary_string() && !numeric::is_hexadecimal(argument))
 }
 
 fn integer_signature(arguments: &[Argument<'_>]) -> Signature {

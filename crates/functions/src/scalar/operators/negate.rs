@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use arrow_buffer::i256;
-use mayfly_types::{PhysicalType, Result, SqlType};
+use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
 
 use super::numeric;
 use crate::scalar::ScalarFunction;
@@ -31,7 +31,7 @@ impl ScalarFunction for Negate {
         _context: &SignatureContext,
     ) -> Result<Signature> {
         let argument = &arguments[0];
-        let (ty, result) = match numeric::kind_of(argument.ty) {
+        let (ty, result) = match numeric::kind_of_argument(argument) {
             numeric::Kind::Integer => {
                 let ty = numeric::integer_argument(argument.ty);
                 // The literal 9223372036854775808 is unsigned; its negation is the smallest BIGINT.
@@ -52,7 +52,13 @@ impl ScalarFunction for Negate {
                     },
                 )
             }
-            numeric::Kind::Double => (SqlType::double(), SqlType::double()),
+            numeric::Kind::Double => {
+                let result = match argument.ty.kind {
+                    TypeKind::Double => argument.ty.clone(),
+                    _ => SqlType::double(),
+                };
+                (SqlType::double(), result)
+            }
         };
         Ok(Signature::new(vec![ty], result, argument.nullable))
     }

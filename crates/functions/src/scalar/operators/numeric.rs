@@ -9,6 +9,7 @@ use mayfly_types::decimal::{
     Decimal, DecimalOperation, DecimalOverflow, decimal_of_numeric, decimal_result_type, pow10_i128,
 };
 use mayfly_types::error::codes;
+use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{Error, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value};
 use std::sync::Arc;
 
@@ -33,15 +34,30 @@ pub(crate) fn kind_of(ty: &SqlType) -> Kind {
         TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp if ty.decimals > 0 => {
             Kind::Decimal
         }
-        TypeKind::Null => Kind::Integer,
         _ if ty.is_integer() || ty.is_temporal() => Kind::Integer,
         _ => Kind::Double,
     }
 }
 
-/// Whether values are integers in numeric context.
+/// The number type of an argument: a literal like 0x41 is an integer.
+pub(crate) fn kind_of_argument(argument: &Argument<'_>) -> Kind {
+    if is_hexadecimal(argument) {
+        Kind::Integer
+    } else {
+        kind_of(argument.ty)
+    }
+}
+
+/// Whether an argument is a literal written 0x41 or b'1', which is a number where one is wanted.
+pub(crate) fn is_hexadecimal(argument: &Argument<'_>) -> bool {
+    argument.ty.kind == TypeKind::VarChar
+        && argument.ty.is_binary_string()
+        && matches!(argument.constant, Some(Value::Bytes(_)))
+}
+
+/// Whether values are integers in numeric context, or NULL.
 pub(crate) fn is_integer(ty: &SqlType) -> bool {
-    kind_of(ty) == Kind::Integer
+    kind_of(ty) == Kind::Integer || ty.kind == TypeKind::Null
 }
 
 /// The type to convert an operand to for integer arithmetic.
@@ -59,6 +75,8 @@ pub(crate) fn integer_argument(ty: &SqlType) -> SqlType {
         TypeKind::Date => derive::bigint_of_width(8),
         TypeKind::Time => derive::bigint_of_width(8),
         TypeKind::DateTime | TypeKind::Timestamp => derive::bigint_of_width(14),
+        // A literal like 0x41.
+        TypeKind::VarChar if ty.is_binary_string() => SqlType::bigint_unsigned(),
         _ => SqlType::bigint(),
     }
 }
@@ -72,6 +90,7 @@ pub(crate) fn decimal_argument(argument: &Argument<'_>) -> SqlType {
         Some(Value::UInt(value)) if argument.ty.is_integer() => {
             SqlType::decimal(Decimal::from(*value).precision(), 0)
         }
+        Some(Value::Bytes(_)) if is_hexadecimal(argument) => SqlType::decimal(20, 0),
         _ => decimal_of_numeric(argument.ty),
     }
 }
@@ -107,10 +126,13 @@ pub(crate) fn signature(
     operation: DecimalOperation,
     context: &SignatureContext,
 ) -> Result<Signature> {
-    let kinds = [kind_of(arguments[0].ty), kind_of(arguments[1].ty)];
+    let kinds = [
+        kind_of_argument(&arguments[0]),
+        kind_of_argument(&arguments[1]),
+    ];
     let nullable = derive::any_nullable(arguments);
     if kinds.contains(&Kind::Double) {
-        return Ok(double_signature(nullable));
+        return Ok(double_signature(arguments, 0, nullable));
     }
     if kinds.contains(&Kind::Decimal) {
         return Ok(decimal_signature(arguments, operation, context));
@@ -132,9 +154,32 @@ fn is_unsigned(ty: &SqlType) -> bool {
     ty.physical() == PhysicalType::UInt64
 }
 
-fn double_signature(nullable: bool) -> Signature {
+/// A double result shows as many decimals as its operands and `increment` more, when those of all
+/// operands are fixed.
+fn double_signature(arguments: &[Argument<'_>], increment: u8, nullable: bool) -> Signature {
+    let decimals = arguments
+        .iter()
+        .map(|argument| match kind_of_argument(argument) {
+            Kind::Double if !matches!(argument.ty.kind, TypeKind::Float | TypeKind::Double) => {
+                DECIMALS_NOT_FIXED
+            }
+            Kind::Double | Kind::Decimal => argument.ty.decimals,
+            Kind::Integer => 0,
+        })
+        .max()
+        .unwrap_or(DECIMALS_NOT_FIXED)
+        .saturating_add(increment);
     let double = SqlType::double();
-    Signature::new(vec![double.clone(), double.clone()], double, nullable)
+    let result = if decimals < DECIMALS_NOT_FIXED {
+        SqlType {
+            decimals,
+            length: 17 + u32::from(decimals),
+            ..double.clone()
+        }
+    } else {
+        double.clone()
+    };
+    Signature::new(vec![double.clone(), double], result, nullable)
 }
 
 fn decimal_signature(
@@ -158,9 +203,9 @@ pub(crate) fn division_signature(
 ) -> Signature {
     if arguments
         .iter()
-        .any(|argument| kind_of(argument.ty) == Kind::Double)
+        .any(|argument| kind_of_argument(argument) == Kind::Double)
     {
-        return double_signature(true);
+        return double_signature(arguments, context.div_precision_increment, true);
     }
     decimal_signature(arguments, DecimalOperation::Divide, context)
 }

@@ -1,5 +1,6 @@
 //! Strings.
 
+mod aes;
 mod ascii;
 mod base64;
 mod case;
@@ -33,11 +34,14 @@ mod substring;
 mod substring_index;
 mod trim;
 mod uuid;
+mod weight_string;
 
 use crate::scalar::ScalarFunction;
 
 /// The functions of this family.
 pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
+    &aes::AES_ENCRYPT,
+    &aes::AES_DECRYPT,
     &ascii::Ascii,
     &ascii::Ord,
     &base64::ToBase64,
@@ -100,4 +104,5 @@ pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
     &uuid::IsUuid,
     &uuid::UuidToBin,
     &uuid::BinToUuid,
+    &weight_string::WeightString,
 ];
