@@ -63,6 +63,11 @@ impl SizeClass {
             .filter(|class| *class != Self::Huge || bytes >= pages::HUGE_PAGE_BYTES / 2)
     }
 
+    /// How many bytes are charged for a block of at least `bytes`.
+    pub fn charged(bytes: usize) -> u64 {
+        Self::holding(bytes).map_or(bytes, Self::bytes) as u64
+    }
+
     /// The class that a growing table takes after this one.
     pub const fn next(self) -> Self {
         match self {

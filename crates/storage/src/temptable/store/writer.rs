@@ -553,7 +553,7 @@ impl RowWriter {
                 Err(error) if error.is_memory_limit() => error,
                 result => return result,
             };
-            if self.store.reclaim(bytes as u64) {
+            if self.store.reclaim(SizeClass::charged(bytes)) {
                 continue;
             }
             if self.pinned && !self.forced {

@@ -1,0 +1,250 @@
+//! Properties over random tables: whatever the columns, the sizes and the limits, rows come back as
+//! they were, groups are those of a map, and order is that of a stable sort.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering as Atomic};
+
+use common::{Fixture, Random, random_batches, rows, sorted_text};
+use mayfly_storage::{
+    Access, HashFunction, KeyColumn, KeyMode, Purpose, SortKey, TempTable, TempTableOptions,
+    TempTableSpec,
+};
+use mayfly_types::{Batch, PhysicalType, Value};
+use proptest::prelude::*;
+
+fn fixture() -> Fixture {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    Fixture::new(&format!(
+        "properties-{}",
+        NEXT.fetch_add(1, Atomic::Relaxed)
+    ))
+}
+
+fn a_type() -> impl Strategy<Value = PhysicalType> {
+    prop_oneof![
+        3 => Just(PhysicalType::Bytes),
+        2 => Just(PhysicalType::Int64),
+        1 => Just(PhysicalType::UInt64),
+        1 => Just(PhysicalType::Float64),
+        1 => Just(PhysicalType::Decimal128(4)),
+    ]
+}
+
+#[derive(Debug, Clone)]
+struct Case {
+    types: Vec<PhysicalType>,
+    seed: u64,
+    rows: usize,
+    distinct: u64,
+    long: usize,
+    options: TempTableOptions,
+    writers: usize,
+}
+
+impl Case {
+    fn batches(&self) -> Vec<Batch> {
+        let mut random = Random(self.seed | 1);
+        random_batches(
+            &mut random,
+            &self.types,
+            self.rows,
+            self.distinct,
+            self.long,
+        )
+    }
+
+    fn table(&self, fixture: &Fixture, access: Access, batches: &[Batch]) -> TempTable {
+        let spec = TempTableSpec {
+            purpose: Purpose::Buffer,
+            cause: "test".into(),
+            columns: self.types.clone(),
+            access,
+        };
+        let table = TempTable::create(&fixture.context(self.options.clone()), spec).unwrap();
+        // Consecutive batches to each writer, so that the order of arrival is that of the rows.
+        for batches in batches.chunks(batches.len().div_ceil(self.writers).max(1)) {
+            let mut writer = table.writer();
+            for batch in batches {
+                writer.append(batch).unwrap();
+            }
+            writer.finish().unwrap();
+        }
+        table
+    }
+}
+
+fn a_case(columns: std::ops::Range<usize>) -> impl Strategy<Value = Case> {
+    let options = (
+        prop_oneof![Just(u64::MAX), (17_u32..23).prop_map(|bits| 1 << bits)],
+        1_usize..3,
+        prop_oneof![Just(3_usize), Just(100), Just(8192)],
+        prop_oneof![4 => Just(HashFunction::Standard), 1 => Just(HashFunction::Colliding)],
+        any::<bool>(),
+    );
+    let options = options.prop_map(
+        |(tmp_table_size, threads, batch_rows, hash, force_overflow)| TempTableOptions {
+            tmp_table_size,
+            threads,
+            batch_rows,
+            hash,
+            force_overflow,
+        },
+    );
+    (
+        prop::collection::vec(a_type(), columns),
+        any::<u64>(),
+        0_usize..2500,
+        prop_oneof![Just(3_u64), Just(400), Just(1 << 40)],
+        prop_oneof![Just(4_usize), Just(13), Just(200), Just(5000)],
+        options,
+        1_usize..4,
+    )
+        .prop_map(
+            |(types, seed, rows, distinct, long, options, writers)| Case {
+                types,
+                seed,
+                // So that no case has more than a few MiB.
+                rows: if long > 1000 { rows / 10 } else { rows },
+                distinct,
+                long,
+                options,
+                writers,
+            },
+        )
+}
+
+fn text(row: &[Value]) -> String {
+    format!("{row:?}")
+}
+
+fn compare(a: &Value, b: &Value) -> Ordering {
+    match (a, b) {
+        (Value::Null, Value::Null) => Ordering::Equal,
+        (Value::Null, _) => Ordering::Less,
+        (_, Value::Null) => Ordering::Greater,
+        (Value::Int(a), Value::Int(b)) => a.cmp(b),
+        (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
+        (Value::Float(a), Value::Float(b)) => a.total_cmp(b),
+        (Value::Decimal { unscaled: a, .. }, Value::Decimal { unscaled: b, .. }) => a.cmp(b),
+        (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
+        _ => unreachable!("values of one column are of one type"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn rows_come_back_as_they_were(case in a_case(1..25)) {
+        let fixture = fixture();
+        let batches = case.batches();
+        let table = case.table(&fixture, Access::Plain, &batches);
+        let mut scan = table.scan(None);
+        let mut found = Vec::new();
+        while let Some(batch) = scan.next_batch().unwrap() {
+            for column in batch.columns() {
+                arrow_array::Array::to_data(column).validate_full().unwrap();
+            }
+            found.push(batch);
+        }
+        prop_assert_eq!(rows(&found), rows(&batches));
+        // What was given out outlives its table.
+        drop((scan, table));
+        prop_assert_eq!(rows(&found), rows(&batches));
+        drop(found);
+        fixture.assert_clean();
+    }
+
+    #[test]
+    fn groups_are_those_of_a_map(case in a_case(1..4)) {
+        let fixture = fixture();
+        let batches = case.batches();
+        let keys = (0..case.types.len()).map(KeyColumn::binary).collect();
+        let table = case.table(&fixture, Access::Hash(keys), &batches);
+        let all = rows(&batches);
+        let mut model: HashMap<String, u64> = HashMap::new();
+        for row in &all {
+            *model.entry(text(row)).or_default() += 1;
+        }
+        let columns: Vec<usize> = (0..case.types.len()).collect();
+        let queue = table.partitions();
+        while let Some(partition) = queue.next_partition().unwrap() {
+            let groups = partition.groups().unwrap();
+            let mut counts = vec![0; groups.group_count()];
+            for id in groups.ids() {
+                counts[*id as usize] += 1;
+            }
+            let keys = rows(&[partition.gather(&columns, groups.first_rows()).unwrap()]);
+            for (key, count) in keys.iter().zip(counts) {
+                prop_assert_eq!(model.remove(&text(key)), Some(count));
+            }
+        }
+        prop_assert!(model.is_empty());
+        drop((queue, table));
+        fixture.assert_clean();
+    }
+
+    #[test]
+    fn order_is_that_of_a_stable_sort(
+        case in a_case(1..4),
+        descending in any::<[bool; 4]>(),
+        offset in 0_u64..3000,
+        limit in prop::option::of(0_u64..3000),
+    ) {
+        let fixture = fixture();
+        let batches = case.batches();
+        // The last column is no key: it shows the order of equal rows.
+        let key_count = case.types.len().div_ceil(2);
+        let keys = (0..key_count).map(|column| SortKey {
+            column,
+            mode: KeyMode::Binary,
+            descending: descending[column],
+        });
+        let access = Access::Ordered {
+            keys: keys.collect(),
+            limit: limit.map(|limit| limit + offset),
+        };
+        let table = case.table(&fixture, access, &batches);
+        let mut expected = rows(&batches);
+        expected.sort_by(|a, b| {
+            (0..key_count)
+                .map(|n| {
+                    let order = compare(&a[n], &b[n]);
+                    if descending[n] { order.reverse() } else { order }
+                })
+                .find(|order| order.is_ne())
+                .unwrap_or(Ordering::Equal)
+        });
+        let start = (offset as usize).min(expected.len());
+        let count = limit.map_or(usize::MAX, |limit| limit as usize);
+        let end = start.saturating_add(count).min(expected.len());
+        let mut scan = table.sorted(offset, limit).unwrap();
+        let mut found = Vec::new();
+        while let Some(batch) = scan.next_batch().unwrap() {
+            found.extend(rows(&[batch]));
+        }
+        prop_assert_eq!(&found[..], &expected[start..end]);
+        drop((scan, table));
+        fixture.assert_clean();
+    }
+
+    #[test]
+    fn batches_do_not_depend_on_each_other(case in a_case(1..6)) {
+        // As sets: two writers at once give any order.
+        let fixture = fixture();
+        let batches = case.batches();
+        let table = case.table(&fixture, Access::Hash(vec![KeyColumn::binary(0)]), &batches);
+        let mut scan = table.scan(None);
+        let mut found = Vec::new();
+        while let Some(batch) = scan.next_batch().unwrap() {
+            found.extend(rows(&[batch]));
+        }
+        prop_assert_eq!(sorted_text(&found), sorted_text(&rows(&batches)));
+        drop((scan, table));
+        fixture.assert_clean();
+    }
+}
