@@ -1,5 +1,5 @@
 //! FLOAT and DOUBLE to text: the fewest digits that give the same number back (six digits for a
-//! FLOAT), with an exponent from 1e15 and below 1e-15.
+//! FLOAT), with an exponent for whole numbers from 1e15 and for numbers below 1e-15.
 
 use std::fmt::{self, Write};
 use std::io;
@@ -132,7 +132,9 @@ fn append_number(out: &mut Vec<u8>, text: &str) {
     // The power of ten of the first digit.
     let exponent = exponent.parse().unwrap_or(0_i32) + integer.len() as i32 - 1 - zeros as i32;
     let (first, rest) = digits.split_at(digits.len().min(1));
-    if !(-EXPONENT_FROM..EXPONENT_FROM).contains(&exponent) {
+    // Of large numbers only those without a fraction get one.
+    let is_whole = digits.len() as i32 <= exponent + 1;
+    if exponent < -EXPONENT_FROM || (exponent >= EXPONENT_FROM && is_whole) {
         out.extend_from_slice(first);
         if !rest.is_empty() {
             out.push(b'.');
@@ -174,6 +176,7 @@ mod tests {
             (-1.5, "-1.5"),
             (1e14, "100000000000000"),
             (1e15, "1e15"),
+            (1234567890123456.8, "1234567890123456.8"),
             (123456789012345678.0, "1.2345678901234568e17"),
             (1e-5, "0.00001"),
             (1e-15, "0.000000000000001"),

@@ -138,7 +138,7 @@ codes! {
     ER_CANT_AGGREGATE_3COLLATIONS = (1270, "HY000", "Illegal mix of collations ({},{}), ({},{}), ({},{}) for operation '{}'");
     ER_CANT_AGGREGATE_NCOLLATIONS = (1271, "HY000", "Illegal mix of collations for operation '{}'");
     ER_WRONG_VALUE = (1525, "HY000", "Incorrect {} value: '{}'");
-    ER_AGGREGATE_ORDER_FOR_UNION = (3028, "HY000", "Expression #{} of ORDER BY contains aggregate function and applies to a UNION");
+    ER_AGGREGATE_ORDER_FOR_UNION = (3028, "HY000", "Expression #{} of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT");
     ER_FIELD_IN_ORDER_NOT_SELECT = (3065, "HY000", "Expression #{} of ORDER BY clause is not in SELECT list, references column '{}' which is not in SELECT list; this is incompatible with DISTINCT");
     ER_NO_TABLES_USED = (1096, "HY000", "No tables used");
     ER_AGGREGATE_ORDER_NON_AGG_QUERY = (3029, "HY000", "Expression #{} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query");
@@ -165,7 +165,7 @@ codes! {
     ER_DATA_TOO_LONG = (1406, "22001", "Data too long for column '{}' at row {}");
     ER_WRONG_ARGUMENTS = (1210, "HY000", "Incorrect arguments to {}");
     ER_DATETIME_FUNCTION_OVERFLOW = (1441, "22008", "Datetime function: {} field overflow");
-    ER_STACK_OVERRUN_NEED_MORE = (1436, "HY000", "Thread stack overrun: {} bytes used of a {} byte stack, and {} bytes needed. Use 'mysqld --thread_stack=#' to specify a bigger stack.");
+    ER_STACK_OVERRUN_NEED_MORE = (1436, "HY000", "Thread stack overrun:  {} bytes used of a {} byte stack, and {} bytes needed.  Use 'mysqld --thread_stack=#' to specify a bigger stack.");
     ER_DATA_OUT_OF_RANGE = (1690, "22003", "{} value is out of range in '{}'");
     ER_VIEW_WRONG_LIST = (1353, "HY000", "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts");
     ER_QUERY_TIMEOUT = (3024, "HY000", "Query execution was interrupted, maximum statement execution time exceeded");
