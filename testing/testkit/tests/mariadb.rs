@@ -48,6 +48,7 @@ fn explained() -> Result<(), Failed> {
     let compat = std::fs::read_to_string(corpus::root().join("COMPAT.md"))?;
     let mut problems = BTreeSet::new();
     let mut used = BTreeSet::new();
+    let (about_mayfly, about_mariadb) = compat.split_once("## Where MariaDB").unwrap_or_default();
     for file in corpus::files("slt", "slt") {
         let text = std::fs::read_to_string(&file)?;
         let name = corpus::short_name(&file);
@@ -61,13 +62,20 @@ fn explained() -> Result<(), Failed> {
                 } else if !compat.contains(&format!("`{slug}`")) {
                     problems.insert(format!("{name}: `{slug}` has no row in COMPAT.md"));
                 }
+            } else if let Some(mark) = line.strip_prefix("# Mayfly differs ") {
+                let slug = mark.split(':').next().unwrap_or_default();
+                used.insert(slug.to_owned());
+                if !about_mayfly.contains(&format!("| `{slug}` |")) {
+                    problems.insert(format!("{name}: `{slug}` has no row in COMPAT.md"));
+                }
+            } else if line == "skipif mayfly" && !previous.starts_with("# Mayfly differs ") {
+                problems.insert(format!("{name}: `skipif mayfly` without `# Mayfly differs`"));
             } else if line == "skipif mariadb" && !previous.starts_with("# differs ") {
                 problems.insert(format!("{name}: `skipif mariadb` without `# differs`"));
             }
             previous = line;
         }
     }
-    let (_, about_mariadb) = compat.split_once("## Where MariaDB").unwrap_or_default();
     for row in about_mariadb.lines() {
         if let Some((slug, _)) = row
             .strip_prefix("| `")
