@@ -69,7 +69,9 @@ fn explained() -> Result<(), Failed> {
                     problems.insert(format!("{name}: `{slug}` has no row in COMPAT.md"));
                 }
             } else if line == "skipif mayfly" && !previous.starts_with("# Mayfly differs ") {
-                problems.insert(format!("{name}: `skipif mayfly` without `# Mayfly differs`"));
+                problems.insert(format!(
+                    "{name}: `skipif mayfly` without `# Mayfly differs`"
+                ));
             } else if line == "skipif mariadb" && !previous.starts_with("# differs ") {
                 problems.insert(format!("{name}: `skipif mariadb` without `# differs`"));
             }
