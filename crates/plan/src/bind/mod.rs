@@ -118,6 +118,8 @@ pub(crate) struct Binder<'a> {
     tables: Vec<Arc<TableSource>>,
     next_column: ColumnId,
     next_select: usize,
+    /// The number of the query block that WITH stands before, until that is bound.
+    reserved_select: Option<usize>,
     parameter_count: usize,
     /// The innermost scope in which a name was found since this was last set to `None`.
     deepest: Option<usize>,
@@ -137,6 +139,7 @@ impl<'a> Binder<'a> {
             tables: Vec::new(),
             next_column: 0,
             next_select: 1,
+            reserved_select: None,
             parameter_count: options.parameters.len(),
             deepest: None,
             placeholders_seen: 0,
@@ -164,6 +167,15 @@ impl<'a> Binder<'a> {
             parameter_count: self.parameter_count,
             tables: self.tables,
         }
+    }
+
+    /// The number of the query block that is begun.
+    fn new_select(&mut self) -> usize {
+        if let Some(reserved) = self.reserved_select.take() {
+            return reserved;
+        }
+        self.next_select += 1;
+        self.next_select - 1
     }
 
     /// A fresh column number.

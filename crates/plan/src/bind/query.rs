@@ -31,7 +31,10 @@ impl Binder<'_> {
         outermost: bool,
     ) -> Result<Block> {
         with_stack(|| {
+            // Numbers are given in the order of the text's SELECTs, but WITH comes after its query.
+            let own = query.with.is_some().then(|| self.new_select());
             let mark = self.enter_with(query.with.as_ref())?;
+            self.reserved_select = own;
             let order_by = match query.order_by.as_ref().map(|order| &order.kind) {
                 None => &[][..],
                 Some(OrderByKind::Expressions(keys)) => keys.as_slice(),
@@ -386,8 +389,7 @@ impl Binder<'_> {
 
     /// VALUES ROW(…), …: columns are named column_0, column_1, …
     pub(crate) fn bind_values(&mut self, rows: &[&[Expr]]) -> Result<Block> {
-        let select_id = self.next_select;
-        self.next_select += 1;
+        let select_id = self.new_select();
         self.scopes.push(Scope::new(Clause::FieldList, select_id));
         let bound = rows
             .iter()
@@ -440,8 +442,7 @@ impl Binder<'_> {
         let Some(name) = &table.table_name else {
             return Err(not_supported("TABLE"));
         };
-        let select_id = self.next_select;
-        self.next_select += 1;
+        let select_id = self.new_select();
         self.scopes.push(Scope::new(Clause::FieldList, select_id));
         let relation = self.bind_named_table(table.schema_name.as_deref(), name);
         let block = relation.map(|relation| {

@@ -27,8 +27,7 @@ pub(super) struct OrderKey {
 
 impl Binder<'_> {
     pub(super) fn bind_select(&mut self, select: &Select, tail: Tail<'_>) -> Result<Block> {
-        let select_id = self.next_select;
-        self.next_select += 1;
+        let select_id = self.new_select();
         self.scopes.push(Scope::new(Clause::From, select_id));
         let block = self.bind_select_in_scope(select, tail, select_id);
         self.scopes.pop();

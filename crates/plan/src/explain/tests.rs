@@ -37,8 +37,8 @@ fn a_tree_names_columns_costs_and_causes() {
     check_tree(
         "SELECT a, count(*) FROM t WHERE b = 'x' GROUP BY a ORDER BY count(*) DESC LIMIT 3",
         &[
-            "-> Limit: 3 row(s)  (cost=115 rows=3)",
-            "    -> Sort: count(0) DESC, limit input to 3 row(s) per chunk  (cost=115 rows=3)",
+            "-> Limit: 3 row(s)  (cost=116 rows=3)",
+            "    -> Sort: count(0) DESC, limit input to 3 row(s) per chunk  (cost=116 rows=3)",
             "        -> Table scan on <temporary>  (cost=115 rows=50)",
             "            -> Aggregate using temporary table  (cost=110 rows=50) [GROUP BY has no index to follow]",
             "                -> Filter: (t.b = 'x')  (cost=100 rows=100)",
@@ -97,7 +97,7 @@ fn rows_are_those_of_mysql() {
     check_rows(
         "WITH RECURSIVE r AS (SELECT 1 n UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT * FROM r",
         &[
-            "1 PRIMARY <derived2> 2 NULL",
+            "1 PRIMARY <derived2> 334 NULL",
             "2 DERIVED NULL NULL No tables used",
             "3 UNION r 1000 Using where; Recursive",
         ],

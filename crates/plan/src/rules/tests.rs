@@ -254,7 +254,7 @@ fn a_common_table_that_is_read_once_is_no_table() {
     check(
         "WITH w AS (SELECT a x, count(*) n FROM u GROUP BY a) SELECT n FROM w WHERE x = 2",
         "
-        derived w (select #1)
+        derived w (select #2)
           aggregate by u.a: count(0)
             scan u: (u.a = 2)
         ",
@@ -267,7 +267,7 @@ fn a_common_table_that_is_read_once_is_no_table() {
             shared 0 as w1
             shared 0 as w2
         shared 0 w:
-          select #1
+          select #2
             scan u
         ",
     );
