@@ -383,10 +383,6 @@ impl Session {
         self.started_at
     }
 
-    pub(crate) fn statement_text(&self) -> &str {
-        &self.statement_text
-    }
-
     pub(crate) fn options(&self) -> &StatementOptions {
         &self.options
     }

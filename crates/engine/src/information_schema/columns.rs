@@ -87,7 +87,7 @@ fn system_rows(source: &TableSource) -> impl Iterator<Item = Row> + '_ {
                     default: Value::Null,
                     nullable: column.nullable,
                     key: "",
-                    extra: String::new(),
+                    extra: text(""),
                     comment: "",
                     generation: "",
                 },
@@ -109,7 +109,11 @@ fn definition_rows(definition: &TableDefinition) -> Vec<Row> {
                     default: default_value(column),
                     nullable: column.nullable,
                     key: key_text(definition, usize::try_from(position - 1).unwrap_or(0)),
-                    extra: extra_text(column),
+                    // MySQL has nothing to say of the columns of a temporary table.
+                    extra: match (extra_text(column), definition.temporary) {
+                        (extra, true) if extra.is_empty() => Value::Null,
+                        (extra, _) => text(extra),
+                    },
                     comment: &column.comment,
                     generation: column
                         .generated
@@ -125,7 +129,7 @@ struct Details<'a> {
     default: Value,
     nullable: bool,
     key: &'static str,
-    extra: String,
+    extra: Value,
     comment: &'a str,
     generation: &'a str,
 }
@@ -165,7 +169,7 @@ fn row(
         text_or_null(collation.map(|row| row.name)),
         text(type_text::column_type(ty)),
         text(details.key),
-        text(details.extra),
+        details.extra,
         text("select,insert,update,references"),
         text(details.comment),
         text(details.generation),
@@ -270,7 +274,7 @@ pub(crate) fn key_text(definition: &TableDefinition, position: usize) -> &'stati
 }
 
 /// The Extra of DESCRIBE.
-pub(crate) fn extra_text(column: &ColumnDefinition) -> String {
+fn extra_text(column: &ColumnDefinition) -> String {
     let mut parts = Vec::new();
     if column.auto_increment {
         parts.push("auto_increment".to_owned());

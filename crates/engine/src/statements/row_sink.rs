@@ -15,7 +15,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_select::filter::filter;
 use mayfly_storage::TableWriter;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Diagnostics, Result, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{Batch, Diagnostics, Error, Result, SqlMode, SqlType, TypeKind, Value};
 
 use super::insert::warn;
 use crate::builder::{self, ColumnBuilder};
@@ -137,6 +137,7 @@ impl<'t> RowSink<'t> {
 
     /// Appends rows of a query: its columns, of these types, are those of the statement's list.
     pub(crate) fn append(&mut self, batch: &Batch, types: &[SqlType]) -> Result<()> {
+        self.refuse_divisions_by_zero()?;
         self.flush_rows()?;
         let columns = match self.store_columns(batch, types) {
             Some(columns) => columns,
@@ -271,8 +272,27 @@ impl<'t> RowSink<'t> {
         Batch::new(columns.collect(), 1)
     }
 
+    /// In strict mode ERROR_FOR_DIVISION_BY_ZERO makes an error of what is a warning in a SELECT.
+    fn refuse_divisions_by_zero(&self) -> Result<()> {
+        let mode = self.storing.sql_mode();
+        let refuses = mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) && mode.is_strict();
+        if !refuses || self.ignore || self.session.diagnostics().count() == 0 {
+            return Ok(());
+        }
+        let conditions = self.session.diagnostics().conditions();
+        let divided = |error: &Error| error.is(&codes::ER_DIVISION_BY_ZERO);
+        match conditions
+            .into_iter()
+            .find(|condition| divided(&condition.error))
+        {
+            Some(condition) => Err(condition.error),
+            None => Ok(()),
+        }
+    }
+
     /// Ends the row.
     pub(crate) fn end_row(&mut self) -> Result<()> {
+        self.refuse_divisions_by_zero()?;
         for position in 0..self.definition.columns.len() {
             let given = self.making.values[position].take();
             let value = match given {
@@ -311,6 +331,10 @@ impl<'t> RowSink<'t> {
     fn missing(&self, column: &ColumnDefinition) -> Result<Value> {
         if column.auto_increment {
             return Ok(Value::Null);
+        }
+        // Its first member is the default of an ENUM that may not be NULL.
+        if column.ty.kind == TypeKind::Enum {
+            return Ok(convert::implicit_default(&column.ty));
         }
         let error = codes::ER_NO_DEFAULT_FOR_FIELD.with(&[&column.name]);
         if self.storing.is_strict() && !self.ignore {
