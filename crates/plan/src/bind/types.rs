@@ -289,12 +289,25 @@ pub(crate) fn unify_for_comparison(
 ) -> Result<(Expression, Expression)> {
     let target = comparison_type(&left, &right, operation)?;
     match target {
+        Target::Type(ty) if ty.kind == TypeKind::Json => Ok((as_json(left), as_json(right))),
         Target::Type(ty) => Ok((cast(left, &ty), cast(right, &ty))),
         Target::Collation(collation) => Ok((
             with_collation(left, collation),
             with_collation(right, collation),
         )),
     }
+}
+
+/// What a document is compared with: a string literal is a JSON string, not the text of a document.
+fn as_json(operand: Expression) -> Expression {
+    let json = SqlType::json();
+    let is_text = operand.ty.is_string() && !operand.ty.is_binary_string();
+    if let (true, ExpressionKind::Literal(Value::Bytes(text))) = (is_text, &operand.kind) {
+        let mut quoted = Vec::with_capacity(text.len() + 2);
+        mayfly_types::json::append_quoted(&mut quoted, text);
+        return Expression::literal(Value::Bytes(quoted), json);
+    }
+    cast(operand, &json)
 }
 
 enum Target {
