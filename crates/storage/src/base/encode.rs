@@ -187,9 +187,9 @@ impl Encoder<'_> {
     }
 
     /// Writes values back to back into blocks; gives the position of each.
-    fn write_values<'v>(
+    fn write_values(
         &self,
-        values: &mut dyn Iterator<Item = &'v [u8]>,
+        values: &mut dyn Iterator<Item = &[u8]>,
         blocks: &mut Vec<Piece>,
     ) -> Result<Vec<u32>> {
         let block_bytes = self.block_bytes;

@@ -46,7 +46,7 @@ impl Groups {
         let mut ids = Vec::with_capacity(rows.len());
         let mut first_rows: Vec<u32> = Vec::with_capacity(rows.len().min(1 << 16));
         for (index, row) in rows.iter().enumerate() {
-            if index % AHEAD_ROWS == 0 {
+            if index.is_multiple_of(AHEAD_ROWS) {
                 for row in rows.iter().skip(index).take(AHEAD_ROWS) {
                     if let Some(group) = slots.candidate(header(*row)) {
                         let first = rows[first_rows[group as usize] as usize];
@@ -436,7 +436,7 @@ impl GroupIndex {
                 encoder.write(&store.layout, start, count, Some(hashes), scratch);
             }
             for index in 0..count {
-                if index % AHEAD_ROWS == 0 && self.rows.len() >= ASK_AHEAD_GROUPS_MIN {
+                if index.is_multiple_of(AHEAD_ROWS) && self.rows.len() >= ASK_AHEAD_GROUPS_MIN {
                     let hashes = &hashes[start + index..start + count.min(index + AHEAD_ROWS)];
                     self.ask_ahead(hashes);
                 }

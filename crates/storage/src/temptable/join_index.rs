@@ -435,7 +435,7 @@ impl Builder<'_> {
         let mut has_null_key = false;
         let end = start + chain.len() as u32;
         for number in start..end {
-            if (number - start) as usize % AHEAD_ROWS == 0 {
+            if ((number - start) as usize).is_multiple_of(AHEAD_ROWS) {
                 for ahead in number..end.min(number + AHEAD_ROWS as u32) {
                     let row = self.rows[ahead as usize];
                     // SAFETY: rows of the store's layout with their values in memory.

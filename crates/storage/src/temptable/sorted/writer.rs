@@ -128,9 +128,9 @@ impl SortWriter {
         let grow = |reservation: &mut Reservation| {
             wanted <= held || reservation.try_grow(wanted - held).is_ok()
         };
-        let refused = !grow(&mut self.run.reservation)
-            && !(self.store.reclaim(wanted.saturating_sub(held))
-                && grow(&mut self.run.reservation));
+        let granted = grow(&mut self.run.reservation)
+            || self.store.reclaim(wanted.saturating_sub(held)) && grow(&mut self.run.reservation);
+        let refused = !granted;
         let short = self.store.memory.available() < reserve && !self.store.reclaim(reserve);
         let own = self.run.writer.memory_bytes() + held;
         let threads = self.store.context.options().threads.max(1) as u64;
