@@ -7,7 +7,7 @@
 //! their row. Every path ends in the same [`RowSink`].
 //!
 //! In SET expressions the variables that the file fills are columns of the batch; only expressions
-//! that assign to such a variable, or look at it from a subquery, need real variables and go line by
+//! that assign to a variable, or may look at one from a subquery, need real variables and go line by
 //! line.
 
 mod assignments;

@@ -27,7 +27,7 @@ struct Assignment {
 /// The assignments of a statement.
 pub(super) struct Assignments {
     list: Vec<Assignment>,
-    /// An expression assigns to a variable that the file fills, or has a subquery that may read it.
+    /// An expression assigns to a variable, or has a subquery that may read one.
     need_variables: bool,
     variable_count: usize,
     storing: Storing,
@@ -194,11 +194,11 @@ fn is_field(expr: &Expr, names: &[String]) -> bool {
 fn needs_variables(expr: &Expr, names: &[String]) -> bool {
     let found = visit_expressions(expr, |part| {
         let needs = match part {
+            // What a row assigns the next one reads.
             Expr::BinaryOp {
-                left,
                 op: BinaryOperator::Assignment,
                 ..
-            } => is_field(left, names),
+            } => true,
             Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => !names.is_empty(),
             Expr::AnyOp { .. } | Expr::AllOp { .. } => !names.is_empty(),
             _ => false,
