@@ -17,7 +17,7 @@ use arrow_array::{ArrayRef, BinaryViewArray, Int64Array, UInt64Array};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use mayfly_exec::{Counters, ExecutionOptions, Progress, StatementContext, TableOpener, execute};
 use mayfly_functions::{Argument, Coercibility, EvaluationContext, SignatureContext, aggregate};
-use mayfly_memory::{Budget, BudgetKind, StableRange};
+use mayfly_memory::{Budget, BudgetKind};
 use mayfly_plan::physical::{
     AggregateCall, JoinKey, JoinKind, Operator, OutputColumn, Plan, Purpose, QueryPlan,
     SetOperationKind, SortKey, TemporaryTable,
@@ -48,7 +48,7 @@ fn hex(number: u64, out: &mut Vec<u8>) {
     }
 }
 
-fn strings(rows: usize, text: impl Fn(usize, &mut Vec<u8>)) -> (ArrayRef, Buffer) {
+fn strings(rows: usize, text: impl Fn(usize, &mut Vec<u8>)) -> ArrayRef {
     let mut values = Vec::new();
     let mut views = Vec::with_capacity(rows);
     for row in 0..rows {
@@ -58,9 +58,12 @@ fn strings(rows: usize, text: impl Fn(usize, &mut Vec<u8>)) -> (ArrayRef, Buffer
         let prefix = u32::from_le_bytes(values[start..start + 4].try_into().unwrap());
         views.push(length as u128 | u128::from(prefix) << 32 | (start as u128) << 96);
     }
-    let buffer = Buffer::from_vec(values);
-    let array = BinaryViewArray::new(ScalarBuffer::from(views), vec![buffer.clone()], None);
-    (Arc::new(array), buffer)
+    let buffers = vec![Buffer::from_vec(values)];
+    Arc::new(BinaryViewArray::new(
+        ScalarBuffer::from(views),
+        buffers,
+        None,
+    ))
 }
 
 struct Tables(Arc<dyn Table>);
@@ -76,7 +79,6 @@ struct World {
     table: Arc<dyn Table>,
     source: Arc<TableSource>,
     threads: usize,
-    _stable: Vec<StableRange>,
 }
 
 fn types() -> [SqlType; 3] {
@@ -102,7 +104,6 @@ impl World {
             },
             types().iter().map(SqlType::physical).collect(),
         );
-        let mut stable = Vec::new();
         let distinct = rows as u64 * 95 / 100;
         let mut writer = table.writer().unwrap();
         for start in (0..rows).step_by(CHUNK_ROWS) {
@@ -114,14 +115,10 @@ impl World {
             let random =
                 |row: usize| (start + row) as u64 * 0x9E37_79B9_7F4A_7C15 % (1 << 61) >> 24;
             let numbers: UInt64Array = (0..count).map(|row| Some(random(row) % 100_000)).collect();
-            let (c, c_buffer) = strings(count, |row, out| hex(number(row), out));
-            let (few, few_buffer) = strings(count, |row, out| {
+            let c = strings(count, |row, out| hex(number(row), out));
+            let few = strings(count, |row, out| {
                 out.extend_from_slice(format!("{:0>100}", random(row) % 500).as_bytes());
             });
-            for buffer in [c_buffer, few_buffer] {
-                let (address, length) = (buffer.as_ptr() as usize, buffer.len());
-                stable.push(resources.stable.register(address, length));
-            }
             let chunk = Batch::new(vec![Arc::new(numbers), c, few], count);
             for at in (0..count).step_by(BATCH_ROWS) {
                 writer
@@ -152,7 +149,6 @@ impl World {
             table: Arc::new(table),
             source: Arc::new(source),
             threads,
-            _stable: stable,
         }
     }
 

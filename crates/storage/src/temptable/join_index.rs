@@ -343,7 +343,7 @@ impl JoinIndex {
             let looked_up =
                 |index: usize| scratch.as_ptr().cast::<u8>().wrapping_add(index * width);
             for (index, hash) in hashes.iter().enumerate() {
-                if index % AHEAD_ROWS == 0 {
+                if index.is_multiple_of(AHEAD_ROWS) {
                     let ahead = candidates.iter().enumerate().skip(index).take(AHEAD_ROWS);
                     for (index, candidate) in ahead.filter(|(_, row)| !row.is_null()) {
                         let row = looked_up(index);

@@ -13,6 +13,10 @@ use crate::temptable::spec::{KeyMode, SortKey};
 pub(super) const PREFIX_BYTES: usize = 16;
 /// A collated string's key prefix is made of so many bytes of it, if they give enough key.
 const COLLATED_HEAD_BYTES: usize = 64;
+/// So many plain ASCII characters give a prefix by themselves in collations of two bytes a character.
+const PLAIN_HEAD_BYTES: usize = 10;
+/// What a sort key may end in that stands for no character.
+const PADDING_BYTES_MAX: usize = 3;
 
 /// The first bytes of a row's normalised key; ordered as the rows are, but for ties.
 pub(super) type Prefix = (u64, u64);
@@ -262,18 +266,80 @@ unsafe fn read_wide(cell: &Cell, row: *const u8) -> i256 {
 /// Puts at least `wanted` bytes of a string's sort key into `key`, or all of it.
 fn collated_prefix(collation: CollationId, text: &[u8], wanted: usize, key: &mut Vec<u8>) {
     key.clear();
-    if text.len() > COLLATED_HEAD_BYTES {
-        // A cut between characters. The weights of the last ones may depend on what follows, so the
-        // head must give more key than is wanted.
-        let mut end = COLLATED_HEAD_BYTES;
-        while end > 0 && text[end] & 0xC0 == 0x80 {
-            end -= 1;
+    if collation != CollationId::JSON {
+        if has_plain_head(text) {
+            append_collation_key(collation, &text[..PLAIN_HEAD_BYTES], key);
+            if key.len() >= wanted + PADDING_BYTES_MAX {
+                return;
+            }
+            key.clear();
         }
-        append_collation_key(collation, &text[..end], key);
-        if key.len() >= wanted + COLLATED_HEAD_BYTES / 4 {
-            return;
+        if text.len() > COLLATED_HEAD_BYTES {
+            // A cut between characters. The weights of the last ones may depend on what follows, so
+            // the head must give more key than is wanted.
+            let mut end = COLLATED_HEAD_BYTES;
+            while end > 0 && text[end] & 0xC0 == 0x80 {
+                end -= 1;
+            }
+            append_collation_key(collation, &text[..end], key);
+            if key.len() >= wanted + COLLATED_HEAD_BYTES / 4 {
+                return;
+            }
+            key.clear();
         }
-        key.clear();
     }
     append_collation_key(collation, text, key);
+}
+
+/// Whether a string begins with plain ASCII characters, of which each has a weight of its own that
+/// no other changes, and goes on behind them.
+fn has_plain_head(text: &[u8]) -> bool {
+    let Some((head, [next, ..])) = text.split_at_checked(PLAIN_HEAD_BYTES) else {
+        return false;
+    };
+    // A space at the end would count for nothing in some collations.
+    head.iter().all(|byte| (0x20..0x7F).contains(byte))
+        && *next < 0x80
+        && head.last() != Some(&b' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_the_beginning_of_the_whole_key() {
+        let texts = [
+            "0123456789abcdef0123456789abcdef",
+            "abcdefghi  trailing",
+            "abcdefghij",
+            "abcdefghi\u{301}jkl",
+            "abcdefghij\u{301}kl and much more text than fits into a head of sixty-four bytes",
+            "a         b",
+            "          ",
+            "\u{1}\u{2}\u{3}abcdefghijklmnopq",
+            "Ünï\u{308}cödé text that is rather long, longer than the sixty-four bytes of a head",
+            "{\"a\": 1, \"b\": [1, 2, 3]}",
+            "",
+        ];
+        let names = [
+            "utf8mb4_0900_ai_ci",
+            "utf8mb4_0900_as_cs",
+            "utf8mb4_general_ci",
+            "utf8mb4_unicode_ci",
+            "utf8mb4_bin",
+            "latin1_swedish_ci",
+        ];
+        let named = names.iter().filter_map(|name| CollationId::by_name(name));
+        for collation in named.chain([CollationId::JSON]) {
+            for text in texts.map(str::as_bytes) {
+                let (mut prefix, mut whole) = (Vec::new(), Vec::new());
+                collated_prefix(collation, text, PREFIX_BYTES - 1, &mut prefix);
+                append_collation_key(collation, text, &mut whole);
+                prefix.truncate(PREFIX_BYTES - 1);
+                whole.truncate(PREFIX_BYTES - 1);
+                assert_eq!(prefix, whole, "{collation:?} {:?}", text.escape_ascii());
+            }
+        }
+    }
 }
