@@ -113,7 +113,7 @@ impl World {
                 if n < distinct { n } else { n * 7919 % distinct }
             };
             let random =
-                |row: usize| (start + row) as u64 * 0x9E37_79B9_7F4A_7C15 % (1 << 61) >> 24;
+                |row: usize| ((start + row) as u64 * 0x9E37_79B9_7F4A_7C15 % (1 << 61)) >> 24;
             let numbers: UInt64Array = (0..count).map(|row| Some(random(row) % 100_000)).collect();
             let c = strings(count, |row, out| hex(number(row), out));
             let few = strings(count, |row, out| {
