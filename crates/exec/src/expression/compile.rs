@@ -18,9 +18,14 @@ pub(super) const STACK_SEGMENT: usize = 1024 * 1024;
 pub(super) fn compile(expression: &Expression) -> Program {
     let mut compiler = Compiler { nodes: Vec::new() };
     let root = compiler.node(expression);
+    let assigns = compiler.nodes.iter().any(|node| match &node.operation {
+        Operation::Call { function, .. } => function.names().contains(&"set_user_variable"),
+        _ => false,
+    });
     Program {
         nodes: compiler.nodes,
         root,
+        assigns,
         physical: expression.ty.physical(),
     }
 }

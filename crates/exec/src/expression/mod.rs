@@ -46,6 +46,8 @@ pub struct Program {
     nodes: Vec<Node>,
     root: NodeId,
     physical: PhysicalType,
+    /// It sets a user variable, which the next row may read.
+    assigns: bool,
 }
 
 #[derive(Debug)]
@@ -133,6 +135,12 @@ impl Program {
     /// The physical type of the result.
     pub fn physical(&self) -> PhysicalType {
         self.physical
+    }
+
+    /// Whether rows must be evaluated one after another, because one may set a user variable that
+    /// the next one reads.
+    pub(crate) fn assigns(&self) -> bool {
+        self.assigns
     }
 
     /// The input column, when the expression is nothing else.

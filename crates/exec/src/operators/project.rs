@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use arrow_array::Array;
+use arrow_select::concat::concat;
 use mayfly_plan::Expression;
+use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result};
 
 use super::{Cursor, Node, to_travelling};
@@ -52,9 +55,30 @@ impl Cursor for ProjectCursor {
 
 /// The values of expressions over a batch, one column each.
 pub(super) fn project(expressions: &[Program], batch: &Batch, run: &RunContext) -> Result<Batch> {
+    if batch.row_count() > 1 && expressions.iter().any(Program::assigns) {
+        return project_by_row(expressions, batch, run);
+    }
     let columns = expressions
         .iter()
         .map(|expression| Ok(to_travelling(expression.evaluate_array(batch, run)?)))
+        .collect::<Result<_>>()?;
+    Ok(Batch::new(columns, batch.row_count()))
+}
+
+/// As [`project`], one row after another: `@n := @n + 1` counts.
+fn project_by_row(expressions: &[Program], batch: &Batch, run: &RunContext) -> Result<Batch> {
+    let mut rows = Vec::with_capacity(batch.row_count());
+    for row in 0..batch.row_count() {
+        rows.push(project(expressions, &batch.slice(row, 1), run)?);
+    }
+    let columns = (0..expressions.len())
+        .map(|column| {
+            let values: Vec<&dyn Array> = rows
+                .iter()
+                .map(|row| row.column(column).as_ref() as &dyn Array)
+                .collect();
+            concat(&values).map_err(|error| codes::ER_UNKNOWN_ERROR.with(&[&error]))
+        })
         .collect::<Result<_>>()?;
     Ok(Batch::new(columns, batch.row_count()))
 }

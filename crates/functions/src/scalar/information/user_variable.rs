@@ -189,8 +189,12 @@ mod tests {
             .evaluate(&arguments, 3, &signature(SqlType::bigint()), &context)
             .unwrap();
         let read = |ty: SqlType| {
-            let array =
-                GetUserVariable.evaluate(&[name.clone()], 2, &signature(ty.clone()), &context);
+            let array = GetUserVariable.evaluate(
+                std::slice::from_ref(&name),
+                2,
+                &signature(ty.clone()),
+                &context,
+            );
             show(&array.unwrap(), &ty, 1)
         };
         assert_eq!(read(SqlType::bigint()), "3");

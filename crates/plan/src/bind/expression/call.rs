@@ -7,7 +7,7 @@ use mayfly_syntax::ast::FunctionArguments;
 use mayfly_syntax::ast::{self, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr};
 use mayfly_syntax::encodings::unit_name;
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::{Result, SqlType, Value};
 
 use super::{literal, word};
 use crate::bind::scope::Scope;
@@ -68,8 +68,18 @@ impl Binder<'_> {
             return Err(self.unknown_function(name, false));
         };
         let mut bound = Vec::with_capacity(arguments.len());
+        let in_document = name
+            .get(..5)
+            .is_some_and(|start| start.eq_ignore_ascii_case("json_"));
         for argument in arguments {
-            bound.push(self.bind_expression(plain(argument)?)?);
+            bound.push(match plain(argument)? {
+                // TRUE is true in a document, and 1 elsewhere.
+                Expr::Value(value) if in_document && is_truth(&value.value) => {
+                    let truth = value.value == ast::Value::Boolean(true);
+                    Expression::literal(Value::Int(i64::from(truth)), SqlType::boolean())
+                }
+                other => self.bind_expression(other)?,
+            });
         }
         self.call_function(name, function, bound)
     }
@@ -330,6 +340,10 @@ impl Binder<'_> {
         arguments.extend(removed);
         self.call_bound(name, arguments)
     }
+}
+
+fn is_truth(value: &ast::Value) -> bool {
+    matches!(value, ast::Value::Boolean(_))
 }
 
 /// The expression of an ordinary argument.
