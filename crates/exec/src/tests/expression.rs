@@ -355,3 +355,37 @@ fn casts_are_those_of_the_types() {
         [s("-5")]
     );
 }
+
+#[test]
+fn a_row_sees_the_variable_that_the_row_before_set() {
+    let call = |name: &str, arguments: Vec<Expression>| {
+        let types = arguments.iter().map(|argument| argument.ty.clone());
+        let signature = Signature::new(types.collect(), int(), true);
+        Expression {
+            kind: ExpressionKind::Call {
+                function: mayfly_functions::scalar::by_name(name).unwrap(),
+                arguments,
+                signature: Arc::new(signature),
+            },
+            ty: int(),
+            nullable: true,
+        }
+    };
+    // @total := IFNULL(@total, 0) + column
+    let name = || literal(s("total"), text());
+    let before = call("get_user_variable", vec![name()]);
+    let before = call("ifnull", vec![before, literal(n(0), int())]);
+    let sum = call("+", vec![before, column(0, int())]);
+    let total = call("set_user_variable", vec![name(), sum]);
+    let mut world = World::new();
+    let table = world.table(&[int()], &numbers(&[1, 2, 3, 4]));
+    let project = plan(
+        Operator::Project {
+            input: Box::new(scan(&table)),
+            expressions: vec![total],
+        },
+        &[int()],
+    );
+    let rows = world.run(&Arc::new(query(project)), &configs()[0]);
+    assert_eq!(rows.unwrap(), numbers(&[1, 3, 6, 10]));
+}
