@@ -121,7 +121,7 @@ def main():
     parser.add_argument("--set", action="append", default=[], help="SQL run on Mayfly first")
     parser.add_argument("--load", action="store_true", help="time loading instead of statements")
     parser.add_argument("--data", type=Path, default=Path(tempfile.gettempdir()) / "mayfly-bench-data")
-    parser.add_argument("--mayfly", default=str(ROOT / "target/release/mayfly-bench"))
+    parser.add_argument("--mayfly", default=str(Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/mayfly-bench"))
     options = parser.parse_args()
     options.data.mkdir(parents=True, exist_ok=True)
 
