@@ -41,7 +41,9 @@ impl OpenRecords {
     /// The failures that are listed, and those that are not.
     #[must_use]
     pub fn split<'f>(&self, failures: &'f [Failure]) -> (Vec<&'f Failure>, Vec<&'f Failure>) {
-        failures.iter().partition(|failure| self.0.contains(&key(failure)))
+        failures
+            .iter()
+            .partition(|failure| self.0.contains(&key(failure)))
     }
 
     /// What to say of listed records that pass.
@@ -49,7 +51,9 @@ impl OpenRecords {
     pub fn closed(&self, failures: &[Failure]) -> Vec<String> {
         let failed: BTreeSet<String> = failures.iter().map(key).collect();
         let passed = self.0.difference(&failed);
-        passed.map(|sql| format!("passes now, take it out of tests/open.txt: {sql}")).collect()
+        passed
+            .map(|sql| format!("passes now, take it out of tests/open.txt: {sql}"))
+            .collect()
     }
 }
 
@@ -73,7 +77,8 @@ mod tests {
 
     #[test]
     fn a_listed_record_must_fail_and_another_must_not() {
-        let text = "# why\na/b: select 1\n[one] a/b: select 2\n[two] a/b: select 3\na/bc: select 4\n";
+        let text =
+            "# why\na/b: select 1\n[one] a/b: select 2\n[two] a/b: select 3\na/bc: select 4\n";
         let open = OpenRecords::parse(text, "one", "a/b");
         let failures = [failure("select\n1"), failure("select 5")];
         let (listed, others) = open.split(&failures);

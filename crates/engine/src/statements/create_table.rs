@@ -121,7 +121,7 @@ fn selected_column(session: &Session, column: &OutputColumn) -> ColumnDefinition
         | TypeKind::MediumInt
         | TypeKind::Int
         | TypeKind::BigInt
-            if !ty.zerofill && !(ty.kind == TypeKind::TinyInt && ty.length == 1) =>
+            if !(ty.zerofill || ty.kind == TypeKind::TinyInt && ty.length == 1) =>
         {
             // Numbers of few digits need no BIGINT, unless they are a BIGINT column's.
             let is_short = ty.kind == TypeKind::BigInt && ty.length < 10;

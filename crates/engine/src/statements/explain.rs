@@ -81,8 +81,11 @@ fn document(name: &str, text: &str) -> Outcome {
     .into()
 }
 
+/// A column of the traditional format: its name and its type.
+type Column = (&'static str, fn() -> SqlType);
+
 /// The columns of the traditional format.
-const COLUMNS: &[(&str, fn() -> SqlType)] = &[
+const COLUMNS: &[Column] = &[
     ("id", number),
     ("select_type", word),
     ("table", word),

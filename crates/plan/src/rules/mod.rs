@@ -26,10 +26,7 @@ use crate::physical::build::is_never_true;
 /// A rule.
 trait Rule: Sync {
     /// Its name, for tests and people.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "tests run one rule by its name")
-    )]
+    #[cfg_attr(not(test), expect(dead_code, reason = "only tests ask for it"))]
     fn name(&self) -> &'static str;
 
     /// Whether `optimizer_switch` leaves it on.

@@ -326,3 +326,10 @@ fn constant_conditions_are_decided() {
     );
     check("SELECT a FROM t WHERE a = 2 AND 1 = 0", "scan t: false");
 }
+
+#[test]
+fn every_rule_has_its_own_name() {
+    let names: std::collections::BTreeSet<_> =
+        super::RULES.iter().map(|rule| rule.name()).collect();
+    assert_eq!(names.len(), super::RULES.len());
+}
