@@ -536,12 +536,9 @@ mod tests {
     use super::*;
 
     fn shape(text: &str) -> Result<Shape, String> {
-        let name = format!("mayfly-infer-{}-{}.csv", std::process::id(), text.len());
-        let path = std::env::temp_dir().join(name);
-        std::fs::write(&path, text).expect("the test's file is written");
-        let shape = infer(path.to_str().expect("a plain path"));
-        std::fs::remove_file(&path).expect("the test's file is removed");
-        shape
+        let mut file = tempfile::NamedTempFile::new().expect("a file for the test");
+        std::io::Write::write_all(&mut file, text.as_bytes()).expect("it is written");
+        infer(file.path().to_str().expect("a plain path"))
     }
 
     fn types(text: &str) -> Vec<String> {

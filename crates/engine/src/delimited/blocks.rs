@@ -443,16 +443,15 @@ mod tests {
             .iter()
             .map(|line| format!("\"{}\"\n", line.replace('"', "\"\"")))
             .collect();
-        let path = std::env::temp_dir().join(format!("mayfly-blocks-{}", std::process::id()));
-        std::fs::write(&path, &text).expect("the test's file is written");
+        let written = tempfile::NamedTempFile::new().expect("a file for the test");
+        std::fs::write(written.path(), &text).expect("it is written");
         for (block_bytes, threads) in [(1, 1), (7, 2), (64, 3), (1000, 2), (1 << 20, 2)] {
-            let file = File::open(&path).expect("it was written");
+            let file = File::open(written.path()).expect("it was written");
             let blocks = Blocks::new(file, "x", &format);
             let blocks = blocks.with_block_bytes(block_bytes);
             let mut read_lines = Vec::new();
             read(blocks, threads, &Lines(format.clone()), &mut read_lines).expect("readable");
             assert_eq!(read_lines, lines, "blocks of {block_bytes}");
         }
-        std::fs::remove_file(&path).expect("it was written");
     }
 }

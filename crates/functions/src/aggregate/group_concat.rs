@@ -132,20 +132,6 @@ impl Accumulator for Texts {
         Ok(())
     }
 
-    fn merge(
-        &mut self,
-        _groups: &[u32],
-        _state: &[ArrayRef],
-        _context: &EvaluationContext,
-    ) -> Result<()> {
-        // The signature has no state: partial results cannot be combined.
-        Err(super::mismatch("group_concat"))
-    }
-
-    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
-        Err(super::mismatch("group_concat"))
-    }
-
     fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
         let groups = std::mem::take(&mut self.groups);
         self.bytes = 0;

@@ -93,19 +93,6 @@ impl Accumulator for Arrays {
         Ok(())
     }
 
-    fn merge(
-        &mut self,
-        _groups: &[u32],
-        _state: &[ArrayRef],
-        _context: &EvaluationContext,
-    ) -> Result<()> {
-        Err(super::mismatch("json_arrayagg"))
-    }
-
-    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
-        Err(super::mismatch("json_arrayagg"))
-    }
-
     fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
         let groups = std::mem::take(&mut self.groups);
         self.bytes = 0;
@@ -208,19 +195,6 @@ impl Accumulator for Objects {
             self.groups[*group as usize].push((key, values.tree(row)));
         }
         Ok(())
-    }
-
-    fn merge(
-        &mut self,
-        _groups: &[u32],
-        _state: &[ArrayRef],
-        _context: &EvaluationContext,
-    ) -> Result<()> {
-        Err(super::mismatch("json_objectagg"))
-    }
-
-    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
-        Err(super::mismatch("json_objectagg"))
     }
 
     fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {

@@ -106,16 +106,22 @@ pub trait Accumulator: Send {
         self.update(&vec![group; row_count], arguments, context)
     }
 
-    /// Combines partial states: row `r` of `state` goes into group `groups[r]`.
+    /// Combines partial states: row `r` of `state` goes into group `groups[r]`. Never asked of an
+    /// aggregate whose signature has no state.
     fn merge(
         &mut self,
-        groups: &[u32],
-        state: &[ArrayRef],
-        context: &EvaluationContext,
-    ) -> Result<()>;
+        _groups: &[u32],
+        _state: &[ArrayRef],
+        _context: &EvaluationContext,
+    ) -> Result<()> {
+        Err(stateless())
+    }
 
-    /// Hands out the partial states of all groups, one row each, and starts over with none.
-    fn take_state(&mut self) -> Result<Vec<ArrayRef>>;
+    /// Hands out the partial states of all groups, one row each, and starts over with none. Never
+    /// asked of an aggregate whose signature has no state.
+    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
+        Err(stateless())
+    }
 
     /// Hands out the results of all groups, one row each, and starts over with none.
     fn take_result(&mut self, context: &EvaluationContext) -> Result<ArrayRef>;
@@ -156,6 +162,12 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static dyn AggregateFunction>> 
 /// The aggregate function of a name (in any case), or `None`.
 pub fn by_name(name: &str) -> Option<&'static dyn AggregateFunction> {
     crate::lower_case_lookup(&BY_NAME, name)
+}
+
+/// What partial results of an aggregate without them are asked for: a fault of the planner.
+fn stateless() -> mayfly_types::Error {
+    mayfly_types::error::codes::ER_UNKNOWN_ERROR
+        .with(&[&"Internal error: this aggregate has no partial results"])
 }
 
 /// An accumulator got arrays that its signature did not ask for: a bug of the caller.

@@ -42,11 +42,7 @@ impl ScalarFunction for AddTime {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        let digits = arguments
-            .iter()
-            .map(arguments::decimals_of)
-            .max()
-            .unwrap_or(0);
+        let digits = arguments::decimals_of_all(arguments);
         let result = match arguments[0].ty.kind {
             TypeKind::Time => SqlType::temporal(TypeKind::Time, digits),
             TypeKind::DateTime | TypeKind::Timestamp => {

@@ -57,6 +57,11 @@ fn stays(argument: &Argument<'_>, context: &SignatureContext) -> Option<SqlType>
     }
 }
 
+/// The most fractional digits of a second that any of the arguments may have.
+pub(crate) fn decimals_of_all(arguments: &[Argument<'_>]) -> u8 {
+    arguments.iter().map(decimals_of).max().unwrap_or(0)
+}
+
 /// How many fractional digits of a second an argument may have.
 pub(crate) fn decimals_of(argument: &Argument<'_>) -> u8 {
     let ty = argument.ty;

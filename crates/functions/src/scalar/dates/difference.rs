@@ -133,11 +133,7 @@ impl ScalarFunction for TimeDiff {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        let digits = arguments
-            .iter()
-            .map(arguments::decimals_of)
-            .max()
-            .unwrap_or(0);
+        let digits = arguments::decimals_of_all(arguments);
         let types = arguments
             .iter()
             .map(|argument| arguments::time_type(argument, context));

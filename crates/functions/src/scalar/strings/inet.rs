@@ -212,54 +212,28 @@ impl ScalarFunction for Inet6Ntoa {
     }
 }
 
-/// IS_IPV4()
+/// IS_IPV4() and IS_IPV6()
 #[derive(Debug)]
-pub(crate) struct IsIpv4;
-
-impl ScalarFunction for IsIpv4 {
-    fn names(&self) -> &'static [&'static str] {
-        &["is_ipv4"]
-    }
-
-    fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
-    }
-
-    fn signature(
-        &self,
-        arguments: &[Argument<'_>],
-        context: &SignatureContext,
-    ) -> Result<Signature> {
-        Ok(Signature::new(
-            vec![derive::text_of(&arguments[0], context)],
-            derive::int_of_width(1),
-            false,
-        ))
-    }
-
-    fn evaluate(
-        &self,
-        arguments: &[Column],
-        row_count: usize,
-        _signature: &Signature,
-        _context: &EvaluationContext,
-    ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        output::ints(row_count, |row| {
-            Ok(Some(texts.get(row).map_or(0, |text| {
-                i64::from(parse::<Ipv4Addr>(text).is_some())
-            })))
-        })
-    }
+pub(crate) struct IsAddress {
+    names: &'static [&'static str],
+    is_address: fn(&[u8]) -> bool,
 }
 
-/// IS_IPV6()
-#[derive(Debug)]
-pub(crate) struct IsIpv6;
+/// IS_IPV4()
+pub(crate) const IS_IPV4: IsAddress = IsAddress {
+    names: &["is_ipv4"],
+    is_address: |text| parse::<Ipv4Addr>(text).is_some(),
+};
 
-impl ScalarFunction for IsIpv6 {
+/// IS_IPV6()
+pub(crate) const IS_IPV6: IsAddress = IsAddress {
+    names: &["is_ipv6"],
+    is_address: |text| parse::<Ipv6Addr>(text).is_some(),
+};
+
+impl ScalarFunction for IsAddress {
     fn names(&self) -> &'static [&'static str] {
-        &["is_ipv6"]
+        self.names
     }
 
     fn arity(&self) -> RangeInclusive<usize> {
@@ -287,9 +261,8 @@ impl ScalarFunction for IsIpv6 {
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
         output::ints(row_count, |row| {
-            Ok(Some(texts.get(row).map_or(0, |text| {
-                i64::from(parse::<Ipv6Addr>(text).is_some())
-            })))
+            let is_address = texts.get(row).is_some_and(self.is_address);
+            Ok(Some(is_address.into()))
         })
     }
 }
