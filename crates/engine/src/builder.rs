@@ -8,7 +8,7 @@ use arrow_array::builder::{
     UInt64Builder,
 };
 use arrow_buffer::i256;
-use mayfly_types::{PhysicalType, SqlType, Value};
+use mayfly_types::{Batch, PhysicalType, SqlType, Value};
 
 /// A column of values in the making.
 #[derive(Debug)]
@@ -104,4 +104,16 @@ pub(crate) fn constant(value: &Value, ty: &SqlType, rows: usize) -> ArrayRef {
         builder.push(value);
     }
     builder.finish()
+}
+
+/// Rows as a batch: one value a column, NULL where a row is shorter.
+pub(crate) fn batch<R: AsRef<[Value]>>(types: &[SqlType], rows: &[R]) -> Batch {
+    let column = |(index, ty): (usize, &SqlType)| {
+        let mut builder = ColumnBuilder::new(ty);
+        for row in rows {
+            builder.push(row.as_ref().get(index).unwrap_or(&Value::Null));
+        }
+        builder.finish()
+    };
+    Batch::new(types.iter().enumerate().map(column).collect(), rows.len())
 }

@@ -8,9 +8,7 @@ use arrow_buffer::i256;
 use arrow_schema::DataType;
 use mayfly_types::convert::{self, CastContext, StoreContext};
 use mayfly_types::temporal::{DateTime, TimeZone};
-use mayfly_types::{
-    CollationId, Diagnostics, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value,
-};
+use mayfly_types::{Diagnostics, Result, SqlMode, SqlType, Value};
 
 use crate::catalog::definition::ColumnDefinition;
 use crate::session::Session;
@@ -136,30 +134,6 @@ pub(crate) fn false_rows(values: &ArrayRef) -> Vec<usize> {
     (0..values.len())
         .filter(|row| values.is_valid(*row) && is_false(*row))
         .collect()
-}
-
-/// What a column that may not be NULL gets when an adjusted row has no value for it. See the manual,
-/// "Data Type Default Values".
-pub(crate) fn implicit_default(ty: &SqlType) -> Value {
-    match ty.kind {
-        // The first member.
-        TypeKind::Enum => Value::UInt(1),
-        TypeKind::Json => Value::Bytes(b"null".to_vec()),
-        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => Value::Int(ZERO_DATE.pack()),
-        TypeKind::Char if ty.collation == CollationId::BINARY => {
-            Value::Bytes(vec![0; usize::try_from(ty.length).unwrap_or(0)])
-        }
-        _ => match ty.physical() {
-            PhysicalType::Bool | PhysicalType::Int64 => Value::Int(0),
-            PhysicalType::UInt64 => Value::UInt(0),
-            PhysicalType::Float64 => Value::Float(0.0),
-            PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => Value::Decimal {
-                unscaled: i256::ZERO,
-                scale,
-            },
-            PhysicalType::Bytes => Value::Bytes(Vec::new()),
-        },
-    }
 }
 
 /// A moment as a DATETIME of a time zone.

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use mayfly_exec::StatementContext;
 use mayfly_plan::physical::OutputColumn;
-use mayfly_types::{Batch, Result, SqlType};
+use mayfly_types::{Batch, Result, SqlType, Value};
 
 use crate::session::Session;
-use crate::{convert, panics};
+use crate::{builder, convert, panics};
 
 /// A column of a result.
 #[derive(Debug, Clone)]
@@ -81,6 +81,19 @@ pub struct StatementResult {
 }
 
 impl StatementResult {
+    /// Rows that the engine made itself.
+    pub(crate) fn of_rows<R: AsRef<[Value]>>(columns: &[(&str, SqlType)], rows: &[R]) -> Self {
+        let types: Vec<SqlType> = columns.iter().map(|(_, ty)| ty.clone()).collect();
+        let columns = columns.iter();
+        Self {
+            columns: columns
+                .map(|(name, ty)| ResultColumn::new(name, ty.clone()))
+                .collect(),
+            batches: vec![builder::batch(&types, rows)],
+            ..Self::default()
+        }
+    }
+
     /// Whether the statement gives rows (perhaps none).
     pub fn has_rows(&self) -> bool {
         !self.columns.is_empty()

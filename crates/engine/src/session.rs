@@ -256,29 +256,21 @@ impl Session {
             Ok(None) => return Ok(None),
             // What is left after the last statement: spaces and comments.
             Ok(Some(Err(syntax))) if syntax.kind == SyntaxErrorKind::Empty => return Ok(None),
-            Ok(Some(Ok(parsed))) => parsed,
-            Ok(Some(Err(syntax))) if syntax.kind == mayfly_syntax::SyntaxErrorKind::Empty => {
-                return Ok(None);
-            }
-            Ok(Some(Err(syntax))) => {
-                self.begin(sql);
-                let error = error::from_syntax(&syntax);
-                self.fail(&error);
-                return Err(error);
-            }
-            Err(payload) => {
-                self.begin(sql);
-                let error = panics::error(payload.as_ref());
+            Ok(Some(parsed)) => parsed.map_err(|syntax| error::from_syntax(&syntax)),
+            Err(payload) => Err(panics::error(payload.as_ref())),
+        };
+        let parsed = match parsed {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                self.begin(sql, false);
                 self.fail(&error);
                 return Err(error);
             }
         };
         let rest = reader.rest();
         let height = parsed.height;
-        if !statements::keeps_diagnostics(&parsed.statement) {
-            self.reset_diagnostics();
-        }
-        let stream = self.run_statement(parsed.text, |session| {
+        let keeps_diagnostics = statements::keeps_diagnostics(&parsed.statement);
+        let stream = self.run_statement(parsed.text, keeps_diagnostics, |session| {
             mayfly_syntax::with_stack(height, || statements::run(session, &parsed))
         })?;
         Ok(Some((stream, rest)))
@@ -289,9 +281,10 @@ impl Session {
     pub(crate) fn run_statement(
         &mut self,
         text: &str,
+        keeps_diagnostics: bool,
         run: impl FnOnce(&mut Self) -> Result<Outcome>,
     ) -> Result<ResultStream<'_>> {
-        self.begin(text);
+        self.begin(text, keeps_diagnostics);
         let outcome = match catch_unwind(AssertUnwindSafe(|| run(self))) {
             Ok(outcome) => outcome,
             Err(payload) => Err(panics::error(payload.as_ref())),
@@ -332,7 +325,12 @@ impl Session {
         }
     }
 
-    fn begin(&mut self, text: &str) {
+    /// A statement begins; unless it asks for what the one before it left, the diagnostics area is
+    /// empty from here on.
+    fn begin(&mut self, text: &str, keeps_diagnostics: bool) {
+        if !keeps_diagnostics {
+            self.reset_diagnostics();
+        }
         self.shared.kill.killed.store(false, Ordering::Relaxed);
         self.progress.rows_read.store(0, Ordering::Relaxed);
         self.progress.rows_expected.store(0, Ordering::Relaxed);
@@ -400,7 +398,7 @@ impl Session {
     }
 
     /// An empty diagnostics area from here on.
-    pub(crate) fn reset_diagnostics(&mut self) {
+    fn reset_diagnostics(&mut self) {
         let diagnostics = Diagnostics::new(self.options.max_error_count);
         self.diagnostics = Arc::new(match self.options.sql_notes {
             true => diagnostics,

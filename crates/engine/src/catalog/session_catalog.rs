@@ -60,7 +60,7 @@ impl Catalog for SessionCatalog<'_> {
         if let Some(source) = information_schema::table(database, name) {
             let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
             self.remember(source.id, || {
-                information_schema::open(self.session, source.id).ok_or_else(missing)?
+                information_schema::open(self.session, source.id).ok_or_else(missing)
             })?;
             return Ok(source);
         }

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow_array::ArrayRef;
-use arrow_array::builder::{BinaryViewBuilder, Float64Builder, Int64Builder, UInt64Builder};
 use mayfly_storage::{ColumnId, Table, TableScan, TableStatistics, TableWriter};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, PhysicalType, Result, Value};
+use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
-use super::relation::{Kind, Relation, Row};
+use super::relation::{Relation, Row};
+use crate::builder;
 
-/// Rows in one batch.
+/// A relation's rows, all in one batch.
 #[derive(Debug)]
 pub(crate) struct MemoryTable {
     columns: Vec<PhysicalType>,
@@ -19,72 +18,15 @@ pub(crate) struct MemoryTable {
 }
 
 impl MemoryTable {
-    /// A table of these rows.
-    pub(crate) fn open(relation: &Relation, rows: Vec<Row>) -> Result<Arc<dyn Table>> {
-        let kinds: Vec<Kind> = relation.columns.iter().map(|(_, kind)| *kind).collect();
-        Ok(Arc::new(Self {
-            columns: kinds
-                .iter()
-                .map(|kind| kind.sql_type().physical())
-                .collect(),
-            rows: batch(&kinds, &rows),
-        }))
+    /// A table of these rows. A value of another physical type than its column's is NULL.
+    pub(crate) fn open(relation: &Relation, rows: &[Row]) -> Arc<dyn Table> {
+        let types = relation.columns.iter().map(|(_, kind)| kind.sql_type());
+        let types: Vec<SqlType> = types.collect();
+        Arc::new(Self {
+            columns: types.iter().map(SqlType::physical).collect(),
+            rows: builder::batch(&types, rows),
+        })
     }
-}
-
-/// Rows of values as a batch. A value of another physical type than its column's is NULL.
-fn batch(kinds: &[Kind], rows: &[Row]) -> Batch {
-    let column = |(index, kind): (usize, &Kind)| -> ArrayRef {
-        let values = rows
-            .iter()
-            .map(|row| row.get(index).unwrap_or(&Value::Null));
-        match kind.sql_type().physical() {
-            PhysicalType::Int64 => {
-                let mut builder = Int64Builder::with_capacity(rows.len());
-                values.for_each(|value| {
-                    builder.append_option(match value {
-                        Value::Int(number) => Some(*number),
-                        Value::UInt(number) => i64::try_from(*number).ok(),
-                        _ => None,
-                    });
-                });
-                Arc::new(builder.finish())
-            }
-            PhysicalType::UInt64 => {
-                let mut builder = UInt64Builder::with_capacity(rows.len());
-                values.for_each(|value| {
-                    builder.append_option(match value {
-                        Value::UInt(number) => Some(*number),
-                        Value::Int(number) => u64::try_from(*number).ok(),
-                        _ => None,
-                    });
-                });
-                Arc::new(builder.finish())
-            }
-            PhysicalType::Float64 => {
-                let mut builder = Float64Builder::with_capacity(rows.len());
-                values.for_each(|value| {
-                    builder.append_option(match value {
-                        Value::Float(number) => Some(*number),
-                        _ => None,
-                    });
-                });
-                Arc::new(builder.finish())
-            }
-            _ => {
-                let mut builder = BinaryViewBuilder::with_capacity(rows.len());
-                values.for_each(|value| {
-                    builder.append_option(match value {
-                        Value::Bytes(bytes) => Some(bytes.as_slice()),
-                        _ => None,
-                    });
-                });
-                Arc::new(builder.finish())
-            }
-        }
-    };
-    let columns = kinds.iter().enumerate().map(column).collect();
-    Batch::new(columns, rows.len())
 }
 
 impl Table for MemoryTable {

@@ -21,7 +21,6 @@ use std::sync::{Arc, LazyLock};
 
 use mayfly_plan::{ColumnSource, TableId, TableSource};
 use mayfly_storage::Table;
-use mayfly_types::Result;
 
 use self::relation::Relation;
 use crate::session::Session;
@@ -99,11 +98,11 @@ pub(crate) fn table(schema: &str, name: &str) -> Option<Arc<TableSource>> {
 }
 
 /// The rows of a relation as they are now, if `id` is that of a relation.
-pub(crate) fn open(session: &Session, id: TableId) -> Option<Result<Arc<dyn Table>>> {
+pub(crate) fn open(session: &Session, id: TableId) -> Option<Arc<dyn Table>> {
     let position = usize::try_from(id.0.checked_sub(FIRST_ID)?).ok()?;
     let (relation, _) = ALL.all.get(position)?;
     let rows = (relation.rows)(session);
-    Some(memory_table::MemoryTable::open(relation, rows))
+    Some(memory_table::MemoryTable::open(relation, &rows))
 }
 
 /// The names and numbers of columns of all relations of a schema, for `information_schema` itself.

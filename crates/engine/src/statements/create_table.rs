@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mayfly_plan::physical::OutputColumn;
 use mayfly_syntax::ast::{CreateTable, OnDuplicateRow};
+use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Level, Result, SqlType, TypeKind};
 
@@ -134,7 +135,6 @@ fn selected_column(session: &Session, column: &OutputColumn) -> ColumnDefinition
         }
         _ => ty.clone(),
     };
-    let zero = |ty: &SqlType| crate::convert::implicit_default(ty);
     let inherited = column.origin.as_ref().and_then(|origin| {
         let table = session.find_table(&origin.database, &origin.table)?;
         let position = table.definition.column_position(&origin.column)?;
@@ -151,7 +151,7 @@ fn selected_column(session: &Session, column: &OutputColumn) -> ColumnDefinition
             TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
                 ColumnDefault::None
             }
-            _ => ColumnDefault::Value(zero(&ty)),
+            _ => ColumnDefault::Value(implicit_default(&ty)),
         },
         false => ColumnDefault::None,
     };

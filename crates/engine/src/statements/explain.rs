@@ -4,11 +4,10 @@ use mayfly_plan::explain;
 use mayfly_plan::physical::QueryPlan;
 use mayfly_syntax::ast::{Explain, ExplainFormat, ExplainTarget, Query, Statement};
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType, Value};
+use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use super::select::{self, Reading};
-use crate::builder::{self, ColumnBuilder};
-use crate::result::{Outcome, ResultColumn, StatementResult};
+use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 
 /// Runs the statement.
@@ -71,58 +70,35 @@ pub(super) fn run(session: &mut Session, statement: &Explain) -> Result<Outcome>
 }
 
 fn document(name: &str, text: &str) -> Outcome {
-    let ty = SqlType::text(mayfly_types::TypeKind::LongText, Default::default());
-    let array = builder::constant(&Value::from(text), &ty, 1);
-    StatementResult {
-        columns: vec![ResultColumn::new(name, ty)],
-        batches: vec![mayfly_types::Batch::new(vec![array], 1)],
-        ..StatementResult::default()
-    }
-    .into()
-}
-
-/// A column of the traditional format: its name and its type.
-type Column = (&'static str, fn() -> SqlType);
-
-/// The columns of the traditional format.
-const COLUMNS: &[Column] = &[
-    ("id", number),
-    ("select_type", word),
-    ("table", word),
-    ("partitions", word),
-    ("type", word),
-    ("possible_keys", word),
-    ("key", word),
-    ("key_len", word),
-    ("ref", word),
-    ("rows", number),
-    ("filtered", percentage),
-    ("Extra", word),
-];
-
-fn number() -> SqlType {
-    SqlType::bigint_unsigned()
-}
-
-fn word() -> SqlType {
-    SqlType::varchar(256, Default::default())
-}
-
-fn percentage() -> SqlType {
-    SqlType {
-        length: 5,
-        decimals: 2,
-        ..SqlType::double()
-    }
+    let ty = SqlType::text(TypeKind::LongText, CollationId::default());
+    StatementResult::of_rows(&[(name, ty)], &[[Value::from(text)]]).into()
 }
 
 fn traditional(plan: &QueryPlan) -> Outcome {
-    let types: Vec<SqlType> = COLUMNS.iter().map(|(_, ty)| ty()).collect();
-    let mut builders: Vec<ColumnBuilder> = types.iter().map(ColumnBuilder::new).collect();
-    let rows = explain::traditional(plan);
+    let number = SqlType::bigint_unsigned;
+    let word = || SqlType::varchar(256, CollationId::default());
+    let percentage = SqlType {
+        length: 5,
+        decimals: 2,
+        ..SqlType::double()
+    };
+    let columns = [
+        ("id", number()),
+        ("select_type", word()),
+        ("table", word()),
+        ("partitions", word()),
+        ("type", word()),
+        ("possible_keys", word()),
+        ("key", word()),
+        ("key_len", word()),
+        ("ref", word()),
+        ("rows", number()),
+        ("filtered", percentage),
+        ("Extra", word()),
+    ];
     let text = |text: Option<&str>| text.map_or(Value::Null, Value::from);
-    for row in &rows {
-        let values = [
+    let row = |row: &explain::ExplainRow| {
+        [
             Value::UInt(row.id),
             Value::from(row.select_type),
             text(row.table.as_deref()),
@@ -135,21 +111,8 @@ fn traditional(plan: &QueryPlan) -> Outcome {
             row.rows.map_or(Value::Null, Value::UInt),
             row.filtered.map_or(Value::Null, Value::Float),
             text(row.extra.as_deref()),
-        ];
-        for (builder, value) in builders.iter_mut().zip(&values) {
-            builder.push(value);
-        }
-    }
-    let columns = COLUMNS
-        .iter()
-        .zip(types)
-        .map(|((name, _), ty)| ResultColumn::new(name, ty))
-        .collect();
-    let arrays = builders.iter_mut().map(ColumnBuilder::finish).collect();
-    StatementResult {
-        columns,
-        batches: vec![mayfly_types::Batch::new(arrays, rows.len())],
-        ..StatementResult::default()
-    }
-    .into()
+        ]
+    };
+    let rows: Vec<[Value; 12]> = explain::traditional(plan).iter().map(row).collect();
+    StatementResult::of_rows(&columns, &rows).into()
 }

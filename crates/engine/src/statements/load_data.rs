@@ -22,6 +22,7 @@ use arrow_array::ArrayRef;
 use mayfly_exec::StatementContext;
 use mayfly_syntax::ast::{Ident, LoadData, LoadDuplicate, LoadTarget};
 use mayfly_types::charset::Charset;
+use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
 
@@ -550,7 +551,7 @@ impl Loader<'_> {
     fn type_default(&self, column: &ColumnDefinition) -> Value {
         match column.ty.kind {
             TypeKind::Timestamp => convert::now(self.session, &column.ty),
-            _ => convert::implicit_default(&column.ty),
+            _ => implicit_default(&column.ty),
         }
     }
 

@@ -146,6 +146,9 @@ impl Session {
         prepared: &Prepared,
         values: &[(Value, SqlType)],
     ) -> Result<ResultStream<'_>> {
-        self.run_statement(&prepared.text, |session| run(session, prepared, values))
+        let keeps_diagnostics = statements::keeps_diagnostics(&prepared.statement);
+        self.run_statement(&prepared.text, keeps_diagnostics, |session| {
+            run(session, prepared, values)
+        })
     }
 }

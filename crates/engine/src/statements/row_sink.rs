@@ -14,6 +14,7 @@ use std::sync::{Arc, MutexGuard};
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_select::filter::filter;
 use mayfly_storage::TableWriter;
+use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Diagnostics, Error, Result, SqlMode, SqlType, TypeKind, Value};
 
@@ -220,7 +221,7 @@ impl<'t> RowSink<'t> {
             return Err(error);
         }
         warn(self.session, error);
-        Ok(convert::implicit_default(&column.ty))
+        Ok(implicit_default(&column.ty))
     }
 
     /// A new row, value by value.
@@ -267,7 +268,7 @@ impl<'t> RowSink<'t> {
             (Some(value), _) => builder::constant(value, &column.ty, 1),
             (None, ColumnDefault::Value(value)) => builder::constant(value, &column.ty, 1),
             (None, _) if column.nullable => builder::constant(&Value::Null, &column.ty, 1),
-            (None, _) => builder::constant(&convert::implicit_default(&column.ty), &column.ty, 1),
+            (None, _) => builder::constant(&implicit_default(&column.ty), &column.ty, 1),
         });
         Batch::new(columns.collect(), 1)
     }
@@ -334,14 +335,14 @@ impl<'t> RowSink<'t> {
         }
         // Its first member is the default of an ENUM that may not be NULL.
         if column.ty.kind == TypeKind::Enum {
-            return Ok(convert::implicit_default(&column.ty));
+            return Ok(implicit_default(&column.ty));
         }
         let error = codes::ER_NO_DEFAULT_FOR_FIELD.with(&[&column.name]);
         if self.storing.is_strict() && !self.ignore {
             return Err(error);
         }
         warn(self.session, error);
-        Ok(convert::implicit_default(&column.ty))
+        Ok(implicit_default(&column.ty))
     }
 
     /// Adds what the statement left out, checks the rows, and appends them.

@@ -10,7 +10,6 @@ use mayfly_types::{CollationId, Condition, Level, Result, SqlType, TypeKind, Val
 
 use super::select;
 use super::simple::text_rows;
-use crate::builder::ColumnBuilder;
 use crate::catalog::show_create;
 use crate::information_schema;
 use crate::result::{Outcome, ResultColumn, StatementResult};
@@ -336,37 +335,27 @@ fn conditions(session: &Session, show: &Show, errors_only: bool) -> Outcome {
     let shown = |condition: &&Condition| !errors_only || condition.level == Level::Error;
     let all = session.warnings();
     let (offset, count) = limit_of(show);
-    let rows: Vec<&Condition> = all.iter().filter(shown).skip(offset).take(count).collect();
-    let level = SqlType::varchar(7, CollationId::UTF8MB4_0900_AI_CI);
-    let code = SqlType {
-        unsigned: true,
-        ..SqlType::integer(TypeKind::Int)
-    };
-    let message = SqlType::varchar(512, CollationId::UTF8MB4_0900_AI_CI);
-    let types = [level, code, message];
-    let mut builders: Vec<ColumnBuilder> = types.iter().map(ColumnBuilder::new).collect();
-    for condition in &rows {
+    let row = |condition: &Condition| {
         let level = match condition.level {
             Level::Note => "Note",
             Level::Warning => "Warning",
             Level::Error => "Error",
         };
-        builders[0].push(&Value::from(level));
-        builders[1].push(&Value::UInt(condition.error.errno().into()));
-        builders[2].push(&Value::from(condition.error.message()));
-    }
-    let arrays = builders.iter_mut().map(ColumnBuilder::finish).collect();
-    let names = ["Level", "Code", "Message"];
-    let columns = names
-        .iter()
-        .zip(&types)
-        .map(|(name, ty)| ResultColumn::new(name, ty.clone()));
-    StatementResult {
-        columns: columns.collect(),
-        batches: vec![mayfly_types::Batch::new(arrays, rows.len())],
-        ..StatementResult::default()
-    }
-    .into()
+        [
+            Value::from(level),
+            Value::UInt(condition.error.errno().into()),
+            Value::from(condition.error.message()),
+        ]
+    };
+    let shown = all.iter().filter(shown).skip(offset).take(count);
+    let rows: Vec<[Value; 3]> = shown.map(row).collect();
+    let text = |length| SqlType::varchar(length, CollationId::UTF8MB4_0900_AI_CI);
+    let code = SqlType {
+        unsigned: true,
+        ..SqlType::integer(TypeKind::Int)
+    };
+    let columns = [("Level", text(7)), ("Code", code), ("Message", text(512))];
+    StatementResult::of_rows(&columns, &rows).into()
 }
 
 /// Offset and count of a SHOW's LIMIT.
@@ -391,14 +380,7 @@ fn limit_of(show: &Show) -> (usize, usize) {
 
 fn count(session: &Session, name: &str, variable: &str) -> Outcome {
     let value = session.computed_variable(variable).unwrap_or_default();
-    let ty = SqlType::bigint_unsigned();
-    let array = crate::builder::constant(&value, &ty, 1);
-    StatementResult {
-        columns: vec![ResultColumn::new(name, ty)],
-        batches: vec![mayfly_types::Batch::new(vec![array], 1)],
-        ..StatementResult::default()
-    }
-    .into()
+    StatementResult::of_rows(&[(name, SqlType::bigint_unsigned())], &[[value]]).into()
 }
 
 fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {

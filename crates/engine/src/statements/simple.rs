@@ -3,9 +3,8 @@
 use mayfly_syntax::ast::{Expr, Flush, FlushTarget, TableMaintenance, TableVerb};
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
-use crate::builder::ColumnBuilder;
 use crate::expressions;
-use crate::result::{Outcome, ResultColumn, StatementResult};
+use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
 
@@ -63,20 +62,8 @@ pub(super) fn text_rows<const N: usize>(
     rows: &[[String; N]],
 ) -> StatementResult {
     let ty = SqlType::text(TypeKind::MediumText, CollationId::UTF8MB4_0900_AI_CI);
-    let columns = names
-        .iter()
-        .map(|name| ResultColumn::new(name, ty.clone()))
-        .collect();
-    let arrays = (0..N).map(|column| {
-        let mut builder = ColumnBuilder::new(&ty);
-        for row in rows {
-            builder.push(&Value::Bytes(row[column].clone().into_bytes()));
-        }
-        builder.finish()
-    });
-    StatementResult {
-        columns,
-        batches: vec![mayfly_types::Batch::new(arrays.collect(), rows.len())],
-        ..StatementResult::default()
-    }
+    let columns = names.map(|name| (name, ty.clone()));
+    let values = |row: &[String; N]| row.each_ref().map(|text| Value::from(text.as_str()));
+    let rows: Vec<[Value; N]> = rows.iter().map(values).collect();
+    StatementResult::of_rows(&columns, &rows)
 }

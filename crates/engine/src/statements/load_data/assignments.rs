@@ -9,12 +9,13 @@ use mayfly_syntax::ast::{
     BinaryOperator, Expr, Ident, SetAssignment, visit_expressions, visit_expressions_mut,
 };
 use mayfly_syntax::encodings::{Variable, is_default, variable};
+use mayfly_types::convert::implicit_default;
 use mayfly_types::{Batch, Diagnostics, Result, SqlType, Value};
 
 use super::super::insert::{listed_columns, refuse_generated};
 use crate::builder;
 use crate::catalog::definition::{ColumnDefault, TableDefinition};
-use crate::convert::{self, Storing};
+use crate::convert::Storing;
 use crate::expressions::{self, Bound, columns_of};
 use crate::session::Session;
 
@@ -182,7 +183,7 @@ fn default_value(column: &crate::catalog::definition::ColumnDefinition) -> Value
     match &column.default {
         ColumnDefault::Value(value) => value.clone(),
         _ if column.nullable => Value::Null,
-        _ => convert::implicit_default(&column.ty),
+        _ => implicit_default(&column.ty),
     }
 }
 
