@@ -4,18 +4,36 @@
 /// Byte strings of groups `0 .. n`, each of which may be absent.
 #[derive(Debug, Default)]
 pub(crate) struct BytesStore {
-    /// Offset and length; an absent string has length `ABSENT`.
-    places: Vec<(usize, u32)>,
+    places: Vec<Place>,
     buffer: Vec<u8>,
     garbage: usize,
 }
 
-const ABSENT: u32 = u32::MAX;
+/// Where a string is, and how it begins: most comparisons need no more of it.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    offset: usize,
+    length: u32,
+    /// The first four bytes in memory order, 0 for missing ones.
+    start: u32,
+}
+
+const ABSENT: Place = Place {
+    offset: 0,
+    length: u32::MAX,
+    start: 0,
+};
+
+impl Place {
+    fn is_absent(self) -> bool {
+        self.length == ABSENT.length
+    }
+}
 
 impl BytesStore {
     pub(crate) fn resize(&mut self, group_count: usize) {
         self.places
-            .resize(group_count.max(self.places.len()), (0, ABSENT));
+            .resize(group_count.max(self.places.len()), ABSENT);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -23,25 +41,44 @@ impl BytesStore {
     }
 
     pub(crate) fn get(&self, group: usize) -> Option<&[u8]> {
-        let (offset, length) = *self.places.get(group)?;
-        (length != ABSENT).then(|| &self.buffer[offset..offset + length as usize])
+        let place = *self.places.get(group)?;
+        let end = place.offset + place.length as usize;
+        (!place.is_absent()).then(|| &self.buffer[place.offset..end])
+    }
+
+    /// The first four bytes of a group's string in memory order, 0 for missing ones.
+    pub(crate) fn start(&self, group: usize) -> Option<u32> {
+        let place = *self.places.get(group)?;
+        (!place.is_absent()).then_some(place.start)
     }
 
     pub(crate) fn set(&mut self, group: usize, value: &[u8]) {
         // A value of 4 GiB or more cannot arise: strings are limited by max_allowed_packet.
-        let length = u32::try_from(value.len()).unwrap_or(ABSENT - 1);
+        let length = u32::try_from(value.len()).unwrap_or(ABSENT.length - 1);
         let value = &value[..length as usize];
-        let (offset, old) = self.places[group];
-        if old != ABSENT && length <= old {
-            self.buffer[offset..offset + value.len()].copy_from_slice(value);
-            self.garbage += (old - length) as usize;
-            self.places[group].1 = length;
+        let mut start = [0; 4];
+        let known = value.len().min(4);
+        start[..known].copy_from_slice(&value[..known]);
+        let start = u32::from_le_bytes(start);
+        let old = self.places[group];
+        if !old.is_absent() && length <= old.length {
+            self.buffer[old.offset..old.offset + value.len()].copy_from_slice(value);
+            self.garbage += (old.length - length) as usize;
+            self.places[group] = Place {
+                length,
+                start,
+                ..old
+            };
             return;
         }
-        if old != ABSENT {
-            self.garbage += old as usize;
+        if !old.is_absent() {
+            self.garbage += old.length as usize;
         }
-        self.places[group] = (self.buffer.len(), length);
+        self.places[group] = Place {
+            offset: self.buffer.len(),
+            length,
+            start,
+        };
         self.buffer.extend_from_slice(value);
         if self.garbage > self.buffer.len() / 2 && self.garbage > 4096 {
             self.compact();
@@ -50,19 +87,18 @@ impl BytesStore {
 
     fn compact(&mut self) {
         let mut buffer = Vec::with_capacity(self.buffer.len() - self.garbage);
-        for (offset, length) in &mut self.places {
-            if *length != ABSENT {
-                let start = buffer.len();
-                buffer.extend_from_slice(&self.buffer[*offset..*offset + *length as usize]);
-                *offset = start;
-            }
+        for place in self.places.iter_mut().filter(|place| !place.is_absent()) {
+            let start = buffer.len();
+            let end = place.offset + place.length as usize;
+            buffer.extend_from_slice(&self.buffer[place.offset..end]);
+            place.offset = start;
         }
         self.buffer = buffer;
         self.garbage = 0;
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.buffer.capacity() + self.places.capacity() * size_of::<(usize, u32)>()
+        self.buffer.capacity() + self.places.capacity() * size_of::<Place>()
     }
 }
 

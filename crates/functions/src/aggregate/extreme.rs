@@ -15,7 +15,7 @@ use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind};
 use super::bytes_store::BytesStore;
 use super::state;
 use crate::comparison::compare_texts;
-use crate::input::Numbers;
+use crate::input::{Numbers, Texts};
 use crate::{
     Accumulator, AggregateFunction, AggregateSignature, Argument, EvaluationContext,
     SignatureContext, input, output,
@@ -311,27 +311,23 @@ impl Strings {
         })
     }
 
-    fn take(&mut self, groups: &[u32], array: &ArrayRef, seen: Option<&ArrayRef>) -> Result<()> {
+    fn take_first(
+        &mut self,
+        groups: &[u32],
+        array: &ArrayRef,
+        seen: Option<&ArrayRef>,
+    ) -> Result<()> {
         let column = state::column(array);
         let values = input::texts(&column)?;
         let seen_column = seen.map(state::column);
         let seen = seen_column.as_ref().map(input::ints).transpose()?;
         for (row, group) in groups.iter().enumerate() {
             let group = *group as usize;
-            if self.keeps == Keeps::First {
-                if self.seen[group] || seen.is_some_and(|seen| seen.get(row) == Some(0)) {
-                    continue;
-                }
-                self.seen[group] = true;
-            }
-            let Some(value) = values.get(row) else {
+            if self.seen[group] || seen.is_some_and(|seen| seen.get(row) == Some(0)) {
                 continue;
-            };
-            let replaces = match self.store.get(group) {
-                None => true,
-                Some(current) => self.keeps.replaces(self.compare(value, current)),
-            };
-            if replaces {
+            }
+            self.seen[group] = true;
+            if let Some(value) = values.get(row) {
                 self.store.set(group, value);
             }
         }
@@ -358,16 +354,44 @@ impl Accumulator for Strings {
         arguments: &[ArrayRef],
         _context: &EvaluationContext,
     ) -> Result<()> {
-        self.take(groups, &arguments[0], None)
+        if self.keeps == Keeps::First {
+            return self.take_first(groups, &arguments[0], None);
+        }
+        let column = state::column(&arguments[0]);
+        let Texts::Array(array) = input::texts(&column)? else {
+            return Ok(());
+        };
+        let views = array.views();
+        let collation = (!self.is_json).then(|| self.collation.collation());
+        state::for_each_valid(groups, state::nulls(&arguments[0]), |group, row| {
+            let group = group as usize;
+            let start = (views[row] >> 32) as u32;
+            let current = self.store.start(group);
+            let decided = match (collation, current) {
+                (Some(collation), Some(current)) => collation.compare_starts(start, current),
+                _ => None,
+            };
+            let order = decided.or_else(|| {
+                let current = self.store.get(group)?;
+                Some(self.compare(array.value(row), current))
+            });
+            if order.is_none_or(|order| self.keeps.replaces(order)) {
+                self.store.set(group, array.value(row));
+            }
+        });
+        Ok(())
     }
 
     fn merge(
         &mut self,
         groups: &[u32],
         state: &[ArrayRef],
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<()> {
-        self.take(groups, &state[0], state.get(1))
+        match state.get(1) {
+            Some(seen) => self.take_first(groups, &state[0], Some(seen)),
+            None => self.update(groups, state, context),
+        }
     }
 
     fn take_state(&mut self) -> Result<Vec<ArrayRef>> {

@@ -4,6 +4,8 @@
 //! characters, which the Unicode collations ignore: of it, two characters are equal in a
 //! case-insensitive collation exactly when they differ only in letter case.
 
+use std::cmp::Ordering;
+
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
@@ -149,6 +151,88 @@ pub(super) fn equals(
         a_rest.len() == b_rest.len()
             && change(tail_word(a_rest, b' ')) == change(tail_word(b_rest, b' ')),
     )
+}
+
+/// How two values begin.
+pub(super) enum Start {
+    /// The order of the values: a difference among plain characters decides it.
+    Order(Ordering),
+    /// The first so many bytes of both are equal; what follows decides.
+    Common(usize),
+}
+
+/// Compares the plain text that two values start with: characters that `change` makes equal have
+/// the same `weight`. When more than the weight counts (`is_exact`), only equal bytes are passed
+/// over.
+pub(super) fn compare_start(
+    a: &[u8],
+    b: &[u8],
+    is_exact: bool,
+    pads: bool,
+    change: impl Fn(u64) -> u64,
+    weight: impl Fn(u8) -> u16,
+) -> Start {
+    let order = |a: u64, b: u64, difference: u64| {
+        let place = difference.trailing_zeros() / 8 * 8;
+        weight((a >> place) as u8).cmp(&weight((b >> place) as u8))
+    };
+    // A contraction begins with a character and goes on with one that is no ASCII: the last
+    // character before such a one is left to the comparison that knows them.
+    let is_cut = |rest: &[u8]| rest.get(8).is_some_and(|byte| *byte >= 0x80);
+    let (mut a_rest, mut b_rest) = (a, b);
+    let common = |rest: &[u8]| Start::Common((a.len() - rest.len()).saturating_sub(1));
+    while let (Some(a_word), Some(b_word)) = (a_rest.first_chunk(), b_rest.first_chunk()) {
+        let (a_word, b_word) = (u64::from_le_bytes(*a_word), u64::from_le_bytes(*b_word));
+        if !is_plain(a_word) || !is_plain(b_word) {
+            return common(a_rest);
+        }
+        let difference = change(a_word) ^ change(b_word);
+        if difference != 0 {
+            let is_last = difference.trailing_zeros() >= 56;
+            if is_last && (is_cut(a_rest) || is_cut(b_rest)) {
+                return common(a_rest);
+            }
+            return Start::Order(order(a_word, b_word, difference));
+        }
+        if is_exact && a_word != b_word {
+            return common(a_rest);
+        }
+        (a_rest, b_rest) = (&a_rest[8..], &b_rest[8..]);
+    }
+    let a_word = tail_word(&a_rest[..a_rest.len().min(8)], b' ');
+    let b_word = tail_word(&b_rest[..b_rest.len().min(8)], b' ');
+    if !is_plain(a_word) || !is_plain(b_word) {
+        return common(a_rest);
+    }
+    // One of them has less than eight bytes.
+    let shorter = a_rest.len().min(b_rest.len());
+    let both = (1 << (shorter * 8)) - 1;
+    let difference = (change(a_word) ^ change(b_word)) & both;
+    if difference != 0 {
+        return Start::Order(order(a_word, b_word, difference));
+    }
+    let is_decided = !(is_exact && (a_word ^ b_word) & both != 0);
+    if is_decided && (!pads || a_rest.len() == b_rest.len()) {
+        return Start::Order(a_rest.len().cmp(&b_rest.len()));
+    }
+    common(a_rest)
+}
+
+/// The order of two values of which only the first four bytes are known, 0 for missing ones, if a
+/// difference among plain characters decides it. See [`compare_start`].
+pub(super) fn compare_four(
+    a: u32,
+    b: u32,
+    change: impl Fn(u64) -> u64,
+    weight: impl Fn(u8) -> u16,
+) -> Option<Ordering> {
+    const REST: u64 = (ONES * b' ' as u64) << 32;
+    let (a, b) = (REST | u64::from(a), REST | u64::from(b));
+    let difference = change(a) ^ change(b);
+    let place = difference.trailing_zeros() / 8 * 8;
+    // What follows the fourth character is not known: it may be part of a contraction.
+    let is_decided = place < 24 && is_plain(a) && is_plain(b);
+    is_decided.then(|| weight((a >> place) as u8).cmp(&weight((b >> place) as u8)))
 }
 
 #[cfg(test)]

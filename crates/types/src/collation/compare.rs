@@ -14,6 +14,7 @@
 use std::cmp::Ordering;
 
 use super::uca::{ASCII, Element, Elements};
+use super::ascii::Start;
 use super::weights::Simple;
 use super::{Collation, CollationId, Order, ascii};
 use crate::charset::utf8;
@@ -66,26 +67,54 @@ impl Collation {
             Order::Json => json::compare(a, b),
             Order::Bytes => compare_padded(a.iter().copied(), b.iter().copied(), b' '),
             Order::Simple(simple) => {
-                let (a, b) = skip_common(a, b);
-                let weights = |text| utf8::Points::new(text).map(move |p| simple.weight(p));
-                compare_padded(weights(a), weights(b), SPACE)
+                let (change, weight) = (simple.change(), simple.ascii_weight());
+                let start = ascii::compare_start(a, b, false, self.pad_space, change, weight);
+                after_start(start, a, b, |a, b| {
+                    let weights = |text| utf8::Points::new(text).map(move |p| simple.weight(p));
+                    compare_padded(weights(a), weights(b), SPACE)
+                })
             }
             Order::Uca { levels, bmp_only } => {
-                let (a_rest, b_rest) = skip_common(a, b);
-                let at_first = |level| {
-                    let weights = |text| level_weights(text, level, bmp_only);
-                    if self.pad_space {
-                        let space = ASCII.elements[usize::from(b' ')].weight(level);
-                        compare_padded(weights(a_rest), weights(b_rest), space)
-                    } else {
-                        weights(a_rest).cmp(weights(b_rest))
-                    }
-                };
-                (1..=levels).fold(Ordering::Equal, |order, level| {
-                    order.then_with(|| at_first(level))
+                let (change, weight) = (ascii::to_lower, ASCII.primary());
+                let is_exact = levels > 1;
+                let start = ascii::compare_start(a, b, is_exact, self.pad_space, change, weight);
+                after_start(start, a, b, |a, b| {
+                    self.compare_levels(a, b, levels, bmp_only)
                 })
             }
         }
+    }
+
+    /// The order of two values of which only the first four bytes are known, if these decide it.
+    /// They stand in memory order, 0 for missing ones: as a `BinaryView` holds them.
+    #[inline]
+    pub fn compare_starts(&self, a: u32, b: u32) -> Option<Ordering> {
+        match self.order {
+            Order::Json => None,
+            Order::Bytes if !self.pad_space => {
+                (a != b).then(|| a.swap_bytes().cmp(&b.swap_bytes()))
+            }
+            Order::Bytes => ascii::compare_four(a, b, |word| word, u16::from),
+            Order::Simple(simple) => {
+                ascii::compare_four(a, b, simple.change(), simple.ascii_weight())
+            }
+            Order::Uca { .. } => ascii::compare_four(a, b, ascii::to_lower, ASCII.primary()),
+        }
+    }
+
+    fn compare_levels(&self, a: &[u8], b: &[u8], levels: u8, bmp_only: bool) -> Ordering {
+        let at_level = |level| {
+            let weights = |text| level_weights(text, level, bmp_only);
+            if self.pad_space {
+                let space = ASCII.elements[usize::from(b' ')].weight(level);
+                compare_padded(weights(a), weights(b), space)
+            } else {
+                weights(a).cmp(weights(b))
+            }
+        };
+        (1..=levels).fold(Ordering::Equal, |order, level| {
+            order.then_with(|| at_level(level))
+        })
     }
 
     /// See [`CollationId::equals`].
@@ -207,21 +236,17 @@ impl Collation {
     }
 }
 
-/// Drops what both values start with, up to where a difference may begin: whole ASCII words
-/// before the last equal character, which may start a contraction.
-fn skip_common<'a>(a: &'a [u8], b: &'a [u8]) -> (&'a [u8], &'a [u8]) {
-    let words = a
-        .chunks_exact(8)
-        .zip(b.chunks_exact(8))
-        .take_while(|(a, b)| {
-            let word = ascii::word(a);
-            word == ascii::word(b) && ascii::is_plain(word)
-        })
-        .count();
-    // The contractions that start with an ASCII character continue with one that is none, so one
-    // character back is enough.
-    let skipped = (words * 8).saturating_sub(1);
-    (&a[skipped..], &b[skipped..])
+/// The order of two values of which the start is compared already.
+fn after_start(
+    start: Start,
+    a: &[u8],
+    b: &[u8],
+    compare: impl FnOnce(&[u8], &[u8]) -> Ordering,
+) -> Ordering {
+    match start {
+        Start::Order(order) => order,
+        Start::Common(common) => compare(&a[common..], &b[common..]),
+    }
 }
 
 /// The weights of one level that are not ignored.

@@ -172,6 +172,14 @@ proptest! {
                 };
                 prop_assert_eq!(key(a).cmp(&key(b)), order, "{}", collation.name());
                 prop_assert_eq!(collation.compare(b, a), order.reverse());
+                let start = |value: &[u8]| {
+                    let mut start = [0; 4];
+                    let known = value.len().min(4);
+                    start[..known].copy_from_slice(&value[..known]);
+                    u32::from_le_bytes(start)
+                };
+                let decided = collation.collation().compare_starts(start(a), start(b));
+                prop_assert_eq!(decided.unwrap_or(order), order, "{}", collation.name());
                 let equal = order == Ordering::Equal;
                 prop_assert_eq!(collation.equals(a, b), equal, "{}", collation.name());
                 prop_assert_eq!(equality_key(a) == equality_key(b), equal, "{}", collation.name());

@@ -281,6 +281,11 @@ pub(super) struct AsciiWeights {
 }
 
 impl AsciiWeights {
+    /// The primary weights of ASCII characters.
+    pub(super) fn primary(&self) -> impl Fn(u8) -> u16 {
+        |byte| self.elements[usize::from(byte & 0x7F)].weight(1)
+    }
+
     /// The ASCII character, in lower case, of a primary weight.
     pub(super) fn of_primary(&self, weight: u16) -> Option<u8> {
         match self.by_primary.get(usize::from(weight)) {

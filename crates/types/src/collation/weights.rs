@@ -1,6 +1,6 @@
 //! Collations of one weight a character.
 
-use super::general_ci;
+use super::{ascii, general_ci};
 use crate::charset::latin1_of_point;
 
 /// Which weights.
@@ -44,5 +44,18 @@ impl Simple {
     /// Whether letters of different case are equal.
     pub(super) fn folds_case(self) -> bool {
         self != Self::Latin1Bin
+    }
+
+    /// What makes ASCII characters of one weight the same.
+    pub(super) fn change(self) -> fn(u64) -> u64 {
+        match self.folds_case() {
+            true => ascii::to_lower,
+            false => |word| word,
+        }
+    }
+
+    /// The weights of ASCII characters.
+    pub(super) fn ascii_weight(self) -> impl Fn(u8) -> u16 {
+        move |byte| self.weight(u32::from(byte))
     }
 }
