@@ -18,13 +18,14 @@ use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::super::keys::storage_purpose;
 use super::call::Accumulators;
+use super::sample::Sample;
 use super::{Aggregate, Content, State, split};
 use crate::context::RunContext;
-use crate::driver::{Sink, drain};
+use crate::driver::{Sink, drain, thread_count};
 use crate::state::lock;
 
-/// Rows after which a worker decides whether values repeat.
-const SAMPLE_ROWS: usize = 32 * 1024;
+/// Rows a group from which on it pays to group them before they are partitioned.
+const ROWS_A_GROUP_MIN: u64 = 4;
 /// Groups beyond which a worker's index is slower than partitioning.
 const GROUPS_MAX: usize = 256 * 1024;
 /// Groups up to which workers' results are merged on one thread.
@@ -94,6 +95,8 @@ struct GroupSink<'a> {
     mode: Mode,
     rows: Option<TempTableWriter>,
     states: Option<TempTableWriter>,
+    /// Rows that this worker is likely to see.
+    rows_expected: u64,
 }
 
 enum Mode {
@@ -108,8 +111,7 @@ struct Grouping {
     reservation: Reservation,
     ids: Vec<u32>,
     /// The rows seen so far, until it is decided; then `None`.
-    sample: Option<Vec<Batch>>,
-    sample_rows: usize,
+    sample: Option<Sample>,
 }
 
 impl<'a> GroupSink<'a> {
@@ -128,8 +130,7 @@ impl<'a> GroupSink<'a> {
                 accumulators: Accumulators::new(&node.calls, &node.signature)?,
                 reservation: temp.memory().reservation(),
                 ids: Vec::new(),
-                sample: Some(Vec::new()),
-                sample_rows: 0,
+                sample: Some(Sample::default()),
             }))
         };
         Ok(Self {
@@ -138,6 +139,7 @@ impl<'a> GroupSink<'a> {
             mode,
             rows: None,
             states: None,
+            rows_expected: node.input.rows_hint() / thread_count(node.input.as_ref(), run) as u64,
         })
     }
 
@@ -161,7 +163,7 @@ impl<'a> GroupSink<'a> {
     fn partition(&mut self) -> Result<()> {
         let mode = std::mem::replace(&mut self.mode, Mode::Partition);
         if let Mode::Group(grouping) = mode {
-            for rows in grouping.sample.into_iter().flatten() {
+            for rows in grouping.sample.into_iter().flat_map(Sample::into_batches) {
                 self.append_rows(&rows)?;
             }
         }
@@ -204,8 +206,7 @@ impl Sink for GroupSink<'_> {
                     continue;
                 }
                 if first == 0 {
-                    sample.push(rows.clone());
-                    grouping.sample_rows += rows.row_count();
+                    sample.keep(rows.clone());
                 }
             }
             let rest = if first == 0 {
@@ -219,6 +220,9 @@ impl Sink for GroupSink<'_> {
                 .find_or_insert(keys, rest.row_count(), &mut grouping.ids)?;
             if taken > 0 {
                 let groups = grouping.index.group_count();
+                if let Some(sample) = &mut grouping.sample {
+                    sample.count(&grouping.ids, groups);
+                }
                 grouping.accumulators.resize(groups);
                 let part = if taken == rest.row_count() {
                     rest
@@ -236,15 +240,14 @@ impl Sink for GroupSink<'_> {
                     .try_resize(grouping.accumulators.memory_bytes())
                     .is_err();
             let groups = grouping.index.group_count();
-            if grouping.sample.is_some() {
-                if full
-                    || (grouping.sample_rows >= SAMPLE_ROWS && groups * 2 > grouping.sample_rows)
-                {
+            if let Some(sample) = &grouping.sample {
+                let is_complete = sample.is_complete();
+                if full || is_complete && !pays_to_group(sample, self.rows_expected) {
                     self.shared.repeats_not.store(true, Ordering::Relaxed);
                     // The sample holds the whole of this batch.
                     return self.partition();
                 }
-                if grouping.sample_rows >= SAMPLE_ROWS {
+                if is_complete {
                     grouping.sample = None;
                 }
             } else if full || groups > GROUPS_MAX {
@@ -253,6 +256,13 @@ impl Sink for GroupSink<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether enough rows of a worker will share few enough groups.
+fn pays_to_group(sample: &Sample, rows_expected: u64) -> bool {
+    let groups = sample.expected_groups();
+    let rows = rows_expected.max(sample.rows());
+    groups <= GROUPS_MAX as u64 && groups * ROWS_A_GROUP_MIN <= rows
 }
 
 fn finish(

@@ -23,6 +23,7 @@ mod grouped;
 mod ordered;
 mod partitions;
 mod rollup;
+mod sample;
 mod scalar;
 
 use std::collections::VecDeque;

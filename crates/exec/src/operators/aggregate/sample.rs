@@ -1,0 +1,91 @@
+//! The first rows of a grouping, and how many groups they let expect.
+//!
+//! Values that stand in the sample only once or twice tell how many there are that it has not met:
+//! with `once` and `twice` of them, at least once² / (2 · twice) more (Chao, Nonparametric
+//! Estimation of the Number of Classes in a Population, 1984).
+
+use mayfly_types::Batch;
+
+/// Rows after which a worker decides whether values repeat.
+const ROWS: usize = 32 * 1024;
+
+/// Rows that were grouped but may have to go elsewhere.
+#[derive(Default)]
+pub(super) struct Sample {
+    batches: Vec<Batch>,
+    rows: usize,
+    /// How often each group was met, up to 3.
+    met: Vec<u8>,
+}
+
+impl Sample {
+    /// Keeps a batch.
+    pub(super) fn keep(&mut self, batch: Batch) {
+        self.rows += batch.row_count();
+        self.batches.push(batch);
+    }
+
+    /// Counts rows of the batch that was kept last.
+    pub(super) fn count(&mut self, ids: &[u32], groups: usize) {
+        self.met.resize(groups, 0);
+        for id in ids {
+            let met = &mut self.met[*id as usize];
+            *met = 3.min(*met + 1);
+        }
+    }
+
+    /// Whether it is large enough to tell.
+    pub(super) fn is_complete(&self) -> bool {
+        self.rows >= ROWS
+    }
+
+    /// How many rows were kept.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows as u64
+    }
+
+    /// How many groups are likely among all rows.
+    pub(super) fn expected_groups(&self) -> u64 {
+        let met = |times| self.met.iter().filter(|met| **met == times).count() as u64;
+        let (once, twice) = (met(1), met(2));
+        // The form that stays finite without any value that was met twice.
+        let unseen = once * once.saturating_sub(1) / (2 * (twice + 1));
+        self.met.len() as u64 + unseen
+    }
+
+    /// The rows that were kept.
+    pub(super) fn into_batches(self) -> Vec<Batch> {
+        self.batches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sample;
+
+    /// A sample of rows of which the value is taken from `values` ones, evenly.
+    fn sample(rows: u32, values: u32) -> Sample {
+        let mut numbers = std::collections::HashMap::new();
+        let mut sample = Sample::default();
+        for row in 0..rows {
+            let value = (u64::from(row) * 0x9E37_79B9_7F4A_7C15 >> 17) * u64::from(values) >> 47;
+            let next = numbers.len() as u32;
+            let id = *numbers.entry(value).or_insert(next);
+            sample.count(&[id], numbers.len());
+        }
+        sample
+    }
+
+    #[test]
+    fn expectations() {
+        assert_eq!(Sample::default().expected_groups(), 0);
+        assert_eq!(sample(1000, 1).expected_groups(), 1);
+        let few = sample(32 << 10, 500).expected_groups();
+        assert!((450..=550).contains(&few), "{few}");
+        // Every row is a group of its own: there is no end in sight.
+        let mut unique = Sample::default();
+        let ids: Vec<u32> = (0..32 << 10).collect();
+        unique.count(&ids, ids.len());
+        assert!(unique.expected_groups() > 100_000_000);
+    }
+}
