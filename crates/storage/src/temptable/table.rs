@@ -172,7 +172,8 @@ impl TempTable {
         let order = self.0.writers.fetch_add(1, Ordering::Relaxed);
         let kind = match &self.0.spec.access {
             Access::Ordered { keys, limit } => {
-                Kind::Ordered(Box::new(SortWriter::new(&self.0.store, keys, *limit)))
+                let writer = self.sorts().writer(&self.0.store, keys, *limit);
+                Kind::Ordered(Box::new(writer))
             }
             Access::Plain | Access::Hash(_) => {
                 let store = &self.0.store;

@@ -13,8 +13,8 @@
 
 use std::cmp::Ordering;
 
-use super::uca::{ASCII, Element, Elements};
 use super::ascii::Start;
+use super::uca::{ASCII, Element, Elements};
 use super::weights::Simple;
 use super::{Collation, CollationId, Order, ascii};
 use crate::charset::utf8;
@@ -175,6 +175,29 @@ impl Collation {
                     }
                 }
             }
+        }
+    }
+
+    /// The first 16 bytes of the sort key, the first the most significant, of a value that begins
+    /// with plain ASCII characters of two bytes each and goes on behind them.
+    #[inline]
+    pub fn sort_key_head(&self, value: &[u8]) -> Option<u128> {
+        const CHARACTERS: usize = 8;
+        let (head, rest) = value.split_first_chunk::<CHARACTERS>()?;
+        let is_plain = ascii::is_plain(u64::from_le_bytes(*head));
+        // What comes next may be part of a contraction; padding is written in a way of its own.
+        let is_cut = rest.first().is_none_or(|next| *next >= 0x80);
+        if !is_plain || is_cut || self.pad_space && head.contains(&b' ') {
+            return None;
+        }
+        let key = |weight: &dyn Fn(u8) -> u16| {
+            let append = |key: u128, byte: &u8| key << 16 | u128::from(weight(*byte));
+            head.iter().fold(0, append)
+        };
+        match self.order {
+            Order::Bytes | Order::Json => None,
+            Order::Simple(simple) => Some(key(&simple.ascii_weight())),
+            Order::Uca { .. } => Some(key(&ASCII.primary())),
         }
     }
 

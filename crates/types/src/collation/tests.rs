@@ -178,6 +178,9 @@ proptest! {
                     start[..known].copy_from_slice(&value[..known]);
                     u32::from_le_bytes(start)
                 };
+                if let Some(head) = collation.collation().sort_key_head(a) {
+                    prop_assert_eq!(&head.to_be_bytes()[..], &key(a)[..16]);
+                }
                 let decided = collation.collation().compare_starts(start(a), start(b));
                 prop_assert_eq!(decided.unwrap_or(order), order, "{}", collation.name());
                 let equal = order == Ordering::Equal;

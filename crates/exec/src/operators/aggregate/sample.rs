@@ -68,7 +68,8 @@ mod tests {
         let mut numbers = std::collections::HashMap::new();
         let mut sample = Sample::default();
         for row in 0..rows {
-            let value = (u64::from(row) * 0x9E37_79B9_7F4A_7C15 >> 17) * u64::from(values) >> 47;
+            let spread = u64::from(row).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+            let value = (spread * u64::from(values)) >> 32;
             let next = numbers.len() as u32;
             let id = *numbers.entry(value).or_insert(next);
             sample.count(&[id], numbers.len());

@@ -26,6 +26,11 @@ impl View {
         self.0 as u32
     }
 
+    /// The first four bytes in memory order, 0 for missing ones.
+    pub(crate) fn start(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
     pub(crate) fn is_inline(self) -> bool {
         self.length() <= Self::INLINE_MAX
     }

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use arrow_buffer::i256;
 use mayfly_types::{CollationId, PhysicalType};
 
+use super::cutoff::{Bound, FirstValue};
 use crate::temptable::keys::{append_collation_key, collation_compare, is_bytewise_order};
 use crate::temptable::rows::{Cell, Resolver, RowLayout, View};
 use crate::temptable::spec::{KeyMode, SortKey};
@@ -13,10 +14,16 @@ use crate::temptable::spec::{KeyMode, SortKey};
 pub(super) const PREFIX_BYTES: usize = 16;
 /// A collated string's key prefix is made of so many bytes of it, if they give enough key.
 const COLLATED_HEAD_BYTES: usize = 64;
-/// So many plain ASCII characters give a prefix by themselves in collations of two bytes a character.
-const PLAIN_HEAD_BYTES: usize = 10;
-/// What a sort key may end in that stands for no character.
-const PADDING_BYTES_MAX: usize = 3;
+
+/// The first sort key.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FirstKey {
+    /// Which column of the table.
+    pub(super) column: usize,
+    pub(super) descending: bool,
+    /// Of strings.
+    pub(super) collation: CollationId,
+}
 
 /// The first bytes of a row's normalised key; ordered as the rows are, but for ties.
 pub(super) type Prefix = (u64, u64);
@@ -35,6 +42,7 @@ enum Order {
 
 #[derive(Debug, Clone, Copy)]
 struct Key {
+    column: usize,
     cell: Cell,
     order: Order,
     descending: bool,
@@ -69,6 +77,7 @@ impl SortKeys {
                     },
                 };
                 Key {
+                    column: key.column,
                     cell,
                     order,
                     descending: key.descending,
@@ -87,6 +96,41 @@ impl SortKeys {
         }
     }
 
+    /// The first key, as what batches are filtered by.
+    pub(super) fn first(&self) -> Option<FirstKey> {
+        let key = self.keys.first()?;
+        Some(FirstKey {
+            column: key.column,
+            descending: key.descending,
+            collation: match key.order {
+                Order::Collated(collation) => collation,
+                _ => CollationId::BINARY,
+            },
+        })
+    }
+
+    /// A row as a bound of others.
+    ///
+    /// # Safety
+    /// `row` is a row of the layout.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub(super) unsafe fn bound(&self, prefix: Prefix, row: *const u8) -> Bound {
+        // SAFETY: as promised by the caller.
+        let first = |key: &Key| unsafe {
+            match key.order {
+                _ if key.cell.is_null(row) => FirstValue::Unknown,
+                Order::Int => FirstValue::Int(key.cell.word(row) as i64),
+                Order::UInt => FirstValue::UInt(key.cell.word(row)),
+                Order::Bytes | Order::Collated(_) => FirstValue::Start(key.cell.view(row).start()),
+                Order::Bool | Order::Float | Order::Decimal | Order::Wide => FirstValue::Unknown,
+            }
+        };
+        Bound {
+            prefix,
+            first: self.keys.first().map_or(FirstValue::Unknown, first),
+        }
+    }
+
     /// The prefix of a row's key.
     ///
     /// # Safety
@@ -98,29 +142,19 @@ impl SortKeys {
         values: Resolver<'_>,
         buffer: &mut Vec<u8>,
     ) -> Prefix {
-        let mut bytes = [0_u8; PREFIX_BYTES];
-        let mut at = 0;
+        let mut prefix = PrefixBytes { bits: 0, length: 0 };
         for key in &self.keys {
-            if at == PREFIX_BYTES {
-                break;
-            }
-            let start = at;
+            let start = prefix.length;
             // SAFETY: as promised by the caller.
-            let variable = unsafe { key.append(row, values, &mut bytes, &mut at, buffer) };
+            unsafe { key.append(row, values, &mut prefix, buffer) };
             if key.descending {
-                // What follows a string is padding, which belongs to it.
-                let end = if variable { PREFIX_BYTES } else { at };
-                for byte in &mut bytes[start..end] {
-                    *byte = !*byte;
-                }
+                prefix.invert(start);
             }
-            if variable {
+            if prefix.length == PREFIX_BYTES {
                 break;
             }
         }
-        let word =
-            |at: usize| u64::from_be_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        (word(0), word(8))
+        ((prefix.bits >> 64) as u64, prefix.bits as u64)
     }
 
     /// The order of two rows whose prefixes are equal.
@@ -153,10 +187,40 @@ impl SortKeys {
     }
 }
 
-fn put(bytes: &mut [u8; PREFIX_BYTES], at: &mut usize, value: &[u8]) {
-    let count = value.len().min(PREFIX_BYTES - *at);
-    bytes[*at..*at + count].copy_from_slice(&value[..count]);
-    *at += count;
+/// The first bytes of a key in the making: a number of 16 bytes, the first the most significant.
+struct PrefixBytes {
+    bits: u128,
+    length: usize,
+}
+
+impl PrefixBytes {
+    /// Appends the first `length` bytes of `value`; what comes after them is 0.
+    #[inline]
+    fn put(&mut self, value: u128, length: usize) {
+        if self.length < PREFIX_BYTES {
+            self.bits |= value >> (self.length * 8);
+            self.length = PREFIX_BYTES.min(self.length + length);
+        }
+    }
+
+    fn put_word(&mut self, word: u64) {
+        self.put(u128::from(word) << 64, 8);
+    }
+
+    /// Appends a string: what follows it is padding, which belongs to it.
+    fn put_last(&mut self, text: &[u8]) {
+        let mut bytes = [0; PREFIX_BYTES];
+        let count = text.len().min(PREFIX_BYTES);
+        bytes[..count].copy_from_slice(&text[..count]);
+        self.put(u128::from_be_bytes(bytes), PREFIX_BYTES);
+    }
+
+    /// Turns the order of what was appended since the length was `start`.
+    fn invert(&mut self, start: usize) {
+        let from_start = u128::MAX.checked_shr(start as u32 * 8).unwrap_or(0);
+        let to_end = u128::MAX.checked_shr(self.length as u32 * 8).unwrap_or(0);
+        self.bits ^= from_start ^ to_end;
+    }
 }
 
 /// Bits of a double that order as its values do.
@@ -167,64 +231,53 @@ fn float_bits(value: f64) -> u64 {
 
 #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 impl Key {
-    /// Puts NULL marker and value; true when the value is a string, which fills all that is left.
+    /// Puts NULL marker and value; a string fills all that is left.
+    #[inline]
     unsafe fn append(
         &self,
         row: *const u8,
         values: Resolver<'_>,
-        bytes: &mut [u8; PREFIX_BYTES],
-        at: &mut usize,
+        prefix: &mut PrefixBytes,
         buffer: &mut Vec<u8>,
-    ) -> bool {
+    ) {
         let cell = &self.cell;
         // SAFETY: `row` is a row of the layout of `cell`; wide reads are of wide cells.
         unsafe {
             if cell.is_null(row) {
                 // The value's bytes stay zero, so that every NULL has the same prefix.
-                let fixed = !matches!(self.order, Order::Bytes | Order::Collated(_));
-                *at = if fixed {
-                    PREFIX_BYTES.min(*at + 1 + self.key_bytes())
-                } else {
+                let is_text = matches!(self.order, Order::Bytes | Order::Collated(_));
+                let length = if is_text {
                     PREFIX_BYTES
+                } else {
+                    1 + cell.byte_width()
                 };
-                return !fixed;
+                prefix.put(0, length);
+                return;
             }
-            put(bytes, at, &[1]);
+            prefix.put(1 << 120, 1);
             match self.order {
-                Order::Bool => put(bytes, at, &cell.word(row).to_be_bytes()),
-                Order::Int => put(bytes, at, &(cell.word(row) ^ 1 << 63).to_be_bytes()),
-                Order::UInt => put(bytes, at, &cell.word(row).to_be_bytes()),
-                Order::Float => {
-                    put(
-                        bytes,
-                        at,
-                        &float_bits(f64::from_bits(cell.word(row))).to_be_bytes(),
-                    );
-                }
-                Order::Decimal => put(bytes, at, &(cell.wide(row) ^ 1 << 127).to_be_bytes()),
+                Order::Bool | Order::UInt => prefix.put_word(cell.word(row)),
+                Order::Int => prefix.put_word(cell.word(row) ^ 1 << 63),
+                Order::Float => prefix.put_word(float_bits(f64::from_bits(cell.word(row)))),
+                Order::Decimal => prefix.put(cell.wide(row) as u128 ^ 1 << 127, 16),
                 Order::Wide => {
-                    let mut value = read_wide(cell, row).to_be_bytes();
-                    value[0] ^= 0x80;
-                    put(bytes, at, &value);
+                    let (_, high) = read_wide(cell, row).to_parts();
+                    prefix.put(high as u128 ^ 1 << 127, 32);
                 }
-                Order::Bytes => {
-                    let view = cell.view(row);
-                    put(bytes, at, values.bytes(&view));
-                    return true;
-                }
+                Order::Bytes => prefix.put_last(values.bytes(&cell.view(row))),
                 Order::Collated(collation) => {
                     let view = cell.view(row);
-                    collated_prefix(collation, values.bytes(&view), PREFIX_BYTES - *at, buffer);
-                    put(bytes, at, buffer);
-                    return true;
+                    let text = values.bytes(&view);
+                    if let Some(head) = collation.collation().sort_key_head(text) {
+                        prefix.put(head, PREFIX_BYTES);
+                    } else {
+                        let wanted = PREFIX_BYTES - prefix.length;
+                        collated_prefix(collation, text, wanted, buffer);
+                        prefix.put_last(buffer);
+                    }
                 }
             }
         }
-        false
-    }
-
-    fn key_bytes(&self) -> usize {
-        self.cell.byte_width()
     }
 
     unsafe fn compare(&self, a: *const u8, b: *const u8, values: Resolver<'_>) -> Ordering {
@@ -267,13 +320,6 @@ unsafe fn read_wide(cell: &Cell, row: *const u8) -> i256 {
 fn collated_prefix(collation: CollationId, text: &[u8], wanted: usize, key: &mut Vec<u8>) {
     key.clear();
     if collation != CollationId::JSON {
-        if has_plain_head(text) {
-            append_collation_key(collation, &text[..PLAIN_HEAD_BYTES], key);
-            if key.len() >= wanted + PADDING_BYTES_MAX {
-                return;
-            }
-            key.clear();
-        }
         if text.len() > COLLATED_HEAD_BYTES {
             // A cut between characters. The weights of the last ones may depend on what follows, so
             // the head must give more key than is wanted.
@@ -289,18 +335,6 @@ fn collated_prefix(collation: CollationId, text: &[u8], wanted: usize, key: &mut
         }
     }
     append_collation_key(collation, text, key);
-}
-
-/// Whether a string begins with plain ASCII characters, of which each has a weight of its own that
-/// no other changes, and goes on behind them.
-fn has_plain_head(text: &[u8]) -> bool {
-    let Some((head, [next, ..])) = text.split_at_checked(PLAIN_HEAD_BYTES) else {
-        return false;
-    };
-    // A space at the end would count for nothing in some collations.
-    head.iter().all(|byte| (0x20..0x7F).contains(byte))
-        && *next < 0x80
-        && head.last() != Some(&b' ')
 }
 
 #[cfg(test)]
@@ -339,6 +373,9 @@ mod tests {
                 prefix.truncate(PREFIX_BYTES - 1);
                 whole.truncate(PREFIX_BYTES - 1);
                 assert_eq!(prefix, whole, "{collation:?} {:?}", text.escape_ascii());
+                if let Some(head) = collation.collation().sort_key_head(text) {
+                    assert_eq!(head.to_be_bytes()[..PREFIX_BYTES - 1], whole);
+                }
             }
         }
     }

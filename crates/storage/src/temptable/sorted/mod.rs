@@ -11,8 +11,9 @@
 //!
 //! LIMIT and OFFSET ask for a range of the order, not for the order: in memory the range is selected
 //! in linear time and only its rows are sorted. With a limit a writer also drops rows on the way that
-//! cannot be among the first.
+//! cannot be among the first ([`cutoff`]).
 
+mod cutoff;
 mod keys;
 mod run;
 mod scan;

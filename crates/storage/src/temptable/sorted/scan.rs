@@ -52,7 +52,7 @@ impl SortedScan {
         };
         let store = &table.0.store;
         let keys = SortKeys::new(&store.layout, keys);
-        let writers = std::mem::take(&mut *table.sorts()).writers;
+        let writers = std::mem::take(&mut table.sorts().writers);
         let writers: Vec<SortedWriter> = writers.into_iter().map(|(_, writer)| writer).collect();
         let left = limit.unwrap_or(u64::MAX);
         let unsorted = writers.iter().any(|writer| !writer.memory.is_sorted);

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
+use arrow_array::{ArrayRef, BooleanArray};
+use arrow_select::filter::FilterBuilder;
 use mayfly_memory::{Reservation, Result};
 
-use super::keys::{Prefix, SortKeys};
+use super::cutoff::{Bound, Cutoff};
+use super::keys::SortKeys;
 use super::run::{Comparer, FileRun, MemoryRun, Record};
 use crate::temptable::rows::{Encoder, Sources};
 use crate::temptable::spec::SortKey;
@@ -16,7 +18,7 @@ const RUN_ROWS: usize = 1024;
 /// With a limit, rows are dropped when there are so many times more than it asks for.
 const PRUNE_FACTOR: u64 = 2;
 /// ... and at least so many more.
-const PRUNE_ROWS_MIN: u64 = 64 << 10;
+const PRUNE_ROWS_MIN: u64 = 4 << 10;
 /// A run is not written to a file with fewer bytes than this.
 const RUN_BYTES_MIN: u64 = 128 << 10;
 /// Rows between two writes while a run is written.
@@ -26,9 +28,22 @@ const RUN_WRITE_ROWS: usize = 8192;
 #[derive(Default)]
 pub(crate) struct SortState {
     pub(super) writers: Vec<(u64, SortedWriter)>,
+    cutoff: Option<Arc<Cutoff>>,
 }
 
 impl SortState {
+    /// A writer; all writers of a table have its keys and limit.
+    pub(crate) fn writer(
+        &mut self,
+        store: &StoreRef,
+        keys: &[SortKey],
+        limit: Option<u64>,
+    ) -> SortWriter {
+        let new = |limit| Arc::new(Cutoff::new(limit));
+        let cutoff = limit.map(|limit| self.cutoff.get_or_insert_with(|| new(limit)).clone());
+        SortWriter::new(store, keys, cutoff)
+    }
+
     /// Adds what a writer has written; writers are kept in the order of their creation.
     pub(crate) fn add(&mut self, order: u64, sorted: SortedWriter) {
         let at = self.writers.partition_point(|(other, _)| *other < order);
@@ -46,10 +61,11 @@ pub(crate) struct SortedWriter {
 pub(crate) struct SortWriter {
     store: StoreRef,
     keys: SortKeys,
-    /// Only so many of the first rows are wanted.
-    limit: Option<u64>,
-    /// Rows whose prefix is greater are not among the first.
-    threshold: Option<Prefix>,
+    /// When only some of the first rows are wanted: what is known of the others.
+    cutoff: Option<Arc<Cutoff>>,
+    /// The bound that the cutoff gave when it had this version.
+    bound: Option<Bound>,
+    bound_version: u64,
     sources: Sources,
     scratch: Vec<u64>,
     buffer: Vec<u8>,
@@ -58,11 +74,12 @@ pub(crate) struct SortWriter {
 }
 
 impl SortWriter {
-    pub(crate) fn new(store: &StoreRef, keys: &[SortKey], limit: Option<u64>) -> Self {
+    fn new(store: &StoreRef, keys: &[SortKey], cutoff: Option<Arc<Cutoff>>) -> Self {
         Self {
             keys: SortKeys::new(&store.layout, keys),
-            limit,
-            threshold: None,
+            cutoff,
+            bound: None,
+            bound_version: 0,
             sources: Sources::new(store.context.resources().stable.clone()),
             scratch: Vec::new(),
             buffer: Vec::new(),
@@ -72,9 +89,31 @@ impl SortWriter {
         }
     }
 
-    /// Appends the rows of a batch.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    /// Appends the rows of a batch, or those of them that may be wanted.
     pub(crate) fn append(&mut self, columns: &[ArrayRef], row_count: usize) -> Result<()> {
+        if let Some(cutoff) = &self.cutoff {
+            cutoff.refresh(&mut self.bound_version, &mut self.bound);
+        }
+        let selected = self.bound.zip(self.keys.first());
+        let selected = selected.and_then(|(bound, key)| bound.select(key, columns));
+        let Some(selected) = selected else {
+            return self.append_rows(columns, row_count);
+        };
+        let count = selected.count_set_bits();
+        if count > row_count / 4 * 3 {
+            return self.append_rows(columns, row_count);
+        }
+        let filter = FilterBuilder::new(&BooleanArray::new(selected, None)).build();
+        let filtered = columns.iter().map(|column| filter.filter(column));
+        match filtered.collect::<std::result::Result<Vec<_>, _>>() {
+            Ok(filtered) => self.append_rows(&filtered, count),
+            // No column of a table is of a kind that cannot be filtered; all rows would do as well.
+            Err(_) => self.append_rows(columns, row_count),
+        }
+    }
+
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn append_rows(&mut self, columns: &[ArrayRef], row_count: usize) -> Result<()> {
         let store = Arc::clone(&self.store);
         let width = store.layout.width;
         self.sources.begin_batch();
@@ -92,7 +131,7 @@ impl SortWriter {
                 let values = self.sources.resolver(&store.directory);
                 // SAFETY: `row` was just written; its values are in the batch's buffers.
                 let prefix = unsafe { self.keys.prefix(row, values, &mut self.buffer) };
-                if self.threshold.is_some_and(|threshold| prefix > threshold) {
+                if self.bound.is_some_and(|bound| prefix > bound.prefix) {
                     continue;
                 }
                 // SAFETY: as above.
@@ -163,6 +202,11 @@ impl SortWriter {
     fn write_run(&mut self) -> Result<()> {
         self.prune();
         self.sort();
+        if let Some(cutoff) = &self.cutoff {
+            cutoff.add_run(self.run.records.len(), |index| {
+                bound_of(&self.keys, &self.run.rows, &self.run.records[index])
+            });
+        }
         let plan = PartitionPlan::run(self.store.memory_limit());
         let mut writer = RowWriter::new(&self.store, plan);
         let mut ordered = Vec::with_capacity(RUN_WRITE_ROWS);
@@ -184,12 +228,18 @@ impl SortWriter {
 
     /// Drops the rows that cannot be among the first; true when some were dropped.
     fn prune(&mut self) -> bool {
-        let Some(limit) = self.limit else {
+        let Some(cutoff) = &self.cutoff else {
             return false;
         };
-        let keep = usize::try_from(limit).unwrap_or(usize::MAX);
+        cutoff.refresh(&mut self.bound_version, &mut self.bound);
+        if let Some(bound) = self.bound {
+            self.run
+                .records
+                .retain(|record| record.prefix <= bound.prefix);
+        }
+        let keep = usize::try_from(cutoff.limit()).unwrap_or(usize::MAX);
         if self.run.records.len() <= keep {
-            return false;
+            return self.run.records.len() < self.run.rows.len();
         }
         if keep == 0 {
             self.run.records.clear();
@@ -203,13 +253,13 @@ impl SortWriter {
         let row = |record: &Record| rows[record.row as usize];
         let (_, last, _) =
             records.select_nth_unstable_by(keep - 1, |a, b| comparer.compare(a, b, row));
-        self.threshold = Some(last.prefix);
+        cutoff.offer(bound_of(&self.keys, rows, last));
         records.truncate(keep);
         true
     }
 
     fn prune_if_worthwhile(&mut self) -> Result<()> {
-        let Some(limit) = self.limit else {
+        let Some(limit) = self.cutoff.as_ref().map(|cutoff| cutoff.limit()) else {
             return Ok(());
         };
         let enough = limit
@@ -251,7 +301,7 @@ impl SortWriter {
     /// The rows, in runs. Without a limit each run is sorted: the workers do that side by side.
     pub(crate) fn finish(mut self) -> Result<SortedWriter> {
         self.prune();
-        if self.limit.is_none() || !self.files.is_empty() {
+        if self.cutoff.is_none() || !self.files.is_empty() {
             self.sort();
         }
         Ok(SortedWriter {
@@ -259,6 +309,12 @@ impl SortWriter {
             memory: self.run,
         })
     }
+}
+
+#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+fn bound_of(keys: &SortKeys, rows: &[*const u8], record: &Record) -> Bound {
+    // SAFETY: records are of rows of the store.
+    unsafe { keys.bound(record.prefix, rows[record.row as usize]) }
 }
 
 fn memory_run(store: &StoreRef) -> MemoryRun {

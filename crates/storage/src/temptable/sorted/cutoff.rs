@@ -1,0 +1,221 @@
+//! Which rows cannot be among the first that LIMIT asks for, while rows still come.
+//!
+//! A writer that holds more rows than are wanted knows a bound: the last wanted one. When the limit is
+//! larger than memory, rows leave in sorted runs before that; then a histogram of the runs tells how
+//! many rows lie before a key, and the first key with enough of them is the bound (Chronis, Do,
+//! Graefe and Peters, External Merge Sort for Top-K Queries, SIGMOD 2020). The writers of a table
+//! share what they know.
+//!
+//! Invariant: at least `limit` rows have a prefix that is not greater than the bound's. So a row of
+//! a greater prefix is not among the first, whatever comes.
+
+use std::cmp::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering as Atomic};
+use std::sync::{Mutex, PoisonError};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::BooleanBuffer;
+
+use super::keys::{FirstKey, Prefix};
+
+/// Parts of a run that are counted apart.
+const BUCKETS_A_RUN: usize = 32;
+/// More buckets than this are joined two by two.
+const BUCKETS_MAX: usize = 4096;
+
+/// A row that is not before the last wanted one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bound {
+    pub(super) prefix: Prefix,
+    pub(super) first: FirstValue,
+}
+
+/// What of a row's first key can be compared with a column of values.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum FirstValue {
+    Int(i64),
+    UInt(u64),
+    /// The first bytes of a string, as a view has them.
+    Start(u32),
+    /// NULL, or of a type for which it does not pay.
+    Unknown,
+}
+
+impl Bound {
+    /// Which rows of a batch may come before the bound, as far as their first key tells; `None`
+    /// when it tells nothing.
+    pub(super) fn select(&self, key: FirstKey, columns: &[ArrayRef]) -> Option<BooleanBuffer> {
+        let array = columns.get(key.column)?;
+        let after = match key.descending {
+            true => Ordering::Less,
+            false => Ordering::Greater,
+        };
+        let rows = array.len();
+        let kept = match self.first {
+            FirstValue::Unknown => return None,
+            FirstValue::Int(bound) => {
+                let values = array.as_primitive_opt::<Int64Type>()?.values();
+                BooleanBuffer::collect_bool(rows, |row| values[row].cmp(&bound) != after)
+            }
+            FirstValue::UInt(bound) => {
+                let values = array.as_primitive_opt::<UInt64Type>()?.values();
+                BooleanBuffer::collect_bool(rows, |row| values[row].cmp(&bound) != after)
+            }
+            FirstValue::Start(bound) => {
+                let views = array.as_binary_view_opt()?.views();
+                let collation = key.collation.collation();
+                BooleanBuffer::collect_bool(rows, |row| {
+                    let start = (views[row] >> 32) as u32;
+                    collation.compare_starts(start, bound) != Some(after)
+                })
+            }
+        };
+        // What is NULL has no value that could be compared.
+        Some(match array.nulls().filter(|nulls| nulls.null_count() > 0) {
+            Some(nulls) => &kept | &!nulls.inner(),
+            None => kept,
+        })
+    }
+}
+
+/// What the writers of a table know of the rows that are not wanted.
+#[derive(Debug)]
+pub(super) struct Cutoff {
+    limit: u64,
+    /// How often the bound was changed.
+    version: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    bound: Option<Bound>,
+    /// So many rows in runs are not after the bucket's bound and after those of the buckets before.
+    buckets: Vec<(Bound, u64)>,
+}
+
+impl Cutoff {
+    /// Nothing is known yet of the first `limit` rows.
+    pub(super) fn new(limit: u64) -> Self {
+        Self {
+            limit,
+            version: AtomicU64::new(0),
+            state: Mutex::default(),
+        }
+    }
+
+    /// How many rows are wanted.
+    pub(super) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Brings a writer's copy of the bound up to date; `version` is the one that it has.
+    pub(super) fn refresh(&self, version: &mut u64, bound: &mut Option<Bound>) {
+        let now = self.version.load(Atomic::Acquire);
+        if now != *version {
+            *version = now;
+            *bound = self.lock().bound;
+        }
+    }
+
+    /// So many rows as are wanted are not after `bound`.
+    pub(super) fn offer(&self, bound: Bound) {
+        self.lower(&mut self.lock(), bound);
+    }
+
+    /// A run of so many rows was written; `bound` gives the bound that its row is.
+    pub(super) fn add_run(&self, rows: usize, bound: impl Fn(usize) -> Bound) {
+        let wanted = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        let step = (rows.min(wanted) / BUCKETS_A_RUN).max(1);
+        let mut state = self.lock();
+        for first in (0..rows).step_by(step) {
+            let end = rows.min(first + step);
+            state.buckets.push((bound(end - 1), (end - first) as u64));
+        }
+        state.buckets.sort_by_key(|(bound, _)| bound.prefix);
+        let mut before = 0_u64;
+        let enough = state.buckets.iter().position(|(_, rows)| {
+            before += rows;
+            before >= self.limit
+        });
+        if let Some(last) = enough {
+            state.buckets.truncate(last + 1);
+            let (bound, _) = state.buckets[last];
+            self.lower(&mut state, bound);
+        }
+        if state.buckets.len() > BUCKETS_MAX {
+            let pairs = state.buckets.chunks(2);
+            let joined = pairs.map(|pair| {
+                let rows = pair.iter().map(|(_, rows)| rows).sum();
+                (pair[pair.len() - 1].0, rows)
+            });
+            state.buckets = joined.collect();
+        }
+    }
+
+    fn lower(&self, state: &mut State, bound: Bound) {
+        if state.bound.is_none_or(|known| bound.prefix < known.prefix) {
+            state.bound = Some(bound);
+            self.version.fetch_add(1, Atomic::Release);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound(prefix: u64) -> Bound {
+        Bound {
+            prefix: (prefix, 0),
+            first: FirstValue::Unknown,
+        }
+    }
+
+    fn current(cutoff: &Cutoff) -> Option<u64> {
+        let mut known = None;
+        cutoff.refresh(&mut u64::MAX.clone(), &mut known);
+        known.map(|bound| bound.prefix.0)
+    }
+
+    #[test]
+    fn runs_together_give_a_bound() {
+        let cutoff = Cutoff::new(100);
+        cutoff.add_run(64, |row| bound(row as u64 * 10));
+        assert_eq!(current(&cutoff), None);
+        // 32 rows up to 310 in the first run, 68 in the second.
+        cutoff.add_run(640, |row| bound(row as u64));
+        let first = current(&cutoff).expect("there are enough rows");
+        assert!((90..=110).contains(&first), "{first}");
+        cutoff.offer(bound(500));
+        assert_eq!(current(&cutoff), Some(first));
+        cutoff.offer(bound(7));
+        assert_eq!(current(&cutoff), Some(7));
+    }
+
+    #[test]
+    fn a_bound_is_never_too_low() {
+        let cutoff = Cutoff::new(1000);
+        let mut prefixes = Vec::new();
+        for run in 0..2000_u64 {
+            let mut rows: Vec<u64> = (0..7 + run % 90)
+                .map(|row| row * 7919 % 1000 + run % 13)
+                .collect();
+            rows.sort_unstable();
+            cutoff.add_run(rows.len(), |row| bound(rows[row]));
+            prefixes.extend(rows);
+            if let Some(limit) = current(&cutoff) {
+                let before = prefixes.iter().filter(|prefix| **prefix <= limit).count();
+                assert!(before >= 1000);
+            }
+        }
+        assert!(cutoff.lock().buckets.len() <= BUCKETS_MAX);
+        assert!(current(&cutoff).is_some_and(|limit| limit < 100));
+    }
+}
