@@ -46,6 +46,11 @@ impl Storing {
         storing
     }
 
+    /// The session's time zone.
+    pub(crate) fn zone(&self) -> &TimeZone {
+        &self.time_zone
+    }
+
     /// The mode.
     pub(crate) fn sql_mode(&self) -> SqlMode {
         self.sql_mode

@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mayfly_plan::{ColumnSource, TableId, TableSource};
 use mayfly_storage::{BaseTableContext, ColumnarTable, Table};
-use mayfly_types::Result;
+use mayfly_types::temporal::TimeZone;
+use mayfly_types::{Result, TypeKind};
 
 use super::definition::TableDefinition;
 use super::unique::UniqueKeys;
+use super::zoned_table;
 
 /// A base table or a user's temporary table.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub(crate) struct BaseTable {
     /// What it looks like.
     pub(crate) definition: Arc<TableDefinition>,
     storage: Arc<ColumnarTable>,
+    /// The TIMESTAMP columns.
+    pub(crate) timestamps: Vec<usize>,
     source: Mutex<Arc<TableSource>>,
     next_auto_increment: AtomicU64,
     unique: Mutex<UniqueKeys>,
@@ -29,6 +33,8 @@ impl BaseTable {
         let physical = definition.columns.iter().map(|column| column.ty.physical());
         let memory = context.memory.clone();
         let storage = ColumnarTable::new(context, physical.collect());
+        let is_timestamp = |index: &usize| definition.columns[*index].ty.kind == TypeKind::Timestamp;
+        let timestamps = (0..definition.columns.len()).filter(is_timestamp).collect();
         let source = TableSource {
             id,
             database: definition.database.clone(),
@@ -50,6 +56,7 @@ impl BaseTable {
         Self {
             id,
             storage: Arc::new(storage),
+            timestamps,
             source: Mutex::new(Arc::new(source)),
             next_auto_increment: AtomicU64::new(definition.auto_increment_start.max(1)),
             unique: Mutex::new(UniqueKeys::new(&definition, &memory)),
@@ -57,7 +64,12 @@ impl BaseTable {
         }
     }
 
-    /// The rows.
+    /// The rows as a session in that time zone sees them.
+    pub(crate) fn rows_in(&self, zone: &TimeZone) -> Arc<dyn Table> {
+        zoned_table::read_in(zone, self.storage(), &self.timestamps)
+    }
+
+    /// The rows as they are held, with moments in TIMESTAMP columns.
     pub(crate) fn storage(&self) -> Arc<dyn Table> {
         Arc::clone(&self.storage) as Arc<dyn Table>
     }

@@ -12,7 +12,7 @@ use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, ForeignKeyDefinition, GeneratedColumn,
     KeyDefinition, KeyPart, KeyTarget, TableDefinition, same_name,
 };
-use super::{column_type, engines, expression_text};
+use super::{column_type, engines, expression_text, zoned_table};
 use crate::convert::Storing;
 use crate::expressions;
 use crate::session::Session;
@@ -307,6 +307,8 @@ impl Builder<'_> {
         let stored = storing
             .value(&value, &ty, column, 1, diagnostics)
             .map_err(|_| invalid())?;
+        let zone = &self.session.options().time_zone;
+        let stored = zoned_table::value_to_moment(zone, stored, &column.ty);
         Ok(ColumnDefault::Value(stored))
     }
 

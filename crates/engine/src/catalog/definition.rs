@@ -2,7 +2,10 @@
 //! does, and to fill and check the columns of new rows.
 
 use mayfly_syntax::ast;
+use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, SqlType, Value};
+
+use super::zoned_table;
 
 /// A table's definition. It never changes; a changed table has another one.
 #[derive(Debug, Clone)]
@@ -63,6 +66,16 @@ pub(crate) struct ColumnDefinition {
     pub(crate) explicit_collation: bool,
 }
 
+impl ColumnDefinition {
+    /// The default as a session in that time zone sees it, if it is a value.
+    pub(crate) fn default_value(&self, zone: &TimeZone) -> Option<Value> {
+        match &self.default {
+            ColumnDefault::Value(value) => Some(zoned_table::value_in(zone, value, &self.ty)),
+            _ => None,
+        }
+    }
+}
+
 /// What a column gets when a row names no value for it.
 #[derive(Debug, Clone)]
 pub(crate) enum ColumnDefault {
@@ -70,7 +83,7 @@ pub(crate) enum ColumnDefault {
     None,
     /// DEFAULT NULL was written.
     Null,
-    /// A value of the column's type.
+    /// A value of the column's type; a moment for a TIMESTAMP.
     Value(Value),
     /// CURRENT_TIMESTAMP with the column's fractional digits.
     Now,

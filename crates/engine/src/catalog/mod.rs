@@ -14,6 +14,7 @@ pub(crate) mod session_catalog;
 pub(crate) mod show_create;
 pub(crate) mod type_text;
 pub(crate) mod unique;
+pub(crate) mod zoned_table;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -54,7 +54,8 @@ impl Catalog for SessionCatalog<'_> {
             return Err(codes::ER_NO_DB_ERROR.error());
         };
         if let Some(table) = self.session.find_table(database, name) {
-            self.remember(table.id, || Ok(table.storage()))?;
+            let zone = &self.session.options().time_zone;
+            self.remember(table.id, || Ok(table.rows_in(zone)))?;
             return Ok(table.source());
         }
         if let Some(source) = information_schema::table(database, name) {

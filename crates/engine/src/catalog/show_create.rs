@@ -2,6 +2,7 @@
 
 use mayfly_syntax::ast::KeyKind;
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
+use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, TypeKind, Value};
 
 use super::definition::{
@@ -11,12 +12,17 @@ use super::type_text;
 use crate::{character_sets, convert};
 
 /// The statement that makes the table again. `next_auto_increment` is the number that the next row
-/// would get; `quote` is `sql_quote_show_create`.
-pub(crate) fn table(definition: &TableDefinition, next_auto_increment: u64, quote: bool) -> String {
+/// would get; `quote` is `sql_quote_show_create`; `zone` the session's, for defaults of TIMESTAMP columns.
+pub(crate) fn table(
+    definition: &TableDefinition,
+    next_auto_increment: u64,
+    quote: bool,
+    zone: &TimeZone,
+) -> String {
     let name = |name: &str| identifier(name, quote);
     let mut lines = Vec::new();
     for column in &definition.columns {
-        lines.push(column_line(column, definition.collation, quote));
+        lines.push(column_line(column, definition.collation, quote, zone));
     }
     for key in &definition.keys {
         lines.push(key_line(key, definition, quote));
@@ -127,7 +133,12 @@ fn identifier(name: &str, quote: bool) -> String {
     }
 }
 
-fn column_line(column: &ColumnDefinition, table_collation: CollationId, quote: bool) -> String {
+fn column_line(
+    column: &ColumnDefinition,
+    table_collation: CollationId,
+    quote: bool,
+    zone: &TimeZone,
+) -> String {
     let mut line = format!(
         "{} {}",
         identifier(&column.name, quote),
@@ -159,7 +170,7 @@ fn column_line(column: &ColumnDefinition, table_collation: CollationId, quote: b
     if column.invisible && column.generated.is_some() {
         line += " /*!80023 INVISIBLE */";
     }
-    if let Some(default) = default_text(column) {
+    if let Some(default) = default_text(column, zone) {
         line += &format!(" DEFAULT {default}");
     }
     if column.on_update_now {
@@ -185,7 +196,7 @@ pub(crate) fn now_text(column: &ColumnDefinition) -> String {
     }
 }
 
-fn default_text(column: &ColumnDefinition) -> Option<String> {
+fn default_text(column: &ColumnDefinition, zone: &TimeZone) -> Option<String> {
     if column.generated.is_some() || column.auto_increment {
         return None;
     }
@@ -198,7 +209,10 @@ fn default_text(column: &ColumnDefinition) -> Option<String> {
             // TEXT and BLOB columns cannot have a literal default, so none is printed.
             (column.nullable && !is_long).then(|| "NULL".to_owned())
         }
-        ColumnDefault::Value(value) => Some(value_text(column, value)),
+        ColumnDefault::Value(_) => {
+            let value = column.default_value(zone)?;
+            Some(value_text(column, &value))
+        }
         ColumnDefault::Now => Some(now_text(column)),
         ColumnDefault::Expression { text, .. } => Some(format!("({text})")),
     }

@@ -3,6 +3,7 @@
 use mayfly_plan::TableSource;
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
+use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::relation::{Kind, Relation, Row, text, text_or_null, yes_no};
@@ -59,7 +60,7 @@ fn rows(session: &Session) -> Vec<Row> {
         }
     }
     for table in session.database.catalog.all_tables() {
-        rows.extend(definition_rows(&table.definition));
+        rows.extend(definition_rows(&table.definition, &session.options().time_zone));
     }
     rows
 }
@@ -67,7 +68,7 @@ fn rows(session: &Session) -> Vec<Row> {
 fn temporary(session: &Session) -> Vec<Row> {
     let tables = session.temporary_tables();
     tables
-        .flat_map(|table| definition_rows(&table.definition))
+        .flat_map(|table| definition_rows(&table.definition, &session.options().time_zone))
         .collect()
 }
 
@@ -95,7 +96,7 @@ fn system_rows(source: &TableSource) -> impl Iterator<Item = Row> + '_ {
         })
 }
 
-fn definition_rows(definition: &TableDefinition) -> Vec<Row> {
+fn definition_rows(definition: &TableDefinition, zone: &TimeZone) -> Vec<Row> {
     let columns = definition.columns.iter().zip(1_u64..);
     columns
         .map(|(column, position)| {
@@ -106,7 +107,7 @@ fn definition_rows(definition: &TableDefinition) -> Vec<Row> {
                 &column.name,
                 &column.ty,
                 Details {
-                    default: default_value(column),
+                    default: default_value(column, zone),
                     nullable: column.nullable,
                     key: key_text(definition, usize::try_from(position - 1).unwrap_or(0)),
                     // MySQL has nothing to say of the columns of a temporary table.
@@ -220,29 +221,35 @@ fn numeric(ty: &SqlType) -> (Value, Value) {
     }
 }
 
-fn default_value(column: &ColumnDefinition) -> Value {
+fn default_value(column: &ColumnDefinition, zone: &TimeZone) -> Value {
+    if let Some(value) = column.default_value(zone) {
+        return shown_default(column, &value);
+    }
     match &column.default {
-        ColumnDefault::None | ColumnDefault::Null => Value::Null,
         ColumnDefault::Now => text(show_create::now_text(column)),
         ColumnDefault::Expression {
             text: expression, ..
         } => text(expression),
-        ColumnDefault::Value(value) => match (column.ty.kind, value) {
-            (TypeKind::Bit, Value::UInt(bits)) => text(format!("b'{bits:b}'")),
-            (_, Value::Bytes(bytes)) if column.ty.is_binary_string() => {
-                // Trailing zeroes are padding of BINARY.
-                let end = bytes
-                    .iter()
-                    .rposition(|byte| *byte != 0)
-                    .map_or(0, |last| last + 1);
-                let hex: String = bytes[..end]
-                    .iter()
-                    .map(|byte| format!("{byte:02X}"))
-                    .collect();
-                text(format!("0x{hex}"))
-            }
-            _ => Value::Bytes(convert::display(value, &column.ty)),
-        },
+        ColumnDefault::None | ColumnDefault::Null | ColumnDefault::Value(_) => Value::Null,
+    }
+}
+
+fn shown_default(column: &ColumnDefinition, value: &Value) -> Value {
+    match (column.ty.kind, value) {
+        (TypeKind::Bit, Value::UInt(bits)) => text(format!("b'{bits:b}'")),
+        (_, Value::Bytes(bytes)) if column.ty.is_binary_string() => {
+            // Trailing zeroes are padding of BINARY.
+            let end = bytes
+                .iter()
+                .rposition(|byte| *byte != 0)
+                .map_or(0, |last| last + 1);
+            let hex: String = bytes[..end]
+                .iter()
+                .map(|byte| format!("{byte:02X}"))
+                .collect();
+            text(format!("0x{hex}"))
+        }
+        _ => Value::Bytes(convert::display(value, &column.ty)),
     }
 }
 

@@ -23,6 +23,7 @@ use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::catalog::unique::UniqueKeys;
+use crate::catalog::zoned_table;
 use crate::convert::{self, Storing};
 use crate::expressions::{self, Bound, columns_of};
 use crate::session::Session;
@@ -264,11 +265,14 @@ impl<'t> RowSink<'t> {
     /// The row as far as it is set, for expressions that name its columns.
     pub(crate) fn current_row(&self) -> Batch {
         let columns = self.definition.columns.iter().zip(&self.making.values);
-        let columns = columns.map(|(column, value)| match (value, &column.default) {
-            (Some(value), _) => builder::constant(value, &column.ty, 1),
-            (None, ColumnDefault::Value(value)) => builder::constant(value, &column.ty, 1),
-            (None, _) if column.nullable => builder::constant(&Value::Null, &column.ty, 1),
-            (None, _) => builder::constant(&implicit_default(&column.ty), &column.ty, 1),
+        let zone = &self.session.options().time_zone;
+        let columns = columns.map(|(column, value)| match value {
+            Some(value) => builder::constant(value, &column.ty, 1),
+            None => match column.default_value(zone) {
+                Some(value) => builder::constant(&value, &column.ty, 1),
+                None if column.nullable => builder::constant(&Value::Null, &column.ty, 1),
+                None => builder::constant(&implicit_default(&column.ty), &column.ty, 1),
+            },
         });
         Batch::new(columns.collect(), 1)
     }
@@ -379,14 +383,16 @@ impl<'t> RowSink<'t> {
         let mut batch = Batch::new(columns, rows);
         let checked = self.check_constraints(&batch)?;
         batch = keep(batch, checked)?;
-        let fresh = self.check_unique(&batch)?;
-        batch = keep(batch, fresh)?;
+        let zone = &self.session.options().time_zone;
+        let mut stored = zoned_table::to_moments(zone, &batch, &self.table.timestamps);
+        let fresh = self.check_unique(&stored, &batch)?;
+        stored = keep(stored, fresh)?;
         if let Some(writer) = &mut self.writer
-            && batch.row_count() > 0
+            && stored.row_count() > 0
         {
-            writer.append(&batch)?;
+            writer.append(&stored)?;
         }
-        self.written.inserted += batch.row_count() as u64;
+        self.written.inserted += stored.row_count() as u64;
         Ok(())
     }
 
@@ -478,8 +484,9 @@ impl<'t> RowSink<'t> {
         Ok(good.map(BooleanArray::from))
     }
 
-    /// Unique keys: 1062; with IGNORE such rows are left out.
-    fn check_unique(&mut self, batch: &Batch) -> Result<Option<BooleanArray>> {
+    /// Unique keys: 1062; with IGNORE such rows are left out. `shown` are the rows as the session
+    /// sees them.
+    fn check_unique(&mut self, batch: &Batch, shown: &Batch) -> Result<Option<BooleanArray>> {
         let Some(unique) = &mut self.unique else {
             return Ok(None);
         };
@@ -494,7 +501,7 @@ impl<'t> RowSink<'t> {
                     entry.push(b'-');
                 }
                 let ty = &self.definition.columns[*position].ty;
-                convert::display_row(batch.column(*position), row, ty, &mut entry);
+                convert::display_row(shown.column(*position), row, ty, &mut entry);
             }
             let entry = String::from_utf8_lossy(&entry).into_owned();
             let error = codes::ER_DUP_ENTRY.with(&[&entry, &duplicate.key]);
@@ -586,7 +593,10 @@ fn default_of(
     column: &ColumnDefinition,
 ) -> Result<Origin> {
     Ok(match &column.default {
-        ColumnDefault::Value(value) => Origin::Constant(value.clone()),
+        ColumnDefault::Value(_) => {
+            let value = column.default_value(&session.options().time_zone);
+            Origin::Constant(value.unwrap_or(Value::Null))
+        }
         ColumnDefault::Null => Origin::Constant(Value::Null),
         ColumnDefault::Now => Origin::Constant(convert::now(session, &column.ty)),
         ColumnDefault::Expression { expression, .. } => Origin::Computed(expressions::bind(

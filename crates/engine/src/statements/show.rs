@@ -404,7 +404,7 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
                 Some(_) => found.next_auto_increment(),
                 None => definition.auto_increment_start,
             };
-            let text = show_create::table(definition, next, quote);
+            let text = show_create::table(definition, next, quote, &session.options().time_zone);
             Ok(text_rows(&["Table", "Create Table"], &[[name, text]]).into())
         }
         ShowCreate::Database {

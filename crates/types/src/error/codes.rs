@@ -150,6 +150,7 @@ codes! {
     ER_WRONG_TEMPORAL_VALUE = (1292, "22007", "Incorrect {} value: '{}'");
     ER_WRONG_COLUMN_TEMPORAL_VALUE = (1292, "22007", "Incorrect {} value: '{}' for column '{}' at row {}");
     ER_UNKNOWN_TIME_ZONE = (1298, "HY000", "Unknown or incorrect time zone: '{}'");
+    ER_WARN_INVALID_TIMESTAMP = (1299, "HY000", "Invalid TIMESTAMP value in column '{}' at row {}");
     ER_INVALID_CHARACTER_STRING = (1300, "HY000", "Invalid {} character string: '{}'");
     ER_WARN_ALLOWED_PACKET_OVERFLOWED = (1301, "HY000", "Result of {}() was larger than max_allowed_packet ({}) - truncated");
     ER_SP_DOES_NOT_EXIST = (1305, "42000", "{} {} does not exist");

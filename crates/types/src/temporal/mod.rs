@@ -25,7 +25,7 @@ use crate::sql_mode::SqlMode;
 pub use format::{append_date, append_datetime, append_time};
 pub use interval::{Interval, IntervalUnit, add_interval, add_interval_to_time, timestamp_diff};
 pub use parse::{ParsedDateTime, ParsedTime, parse_datetime, parse_time};
-pub use zone::TimeZone;
+pub use zone::{TimeZone, ZoneClock};
 
 /// Microseconds in a second.
 pub const MICROS_PER_SECOND: i64 = 1_000_000;

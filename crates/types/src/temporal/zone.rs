@@ -4,7 +4,7 @@
 use jiff::civil;
 use jiff::tz::{AmbiguousOffset, Offset};
 
-use super::calendar::DAY_NUMBER_1970;
+use super::calendar::{DAY_NUMBER_1970, date_of_day_number};
 use super::{DateTime, MICROS_PER_DAY, MICROS_PER_SECOND};
 use crate::error::{Error, codes};
 
@@ -18,6 +18,15 @@ pub enum TimeZone {
     Offset(i32),
     /// A zone of the database of zones.
     Named(jiff::tz::TimeZone),
+}
+
+/// A moment that a local date and time stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// Microseconds since 1970.
+    pub unix_micros: i64,
+    /// The clocks never show that time: they were set forward over it.
+    pub is_skipped: bool,
 }
 
 impl TimeZone {
@@ -78,16 +87,23 @@ impl TimeZone {
     /// skip gives the moment of the skip, one that they repeat the first occurrence. `None` for
     /// dates with a zero part.
     pub fn unix_of_local(&self, local: DateTime) -> Option<i64> {
+        self.moment_of_local(local).map(|moment| moment.unix_micros)
+    }
+
+    /// [`TimeZone::unix_of_local`], and whether the clocks skip that time.
+    pub fn moment_of_local(&self, local: DateTime) -> Option<Moment> {
         if local.has_zero_part() {
             return None;
         }
         let as_utc = local.to_micros() - DAY_NUMBER_1970 * MICROS_PER_DAY;
-        let offset = match self {
-            Self::Offset(seconds) => i64::from(*seconds),
-            Self::System => return unix_in_zone(&jiff::tz::TimeZone::system(), local, as_utc),
-            Self::Named(zone) => return unix_in_zone(zone, local, as_utc),
-        };
-        Some(as_utc - offset * MICROS_PER_SECOND)
+        match self {
+            Self::Offset(seconds) => Some(Moment {
+                unix_micros: as_utc - i64::from(*seconds) * MICROS_PER_SECOND,
+                is_skipped: false,
+            }),
+            Self::System => moment_in_zone(&jiff::tz::TimeZone::system(), local, as_utc),
+            Self::Named(zone) => moment_in_zone(zone, local, as_utc),
+        }
     }
 
     /// The same moment on another zone's clock.
@@ -96,7 +112,108 @@ impl TimeZone {
     }
 }
 
-fn unix_in_zone(zone: &jiff::tz::TimeZone, local: DateTime, as_utc: i64) -> Option<i64> {
+/// A zone's clock for many moments: it remembers the time between two changes of the offset that
+/// it saw last, so that moments near each other cost one addition each.
+#[derive(Debug, Clone)]
+pub struct ZoneClock {
+    zone: TimeZone,
+    /// Microseconds since 1970 between which `offset` holds.
+    from: i64,
+    until: i64,
+    offset: i64,
+}
+
+impl ZoneClock {
+    /// The clock of a zone.
+    pub fn new(zone: &TimeZone) -> Self {
+        let zone = match zone {
+            TimeZone::System => TimeZone::Named(jiff::tz::TimeZone::system()),
+            zone => zone.clone(),
+        };
+        let fixed = match &zone {
+            TimeZone::Offset(seconds) => Some(i64::from(*seconds)),
+            TimeZone::Named(zone) => zone
+                .to_fixed_offset()
+                .ok()
+                .map(|offset| i64::from(offset.seconds())),
+            TimeZone::System => None,
+        };
+        let (from, until) = match fixed {
+            Some(_) => (i64::MIN, i64::MAX),
+            None => (0, 0),
+        };
+        Self {
+            zone,
+            from,
+            until,
+            offset: fixed.unwrap_or(0) * MICROS_PER_SECOND,
+        }
+    }
+
+    /// Whether local time is UTC at every moment.
+    pub fn is_utc(&self) -> bool {
+        self.offset == 0 && self.from == i64::MIN && self.until == i64::MAX
+    }
+
+    /// A packed date and time of UTC as the clock shows it. What is no moment (zero dates) stays.
+    pub fn local_of_utc(&mut self, packed: i64) -> i64 {
+        let utc = DateTime::unpack(packed);
+        if utc.has_zero_part() {
+            return packed;
+        }
+        let unix = utc.to_micros() - DAY_NUMBER_1970 * MICROS_PER_DAY;
+        if !(self.from..self.until).contains(&unix) {
+            self.find_offset(unix);
+        }
+        packed_of_unix(unix.saturating_add(self.offset)).unwrap_or(packed)
+    }
+
+    /// The packed date and time of UTC at which the clock shows `packed`; see
+    /// [`TimeZone::unix_of_local`] for times that it skips or repeats.
+    pub fn utc_of_local(&mut self, packed: i64) -> i64 {
+        let local = DateTime::unpack(packed);
+        if local.has_zero_part() {
+            return packed;
+        }
+        let unix = local.to_micros() - DAY_NUMBER_1970 * MICROS_PER_DAY - self.offset;
+        // A day from both changes only one moment has that time.
+        let certain = self.from.saturating_add(MICROS_PER_DAY)
+            ..self.until.saturating_sub(MICROS_PER_DAY);
+        let unix = if certain.contains(&unix) {
+            Some(unix)
+        } else {
+            let unix = self.zone.unix_of_local(local);
+            if let (Some(unix), TimeZone::Named(_)) = (unix, &self.zone) {
+                self.find_offset(unix);
+            }
+            unix
+        };
+        unix.and_then(packed_of_unix).unwrap_or(packed)
+    }
+
+    fn find_offset(&mut self, unix: i64) {
+        let TimeZone::Named(zone) = &self.zone else {
+            return;
+        };
+        let seconds = unix.div_euclid(MICROS_PER_SECOND);
+        self.offset = self.zone.offset_at(seconds) * MICROS_PER_SECOND;
+        let after = |seconds: i64| jiff::Timestamp::from_second(seconds).ok();
+        self.from = after(seconds + 1)
+            .and_then(|next| zone.preceding(next).next())
+            .map_or(i64::MIN, |change| change.timestamp().as_microsecond());
+        self.until = after(seconds)
+            .and_then(|now| zone.following(now).next())
+            .map_or(i64::MAX, |change| change.timestamp().as_microsecond());
+    }
+}
+
+fn packed_of_unix(unix_micros: i64) -> Option<i64> {
+    let day = unix_micros.div_euclid(MICROS_PER_DAY) + DAY_NUMBER_1970;
+    let date = date_of_day_number(day)?;
+    Some(date.with_time_of_day(unix_micros.rem_euclid(MICROS_PER_DAY)).pack())
+}
+
+fn moment_in_zone(zone: &jiff::tz::TimeZone, local: DateTime, as_utc: i64) -> Option<Moment> {
     let civil = civil::DateTime::new(
         i16::try_from(local.year).ok()?,
         i8::try_from(local.month).ok()?,
@@ -108,18 +225,26 @@ fn unix_in_zone(zone: &jiff::tz::TimeZone, local: DateTime, as_utc: i64) -> Opti
     )
     .ok()?;
     let less = |offset: Offset| as_utc - i64::from(offset.seconds()) * MICROS_PER_SECOND;
-    match zone.to_ambiguous_timestamp(civil).offset() {
-        AmbiguousOffset::Unambiguous { offset } => Some(less(offset)),
-        AmbiguousOffset::Fold { before, .. } => Some(less(before)),
+    let (unix_micros, is_skipped) = match zone.to_ambiguous_timestamp(civil).offset() {
+        AmbiguousOffset::Unambiguous { offset } => (less(offset), false),
+        AmbiguousOffset::Fold { before, .. } => (less(before), false),
         AmbiguousOffset::Gap { before, after } => {
             let earliest = less(after).div_euclid(MICROS_PER_SECOND);
             let start = jiff::Timestamp::from_second(earliest - 1).ok()?;
-            match zone.following(start).next() {
-                Some(transition) => Some(transition.timestamp().as_microsecond()),
-                None => Some(less(before)),
-            }
+            let moment = match zone.following(start).next() {
+                // The fraction of the second stays.
+                Some(transition) => {
+                    transition.timestamp().as_microsecond() + i64::from(local.microsecond)
+                }
+                None => less(before),
+            };
+            (moment, true)
         }
-    }
+    };
+    Some(Moment {
+        unix_micros,
+        is_skipped,
+    })
 }
 
 fn parse_offset(text: &str) -> Option<i32> {

@@ -10,11 +10,12 @@ use mayfly_syntax::ast::{
 };
 use mayfly_syntax::encodings::{Variable, is_default, variable};
 use mayfly_types::convert::implicit_default;
+use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Batch, Diagnostics, Result, SqlType, Value};
 
 use super::super::insert::{listed_columns, refuse_generated};
 use crate::builder;
-use crate::catalog::definition::{ColumnDefault, TableDefinition};
+use crate::catalog::definition::{ColumnDefinition, TableDefinition};
 use crate::convert::Storing;
 use crate::expressions::{self, Bound, columns_of};
 use crate::session::Session;
@@ -132,7 +133,7 @@ impl Assignments {
         let of_table = of_table.into_iter().zip(&definition.columns);
         let mut columns: Vec<ArrayRef> = of_table
             .map(|(array, column)| {
-                array.unwrap_or_else(|| builder::constant(&default_value(column), &column.ty, rows))
+                array.unwrap_or_else(|| builder::constant(&default_value(column, self.storing.zone()), &column.ty, rows))
             })
             .chain(variables)
             .collect();
@@ -141,7 +142,7 @@ impl Assignments {
         for (index, assignment) in self.list.iter().enumerate() {
             let column = &definition.columns[assignment.position];
             let Some(bound) = &assignment.value else {
-                let default = builder::constant(&default_value(column), &column.ty, rows);
+                let default = builder::constant(&default_value(column, self.storing.zone()), &column.ty, rows);
                 columns[assignment.position] = Arc::clone(&default);
                 values.push((default, column.ty.clone()));
                 continue;
@@ -179,9 +180,9 @@ impl Assignments {
 }
 
 /// The value of a column that a row has not set yet.
-fn default_value(column: &crate::catalog::definition::ColumnDefinition) -> Value {
-    match &column.default {
-        ColumnDefault::Value(value) => value.clone(),
+fn default_value(column: &ColumnDefinition, zone: &TimeZone) -> Value {
+    match column.default_value(zone) {
+        Some(value) => value,
         _ if column.nullable => Value::Null,
         _ => implicit_default(&column.ty),
     }

@@ -25,6 +25,8 @@ enum Fault {
     Truncated,
     /// A date or a time of day was dropped.
     Dropped,
+    /// The clocks of the session's time zone skip that time.
+    Skipped,
 }
 
 impl From<TemporalError> for Fault {
@@ -56,6 +58,8 @@ fn complain(
             let value = shown(&text_of(datum, from));
             let code = codes::ER_WRONG_COLUMN_TEMPORAL_VALUE;
             code.with(&[&name, &value, &context.column, &context.row])
+        } else if fault == Fault::Skipped {
+            context.column_error(&codes::ER_WARN_INVALID_TIMESTAMP)
         } else if fault == Fault::Range {
             context.column_error(&codes::ER_WARN_DATA_OUT_OF_RANGE)
         } else {
@@ -97,12 +101,22 @@ pub(super) fn datetime(
         }
     }
     if to.kind == TypeKind::Timestamp && stored != DateTime::default() {
-        let unix = context.cast.time_zone.unix_of_local(stored);
-        let in_range = unix
-            .is_some_and(|unix| (1..=TIMESTAMP_MAX).contains(&unix.div_euclid(MICROS_PER_SECOND)));
-        if !in_range {
-            fault = Some(Fault::Range);
-            stored = DateTime::default();
+        let zone = context.cast.time_zone;
+        let moment = zone.moment_of_local(stored);
+        let in_range = moment.filter(|moment| {
+            let seconds = moment.unix_micros.div_euclid(MICROS_PER_SECOND);
+            (1..=TIMESTAMP_MAX).contains(&seconds)
+        });
+        match in_range {
+            Some(moment) if moment.is_skipped => {
+                fault = Some(Fault::Skipped);
+                stored = zone.local_of_unix(moment.unix_micros).unwrap_or_default();
+            }
+            Some(_) => {}
+            None => {
+                fault = Some(Fault::Range);
+                stored = DateTime::default();
+            }
         }
     }
     if let Some(fault) = fault {
