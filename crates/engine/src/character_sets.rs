@@ -1,6 +1,8 @@
 //! Character sets and collations by name, for SET, DDL and information_schema.
 
-use mayfly_types::CollationId;
+use mayfly_types::charset::Charset;
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Result};
 
 /// A character set.
 #[derive(Debug, Clone, Copy)]
@@ -152,4 +154,10 @@ impl CharacterSet {
         collation_by_name(self.default_collation)
             .map_or(CollationId::BINARY, |row| CollationId(row.id))
     }
+}
+
+/// The character set of a file that a statement names: 1115 when there is none of that name.
+pub(crate) fn charset_of_file(name: &str) -> Result<Charset> {
+    let known = by_name(name).and_then(|known| Charset::by_name(known.name));
+    known.ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))
 }

@@ -14,6 +14,7 @@ use mayfly_storage::temptable::{Registry, Resources};
 use mayfly_types::{Diagnostics, Result, SqlType, Value};
 
 use crate::catalog::Catalog;
+use crate::files::ReadableFiles;
 use crate::options::{DatabaseOptions, FileAccess};
 use crate::session::{Session, SessionOptions, SessionShared};
 use crate::status::{Counter, Counters};
@@ -39,6 +40,7 @@ pub struct Database {
     started: Instant,
     user_tables: AtomicU64,
     connections: AtomicU64,
+    pub(crate) readable_files: Arc<ReadableFiles>,
 }
 
 /// The upper nodes of the two trees of budgets.
@@ -137,6 +139,7 @@ impl Database {
         // out by the first overflow, which says so.
         let _ = resources.temp_space.remove_orphans();
         Ok(Arc::new(Self {
+            readable_files: Arc::new(ReadableFiles(options.file_access.clone())),
             options,
             catalog: Catalog::new(),
             resources,

@@ -85,12 +85,17 @@ pub(crate) fn bind_with(
 }
 
 /// The columns of a table, for [`bind`].
-pub(crate) fn columns_of(definition: &TableDefinition) -> Vec<ScalarColumn<'_>> {
+pub(crate) fn columns_of<'d>(
+    session: &Session,
+    definition: &'d TableDefinition,
+) -> Vec<ScalarColumn<'d>> {
+    let zone = &session.options().time_zone;
     let columns = definition.columns.iter().map(|column| ScalarColumn {
         table: &definition.name,
         name: &column.name,
         ty: &column.ty,
         nullable: true,
+        default: column.default_source(zone),
     });
     columns.collect()
 }
@@ -160,7 +165,7 @@ pub(crate) fn is_now(expr: &Expr) -> bool {
 
 /// Binds every expression of a definition, to find the errors that a row would show.
 pub(crate) fn check_definition(session: &Session, definition: &TableDefinition) -> Result<()> {
-    let columns = columns_of(definition);
+    let columns = columns_of(session, definition);
     for column in &definition.columns {
         if let Some(generated) = &column.generated {
             bind(session, &generated.expression, &columns)?;

@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Error as IoError;
 use std::path::{Path, PathBuf};
 
+use mayfly_functions::context::{FileContents, ServerFiles};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
@@ -16,8 +17,12 @@ fn refused() -> Error {
 
 /// The path that a statement's text names, if it may be touched: 1290 otherwise.
 fn allowed(session: &Session, path: &str) -> Result<PathBuf> {
+    within(&session.database.options.file_access, path)
+}
+
+fn within(access: &FileAccess, path: &str) -> Result<PathBuf> {
     let path = Path::new(path);
-    let directory = match &session.database.options.file_access {
+    let directory = match access {
         FileAccess::Anywhere => return Ok(path.to_owned()),
         FileAccess::Disabled => return Err(refused()),
         FileAccess::Directory(directory) => directory,
@@ -32,6 +37,28 @@ fn allowed(session: &Session, path: &str) -> Result<PathBuf> {
         Some(name) => parent.join(name),
         None => parent,
     })
+}
+
+/// The files that LOAD_FILE() may read.
+#[derive(Debug)]
+pub(crate) struct ReadableFiles(pub(crate) FileAccess);
+
+impl ServerFiles for ReadableFiles {
+    fn read(&self, path: &str, most: u64) -> FileContents {
+        let Ok(path) = within(&self.0, path) else {
+            return FileContents::Missing;
+        };
+        let Ok(metadata) = std::fs::metadata(&path) else {
+            return FileContents::Missing;
+        };
+        if !metadata.is_file() {
+            return FileContents::NotAFile;
+        }
+        if metadata.len() > most {
+            return FileContents::TooLong;
+        }
+        std::fs::read(&path).map_or(FileContents::Missing, FileContents::Bytes)
+    }
 }
 
 /// A new file for SELECT … INTO: 1086 when there is one of that name.

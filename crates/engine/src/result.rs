@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use mayfly_exec::StatementContext;
@@ -264,7 +265,8 @@ pub struct ResultStream<'s> {
     session: &'s mut Session,
     result: StatementResult,
     source: Source,
-    rows_given: u64,
+    /// What FOUND_ROWS() will answer.
+    rows_found: u64,
     ended: bool,
 }
 
@@ -301,7 +303,7 @@ impl<'s> ResultStream<'s> {
             session,
             result,
             source,
-            rows_given: 0,
+            rows_found: 0,
             ended: false,
         };
         if !stream.result.has_rows() {
@@ -332,7 +334,9 @@ impl<'s> ResultStream<'s> {
         };
         match next {
             Ok(Some(batch)) => {
-                self.rows_given += batch.row_count() as u64;
+                if matches!(self.source, Source::Batches(_)) {
+                    self.rows_found += batch.row_count() as u64;
+                }
                 Ok(Some(batch))
             }
             Ok(None) => {
@@ -351,6 +355,7 @@ impl<'s> ResultStream<'s> {
     fn close_source(&mut self) {
         if let Source::Plan { rows, context } = std::mem::replace(&mut self.source, Source::Ended) {
             drop(rows);
+            self.rows_found = context.counters.found_rows.load(Ordering::Relaxed);
             self.session.account(&context);
         }
     }
@@ -362,7 +367,7 @@ impl<'s> ResultStream<'s> {
         self.ended = true;
         self.close_source();
         if self.result.has_rows() {
-            self.session.found_rows = self.rows_given;
+            self.session.found_rows = self.rows_found;
             self.session.row_count = -1;
         } else {
             self.session.row_count = i64::try_from(self.result.affected_rows).unwrap_or(-1);

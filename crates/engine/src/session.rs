@@ -603,6 +603,7 @@ impl Session {
             collation_connection: options.collation_connection,
             user_variables: Arc::clone(&self.user_variables),
             random: Arc::clone(&self.random),
+            files: Arc::clone(&self.database.readable_files) as _,
             killed: Arc::clone(&self.shared.kill.killed),
             ..EvaluationContext::new(options.sql_mode, self.diagnostics_handle(), self.started_at)
         };
@@ -610,7 +611,7 @@ impl Session {
         let owner = StatementOwner {
             session_id: self.id(),
             user: Arc::clone(&self.user),
-            statement_digest: Arc::clone(&self.statement_text),
+            statement: Arc::clone(&self.statement_text),
         };
         let temp_options = TempTableOptions {
             tmp_table_size: options.tmp_table_size,

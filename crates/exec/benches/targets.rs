@@ -138,6 +138,7 @@ impl World {
                     ty,
                     nullable: true,
                     invisible: false,
+ default: mayfly_plan::DefaultSource::None,
                 })
                 .collect(),
             unique_keys: Vec::new(),
@@ -355,6 +356,7 @@ fn query(root: Plan) -> Arc<QueryPlan> {
         shared: Vec::new(),
         parameter_count: 0,
         tables: Vec::new(),
+        limit: None,
     })
 }
 

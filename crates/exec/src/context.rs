@@ -117,6 +117,8 @@ pub struct Counters {
     pub select_scan: AtomicU64,
     /// `Select_full_join`: joins without an index.
     pub select_full_join: AtomicU64,
+    /// Rows of the result that FOUND_ROWS() counts.
+    pub found_rows: AtomicU64,
     /// Rows read from base tables (Rows_examined of the slow log).
     pub rows_examined: AtomicU64,
 }

@@ -1,11 +1,12 @@
 //! The result of a plan, pulled a batch at a time.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use mayfly_plan::physical::QueryPlan;
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
-use crate::context::{RunContext, StatementContext};
+use crate::context::{RunContext, StatementContext, count};
 use crate::error::contain;
 use crate::operators::{Cursor, Node, build, to_boolean};
 
@@ -20,6 +21,7 @@ pub fn execute(
     Ok(ResultStream {
         state: State::New(Arc::clone(plan)),
         predicates: predicates(plan),
+        limit: Limit::new(plan),
         run,
     })
 }
@@ -37,7 +39,49 @@ fn predicates(plan: &QueryPlan) -> Vec<usize> {
 pub struct ResultStream {
     state: State,
     predicates: Vec<usize>,
+    limit: Limit,
     run: RunContext,
+}
+
+/// The statement's LIMIT, for FOUND_ROWS(): without SQL_CALC_FOUND_ROWS the plan has applied it, and
+/// the rows before its offset count too; with it every row arrives here, and is counted.
+struct Limit {
+    offset: u64,
+    to_skip: u64,
+    to_give: u64,
+}
+
+impl Limit {
+    fn new(plan: &QueryPlan) -> Self {
+        match plan.limit {
+            Some(limit) if limit.counts_all => Self {
+                offset: 0,
+                to_skip: limit.offset,
+                to_give: limit.count,
+            },
+            limit => Self {
+                offset: limit.map_or(0, |limit| limit.offset),
+                to_skip: 0,
+                to_give: u64::MAX,
+            },
+        }
+    }
+
+    /// Counts rows, and gives those that are part of the result.
+    fn apply(&mut self, batch: Batch, found: &AtomicU64) -> Option<Batch> {
+        let rows = batch.row_count() as u64;
+        count(found, rows + std::mem::take(&mut self.offset));
+        let skip = self.to_skip.min(rows);
+        let give = (rows - skip).min(self.to_give);
+        self.to_skip -= skip;
+        self.to_give -= give;
+        match give {
+            0 => None,
+            _ if give == rows => Some(batch),
+            // Both fit in usize: they are at most the batch's row count.
+            _ => Some(batch.slice(skip as usize, give as usize)),
+        }
+    }
 }
 
 enum State {
@@ -72,7 +116,11 @@ impl ResultStream {
         };
         while let Some(batch) = cursor.next(&self.run)? {
             self.run.statement.check_interrupt()?;
-            if !batch.is_empty() {
+            if batch.is_empty() {
+                continue;
+            }
+            let found = &self.run.statement.counters.found_rows;
+            if let Some(batch) = self.limit.apply(batch, found) {
                 return Ok(Some(leave(batch, &self.predicates)));
             }
         }

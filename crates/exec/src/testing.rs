@@ -145,6 +145,7 @@ impl World {
             ty: ty.clone(),
             nullable: true,
             invisible: false,
+ default: mayfly_plan::DefaultSource::None,
         });
         let source = Arc::new(TableSource {
             id: TableId(id),
@@ -391,6 +392,7 @@ pub(crate) fn query_with(
         shared,
         parameter_count,
         tables: Vec::new(),
+        limit: None,
     }
 }
 

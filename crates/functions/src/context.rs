@@ -43,6 +43,8 @@ pub struct EvaluationContext {
     pub entropy: fn(&mut [u8]),
     /// The wall clock of SYSDATE() and UUID(): microseconds since 1970 UTC.
     pub clock: fn() -> i64,
+    /// The files that LOAD_FILE() may read.
+    pub files: Arc<dyn ServerFiles>,
     /// Set when the statement is to end; SLEEP() and BENCHMARK() look at it.
     pub killed: Arc<AtomicBool>,
 }
@@ -66,6 +68,34 @@ pub struct SessionFacts {
     pub row_count: i64,
     /// FOUND_ROWS() of the statement before.
     pub found_rows: u64,
+}
+
+/// Files of the server, as far as statements may read them. No function touches a file itself.
+pub trait ServerFiles: fmt::Debug + Send + Sync {
+    /// A file's bytes, when there are at most so many.
+    fn read(&self, path: &str, most: u64) -> FileContents;
+}
+
+/// What reading a file came to.
+#[derive(Debug)]
+pub enum FileContents {
+    /// There is none, or it may not be read.
+    Missing,
+    /// It is a directory or the like.
+    NotAFile,
+    /// It is longer than allowed.
+    TooLong,
+    /// What is in it.
+    Bytes(Vec<u8>),
+}
+
+#[derive(Debug)]
+struct NoFiles;
+
+impl ServerFiles for NoFiles {
+    fn read(&self, _path: &str, _most: u64) -> FileContents {
+        FileContents::Missing
+    }
 }
 
 impl EvaluationContext {
@@ -101,6 +131,7 @@ impl EvaluationContext {
             random: Arc::new(Mutex::new(RandomStates::new(1))),
             entropy: system_entropy,
             clock: system_clock,
+            files: Arc::new(NoFiles),
             killed: Arc::default(),
         }
     }

@@ -39,7 +39,7 @@ const PROMISED: &[&str] = &[
     // Information, and user variables
     "version database schema user current_user session_user system_user connection_id \
      last_insert_id row_count found_rows benchmark sleep any_value name_const icu_version \
-     format_bytes format_pico_time get_user_variable set_user_variable",
+     format_bytes format_pico_time load_file statement_digest statement_digest_text get_user_variable set_user_variable",
 ];
 
 const AGGREGATES: &str = "count sum avg min max group_concat std stddev stddev_pop stddev_samp \

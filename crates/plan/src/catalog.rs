@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mayfly_types::{Result, SqlType};
+use mayfly_types::{Result, SqlType, Value};
 
 /// Names a table for as long as a plan may live. A table that is dropped and made again, or
 /// altered, gets a new one, so that a plan for the old shape can never read the new table.
@@ -20,6 +20,20 @@ pub struct ColumnSource {
     pub nullable: bool,
     /// Left out of `*`.
     pub invisible: bool,
+    /// What `DEFAULT(column)` gives.
+    pub default: DefaultSource,
+}
+
+/// The default of a column, as far as `DEFAULT(column)` is concerned.
+#[derive(Debug, Clone, Default)]
+pub enum DefaultSource {
+    /// A column that may not be NULL and for which none was written: error 1364.
+    #[default]
+    None,
+    /// A value of the column's type.
+    Value(Value),
+    /// DEFAULT (expression): error 3773.
+    Expression,
 }
 
 /// A table as the planner sees it: its shape and a few statistics.
@@ -55,7 +69,7 @@ pub trait Catalog {
         &self,
         scope: Option<VariableScope>,
         name: &str,
-    ) -> Result<(mayfly_types::Value, SqlType)>;
+    ) -> Result<(Value, SqlType)>;
 
     /// The type of the user variable's current value (a NULL string when it was never set).
     fn user_variable_type(&self, name: &str) -> SqlType;

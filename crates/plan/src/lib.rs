@@ -16,7 +16,7 @@ mod testing;
 mod text;
 
 pub use bind::{ScalarColumn, bind_scalar};
-pub use catalog::{Catalog, ColumnSource, TableId, TableSource};
+pub use catalog::{Catalog, ColumnSource, DefaultSource, TableId, TableSource};
 pub use expression::{Comparison, Expression, ExpressionKind};
 pub use options::{OptimizerSwitches, PlanOptions};
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mayfly_plan::{ColumnSource, TableId, TableSource};
 use mayfly_storage::{BaseTableContext, ColumnarTable, Table};
-use mayfly_types::temporal::TimeZone;
+use mayfly_types::temporal::{TimeZone, ZoneClock};
 use mayfly_types::{Result, TypeKind};
 
 use super::definition::TableDefinition;
@@ -47,6 +47,7 @@ impl BaseTable {
                     ty: column.ty.clone(),
                     nullable: column.nullable,
                     invisible: column.invisible,
+                    default: column.default_source(&TimeZone::UTC),
                 })
                 .collect(),
             unique_keys: definition.identifying_columns(),
@@ -74,8 +75,24 @@ impl BaseTable {
         Arc::clone(&self.storage) as Arc<dyn Table>
     }
 
-    /// The table as the planner sees it, with its row count of the moment.
-    pub(crate) fn source(&self) -> Arc<TableSource> {
+    /// The table as the planner sees it in a session of that time zone, with its row count of the
+    /// moment.
+    pub(crate) fn source_in(&self, zone: &TimeZone) -> Arc<TableSource> {
+        let mut source = self.source();
+        let default = |column: &usize| self.definition.columns[*column].default_value(zone);
+        if self.timestamps.iter().any(|column| default(column).is_some())
+            && !ZoneClock::new(zone).is_utc()
+        {
+            let source = Arc::make_mut(&mut source);
+            for column in &self.timestamps {
+                source.columns[*column].default =
+                    self.definition.columns[*column].default_source(zone);
+            }
+        }
+        source
+    }
+
+    fn source(&self) -> Arc<TableSource> {
         let rows = self.storage.statistics().rows;
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         if source.row_count != rows {

@@ -2,6 +2,8 @@
 //! does, and to fill and check the columns of new rows.
 
 use mayfly_syntax::ast;
+use mayfly_plan::DefaultSource;
+use mayfly_types::convert::implicit_default;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, SqlType, Value};
 
@@ -72,6 +74,21 @@ impl ColumnDefinition {
         match &self.default {
             ColumnDefault::Value(value) => Some(zoned_table::value_in(zone, value, &self.ty)),
             _ => None,
+        }
+    }
+
+    /// What `DEFAULT(column)` gives.
+    pub(crate) fn default_source(&self, zone: &TimeZone) -> DefaultSource {
+        match &self.default {
+            ColumnDefault::Expression { .. } => DefaultSource::Expression,
+            _ if self.generated.is_some() => DefaultSource::None,
+            ColumnDefault::Value(_) => {
+                DefaultSource::Value(self.default_value(zone).unwrap_or(Value::Null))
+            }
+            // The moment is the row's, not the column's.
+            _ if self.nullable => DefaultSource::Value(Value::Null),
+            ColumnDefault::Now => DefaultSource::Value(implicit_default(&self.ty)),
+            ColumnDefault::None | ColumnDefault::Null => DefaultSource::None,
         }
     }
 }

@@ -56,7 +56,7 @@ impl Catalog for SessionCatalog<'_> {
         if let Some(table) = self.session.find_table(database, name) {
             let zone = &self.session.options().time_zone;
             self.remember(table.id, || Ok(table.rows_in(zone)))?;
-            return Ok(table.source());
+            return Ok(table.source_in(zone));
         }
         if let Some(source) = information_schema::table(database, name) {
             let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);

@@ -25,6 +25,7 @@ pub(super) const RELATIONS: &[Relation] = &[Relation {
         ("PARTITIONS", Kind::UInt),
         ("AGE", Kind::Double),
         ("STATEMENT_DIGEST", Kind::Text(64)),
+        ("STATEMENT_DIGEST_TEXT", Kind::Text(2048)),
     ],
     rows,
 }];
@@ -37,6 +38,7 @@ fn rows(session: &Session) -> Vec<Row> {
         .entries()
         .into_iter()
         .map(|entry| {
+            let (digest_text, digest) = mayfly_syntax::digest(&entry.owner.statement);
             vec![
                 Value::UInt(entry.id),
                 Value::UInt(entry.owner.session_id),
@@ -52,7 +54,8 @@ fn rows(session: &Session) -> Vec<Row> {
                 Value::UInt(entry.disk_peak),
                 Value::UInt(entry.partitions),
                 Value::Float(entry.age.as_secs_f64()),
-                text(crate::statements::digest_of(&entry.owner.statement_digest)),
+                text(digest),
+                text(digest_text),
             ]
         });
     let mut rows: Vec<Row> = internal.collect();
@@ -77,6 +80,7 @@ fn rows(session: &Session) -> Vec<Row> {
             Value::UInt(statistics.disk_bytes),
             Value::UInt(1),
             Value::Float(age as f64 / 1e6),
+            Value::Null,
             Value::Null,
         ]);
     }

@@ -217,7 +217,7 @@ fn value_of(
     match expressions::bind_with(session, expr, &[], types) {
         Ok(bound) => bound.scalar(&expressions::one_row(), &values),
         Err(error) if error.is(&codes::ER_BAD_FIELD_ERROR) => {
-            let columns = columns_of(definition);
+            let columns = columns_of(session, definition);
             let types = parameters.iter().map(|(_, ty)| ty.clone()).collect();
             let bound = expressions::bind_with(session, expr, &columns, types)?;
             bound.scalar(&sink.current_row(), &values)

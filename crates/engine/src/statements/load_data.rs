@@ -20,6 +20,7 @@ use std::sync::atomic::Ordering;
 
 use arrow_array::ArrayRef;
 use mayfly_exec::StatementContext;
+use mayfly_plan::catalog::VariableScope;
 use mayfly_syntax::ast::{Ident, LoadData, LoadDuplicate, LoadTarget};
 use mayfly_types::charset::Charset;
 use mayfly_types::convert::implicit_default;
@@ -41,7 +42,7 @@ use crate::{character_sets, files};
 /// Runs the statement.
 pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
     super::count(session, Counter::ComLoad);
-    if load.local && !session.local_files {
+    if load.local && !(session.local_files && server_takes_local_files(session)) {
         return Err(codes::ER_CLIENT_LOCAL_FILES_DISABLED.error());
     }
     let format = Format::new(&load.fields, &load.lines)?;
@@ -168,15 +169,16 @@ fn variable_names(targets: &[Destination]) -> Vec<String> {
 
 /// The character set of the file: CHARACTER SET, or that of the current database.
 fn file_charset(session: &Session, load: &LoadData) -> Result<Charset> {
-    let name = match &load.charset {
-        Some(name) => name.as_str(),
-        None => {
-            let setting = session.settings().text("character_set_database");
-            setting.map_or("utf8mb4", |name| name)
-        }
-    };
-    let known = character_sets::by_name(name).and_then(|known| Charset::by_name(known.name));
-    known.ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))
+    let of_database = session.settings().text("character_set_database");
+    let name = load.charset.as_deref().or(of_database.map(|name| &**name));
+    character_sets::charset_of_file(name.unwrap_or("utf8mb4"))
+}
+
+/// The global variable `local_infile`.
+fn server_takes_local_files(session: &Session) -> bool {
+    let scope = Some(VariableScope::Global);
+    let value = session.system_variable(scope, "local_infile");
+    !matches!(value, Ok((Value::Int(0) | Value::UInt(0), _)))
 }
 
 /// Fields without terminators are as wide as their columns, so all of them must be columns whose

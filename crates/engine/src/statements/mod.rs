@@ -150,11 +150,6 @@ pub(crate) fn writable_table(
     Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
 }
 
-/// The digest of a statement's text, for the records of temporary tables.
-pub(crate) fn digest_of(text: &str) -> String {
-    mayfly_syntax::digest(text).1
-}
-
 /// Counts a statement of a kind.
 pub(crate) fn count(session: &Session, counter: Counter) {
     session.counters().add(counter, 1);

@@ -105,7 +105,7 @@ impl<'t> RowSink<'t> {
             checks: checks
                 .map(|check| {
                     let bound =
-                        expressions::bind(session, &check.expression, &columns_of(definition))?;
+                        expressions::bind(session, &check.expression, &columns_of(session, definition))?;
                     Ok((check.name.as_str(), bound))
                 })
                 .collect::<Result<_>>()?,
@@ -577,7 +577,7 @@ fn origin(
 ) -> Result<Origin> {
     let column = &definition.columns[position];
     if let Some(generated) = &column.generated {
-        let bound = expressions::bind(session, &generated.expression, &columns_of(definition))?;
+        let bound = expressions::bind(session, &generated.expression, &columns_of(session, definition))?;
         return Ok(Origin::Generated(bound));
     }
     if given.contains(&position) {
@@ -602,7 +602,7 @@ fn default_of(
         ColumnDefault::Expression { expression, .. } => Origin::Computed(expressions::bind(
             session,
             expression,
-            &columns_of(definition),
+            &columns_of(session, definition),
         )?),
         ColumnDefault::None if takes_null(column) => Origin::Constant(Value::Null),
         ColumnDefault::None => Origin::Missing,

@@ -1,6 +1,7 @@
 //! SELECT, TABLE and VALUES.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use mayfly_exec::StatementContext;
 use mayfly_plan::physical::QueryPlan;
@@ -105,6 +106,11 @@ impl Reading {
             Some(rows) => rows.next_batch(),
             None => Ok(None),
         }
+    }
+
+    /// How many rows FOUND_ROWS() counts so far.
+    pub(crate) fn found_rows(&self) -> u64 {
+        self.context.counters.found_rows.load(Ordering::Relaxed)
     }
 
     /// Frees what the query holds and counts what it did.

@@ -1,17 +1,22 @@
 //! SELECT … INTO OUTFILE, INTO DUMPFILE and INTO @variables.
 
+use std::borrow::Cow;
 use std::io::{BufWriter, Write};
+use std::sync::Arc;
 
 use mayfly_syntax::ast::{IntoTarget, SelectIntoStatement};
+use mayfly_plan::physical::OutputColumn;
+use mayfly_types::charset::{Charset, CharsetError};
+use mayfly_types::convert::shown_bytes;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Level, Result, SqlType, Value};
+use mayfly_types::{Batch, Diagnostics, Level, Result, SqlType, TypeKind, Value};
 
 use super::select::{self, Planned, Reading};
 use crate::delimited::{Format, fixed_width};
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
-use crate::{convert, files};
+use crate::{character_sets, convert, files};
 
 /// Runs the statement.
 pub(super) fn run(
@@ -31,7 +36,10 @@ pub(super) fn run(
             if let Some((batch, _)) = rows.first() {
                 let mut bytes = Vec::new();
                 for (array, column) in batch.columns().iter().zip(&planned.plan.columns) {
-                    convert::display_row(array, 0, &column.ty, &mut bytes);
+                    let mut value = Vec::new();
+                    convert::display_row(array, 0, &column.ty, &mut value);
+                    let in_file = InFile::new(&column.ty, None);
+                    bytes.extend_from_slice(&in_file.bytes(&value, |_| {}));
                 }
                 file.write_all(&bytes)
                     .map_err(|error| files::write_error(path, &error))?;
@@ -40,20 +48,20 @@ pub(super) fn run(
         }
         IntoTarget::OutFile {
             path,
+            charset,
             fields,
             lines,
-            ..
         } => {
             let format = Format::new(fields, lines)?;
-            let types: Vec<&SqlType> = planned
-                .plan
-                .columns
-                .iter()
-                .map(|column| &column.ty)
-                .collect();
-            let mut writer = Writer::new(session, path, format, &types)?;
+            let charset = match charset {
+                Some(name) => Some(character_sets::charset_of_file(name)?),
+                None => None,
+            };
+            let columns = &planned.plan.columns;
+            let mut writer = Writer::new(session, path, format, charset, columns)?;
             let mut reading = Reading::start(session, &planned, &values)?;
-            let written = writer.write_all(&mut reading, &types);
+            let written = writer.write_all(&mut reading, columns);
+            session.found_rows = reading.found_rows();
             reading.finish(session);
             let rows = written?;
             Ok(affected(rows))
@@ -91,6 +99,9 @@ fn first_rows(
             }
         }
     };
+    if outcome.is_ok() {
+        session.found_rows = reading.found_rows();
+    }
     reading.finish(session);
     outcome.map(|()| rows)
 }
@@ -125,16 +136,66 @@ struct Writer {
     format: Format,
     /// The width of each column where nothing separates them.
     widths: Vec<usize>,
+    /// How the values of each column are written.
+    in_file: Vec<InFile>,
+    diagnostics: Arc<Diagnostics>,
+}
+
+/// How the values of a column are written: without CHARACTER SET each in that of its column.
+#[derive(Debug, Clone, Copy)]
+struct InFile {
+    /// The column's; binary for what is no text.
+    own: Charset,
+    file: Charset,
+}
+
+impl InFile {
+    fn new(ty: &SqlType, file: Option<Charset>) -> Self {
+        let own = match ty.kind {
+            _ if ty.is_string() => ty.collation.charset(),
+            TypeKind::Enum | TypeKind::Set => ty.collation.charset(),
+            TypeKind::Json => Charset::Utf8mb4,
+            // Digits and points, the same everywhere.
+            _ => Charset::Binary,
+        };
+        let file = file.filter(|file| *file != Charset::Binary).unwrap_or(own);
+        Self { own, file }
+    }
+
+    /// The bytes of a value. What the file's character set lacks becomes `?`; bytes without one that
+    /// are no text of it end the value. `wrong` gets the bytes from there on.
+    fn bytes<'v>(self, value: &'v [u8], wrong: impl FnOnce(&[u8])) -> Cow<'v, [u8]> {
+        if self.own == Charset::Binary {
+            return match self.file.decode(value) {
+                Ok(_) => Cow::Borrowed(value),
+                Err(CharsetError { position }) => {
+                    wrong(&value[position..]);
+                    Cow::Borrowed(&value[..position])
+                }
+            };
+        }
+        self.file.encode(value).unwrap_or_else(|CharsetError { position }| {
+            wrong(&self.own.encode_lossy(&value[position..]));
+            self.file.encode_lossy(value)
+        })
+    }
 }
 
 /// Escape sequences end in these: as an enclosing character they are doubled instead of escaped.
 const ENDS_OF_ESCAPES: &[u8] = b"ntrb0ZN";
 
 impl Writer {
-    fn new(session: &Session, path: &str, format: Format, types: &[&SqlType]) -> Result<Self> {
+    fn new(
+        session: &Session,
+        path: &str,
+        format: Format,
+        charset: Option<Charset>,
+        columns: &[OutputColumn],
+    ) -> Result<Self> {
+        let types = columns.iter().map(|column| &column.ty);
         // A column without a width makes the others lose theirs.
         let widths = match format.is_fixed_width() {
-            true => types.iter().map(|ty| fixed_width(ty)).collect(),
+            true => types.clone().map(fixed_width).collect(),
             false => None,
         };
         let file = files::create(session, path)?;
@@ -144,24 +205,37 @@ impl Writer {
             path: path.to_owned(),
             format,
             widths: widths.unwrap_or_default(),
+            in_file: types.map(|ty| InFile::new(ty, charset)).collect(),
+            diagnostics: session.diagnostics_handle(),
         })
     }
 
-    fn write_all(&mut self, reading: &mut Reading, types: &[&SqlType]) -> Result<u64> {
+    fn write_all(&mut self, reading: &mut Reading, columns: &[OutputColumn]) -> Result<u64> {
         let mut rows = 0;
         let (mut line, mut value) = (Vec::new(), Vec::new());
         while let Some(batch) = reading.next_batch()? {
             for row in 0..batch.row_count() {
                 line.clear();
                 line.extend_from_slice(&self.format.line_start);
-                for (index, (array, ty)) in batch.columns().iter().zip(types).enumerate() {
+                for (index, (array, column)) in batch.columns().iter().zip(columns).enumerate() {
+                    let ty = &column.ty;
                     if index > 0 {
                         line.extend_from_slice(&self.format.field_end);
                     }
                     value.clear();
                     let present = convert::display_row(array, row, ty, &mut value);
                     let start = line.len();
-                    self.field(&mut line, present.then_some(value.as_slice()), ty);
+                    let bytes = self.in_file[index].bytes(&value, |wrong| {
+                        self.diagnostics.warn_with(|| {
+                            codes::ER_TRUNCATED_WRONG_VALUE_FOR_FIELD.with(&[
+                                &"string",
+                                &shown_bytes(wrong),
+                                &column.name,
+                                &(rows + 1),
+                            ])
+                        });
+                    });
+                    self.field(&mut line, present.then_some(&*bytes), ty);
                     if let Some(width) = self.widths.get(index) {
                         // A value that holds escapes may be longer.
                         let end = (start + width).max(line.len());

@@ -68,7 +68,8 @@ fn rewrite(session: &Session, kind: &ShowKind, filter: Option<&ShowFilter>) -> R
             };
             format!(
                 "SELECT ID AS Id, SESSION_ID AS Session, NAME AS Name, PURPOSE AS Purpose, CAUSE AS Cause, \
-                 `ROWS` AS `Rows`, MEMORY_BYTES AS Memory_bytes, DISK_BYTES AS Disk_bytes, AGE AS Age \
+                 `ROWS` AS `Rows`, MEMORY_BYTES AS Memory_bytes, DISK_BYTES AS Disk_bytes, AGE AS Age, \
+                 STATEMENT_DIGEST AS Digest, STATEMENT_DIGEST_TEXT AS Digest_text \
                  FROM information_schema.TEMP_TABLES{own}"
             )
         }

@@ -3,7 +3,7 @@
 use mayfly_functions::{Column, EvaluationContext};
 use mayfly_types::convert::{CastContext, cast_array, cast_value};
 use mayfly_types::temporal::DateTime;
-use mayfly_types::{Result, SqlType, TypeKind};
+use mayfly_types::{Diagnostics, Result, SqlType, TypeKind};
 
 /// Converts a column from one type to another, as CAST does.
 pub(super) fn cast(
@@ -12,6 +12,19 @@ pub(super) fn cast(
     to: &SqlType,
     context: &EvaluationContext,
 ) -> Result<Column> {
+    let context = cast_context(from, context, &context.diagnostics);
+    Ok(match input {
+        Column::Constant(value) => Column::Constant(cast_value(&value, from, to, &context)?),
+        Column::Array(array) => Column::Array(cast_array(&array, from, to, &context)?),
+    })
+}
+
+/// What a conversion from this type needs to know of the statement.
+pub(crate) fn cast_context<'a>(
+    from: &SqlType,
+    context: &'a EvaluationContext,
+    diagnostics: &'a Diagnostics,
+) -> CastContext<'a> {
     // Only a TIME needs a day to become a date, or a year.
     let current_date = match from.kind {
         TypeKind::Time => context
@@ -20,15 +33,11 @@ pub(super) fn cast(
             .unwrap_or_default(),
         _ => DateTime::default(),
     };
-    let context = CastContext {
+    CastContext {
         sql_mode: context.sql_mode,
-        diagnostics: &context.diagnostics,
+        diagnostics,
         time_zone: &context.time_zone,
         current_date,
         operand: "",
-    };
-    Ok(match input {
-        Column::Constant(value) => Column::Constant(cast_value(&value, from, to, &context)?),
-        Column::Array(array) => Column::Array(cast_array(&array, from, to, &context)?),
-    })
+    }
 }

@@ -31,6 +31,7 @@ use mayfly_plan::{Comparison, Expression};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
 
 use crate::context::RunContext;
+pub(crate) use cast::cast_context;
 use compare::Comparer;
 use in_list::InList;
 use subquery::SubqueryNode;

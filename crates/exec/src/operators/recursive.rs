@@ -3,17 +3,19 @@
 
 use std::sync::Arc;
 
+use mayfly_functions::EvaluationContext;
 use mayfly_plan::physical::{Plan, SharedId, SharedResult};
 use mayfly_storage::{GroupIndex, TempTable, TempTableWriter};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Result};
+use mayfly_types::convert::{StoreContext, store_array};
+use mayfly_types::{Batch, Diagnostics, Result, SqlType};
 
 use super::keys::key_mode;
 use super::materialize::plain_table;
 use super::{Node, build, travelling_all};
 use crate::context::RunContext;
 use crate::driver::{Sink, drain};
-use crate::expression::filter_batch;
+use crate::expression::{cast_context, filter_batch};
 
 pub(crate) fn run(
     id: SharedId,
@@ -74,6 +76,8 @@ impl Whole {
                 Ok(RoundSink {
                     whole: whole.take(),
                     added: added.writer(),
+                    from: &plan.output,
+                    result,
                 })
             })?;
             sinks.into_iter().map(|sink| sink.added)
@@ -112,13 +116,16 @@ impl Whole {
 struct RoundSink<'a> {
     whole: Option<&'a mut Whole>,
     added: TempTableWriter,
+    from: &'a [SqlType],
+    result: &'a SharedResult,
 }
 
 impl Sink for RoundSink<'_> {
-    fn consume(&mut self, batch: Batch, _run: &RunContext) -> Result<()> {
+    fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
         let Some(whole) = &mut self.whole else {
             return Ok(());
         };
+        let batch = stored(batch, self.from, self.result, run.evaluation())?;
         let batch = whole.new_rows(batch)?;
         if batch.is_empty() {
             return Ok(());
@@ -126,4 +133,40 @@ impl Sink for RoundSink<'_> {
         whole.writer.append(&batch)?;
         self.added.append(&batch)
     }
+}
+
+/// Rows as the columns of the result hold them. In strict mode a value that does not fit is the error
+/// that it is for INSERT; otherwise the nearest one is taken without a word.
+fn stored(
+    batch: Batch,
+    from: &[SqlType],
+    result: &SharedResult,
+    context: &EvaluationContext,
+) -> Result<Batch> {
+    let quiet = Diagnostics::new(0);
+    let rows = batch.row_count();
+    let mut columns = batch.into_columns();
+    for (index, (from, to)) in from.iter().zip(&result.output).enumerate() {
+        if from == to {
+            continue;
+        }
+        let cast = cast_context(from, context, &quiet);
+        let context = StoreContext {
+            cast,
+            ignore: false,
+            table: &result.name,
+            column: &result.columns[index],
+            row: 1,
+        };
+        let all = &columns[index];
+        // MySQL stores the rows one by one, and calls each the first.
+        let one_by_one = |error| {
+            for row in 0..rows {
+                store_array(&all.slice(row, 1), from, to, &context)?;
+            }
+            Err(error)
+        };
+        columns[index] = store_array(all, from, to, &context).or_else(one_by_one)?;
+    }
+    Ok(Batch::new(columns, rows))
 }

@@ -27,10 +27,11 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType};
 
 use crate::catalog::{Catalog, TableSource};
+use crate::catalog::DefaultSource;
 use crate::expression::Expression;
 use crate::logical::{ColumnId, Query, Shared};
 use crate::options::PlanOptions;
-use crate::physical::{ColumnOrigin, OutputColumn};
+use crate::physical::{ColumnOrigin, OutputColumn, StatementLimit};
 
 pub(crate) use from::{conjunction, conjuncts};
 use scope::{Clause, Scope};
@@ -55,6 +56,8 @@ pub struct ScalarColumn<'a> {
     pub ty: &'a SqlType,
     /// Whether it may be NULL.
     pub nullable: bool,
+    /// What `DEFAULT(column)` gives.
+    pub default: DefaultSource,
 }
 
 /// Binds an expression outside of a query block (VALUES of INSERT, SET, DEFAULT, CHECK, SET of LOAD
@@ -69,6 +72,7 @@ pub fn bind_scalar(
     let mut scope = Scope::new(Clause::FieldList, 1);
     scope.add_scalar_columns(columns);
     binder.next_column = columns.len();
+    binder.scalar_defaults = columns.iter().map(|column| column.default.clone()).collect();
     binder.scopes.push(scope);
     binder.next_select = 2;
     let expression = binder.bind_expression(expr)?;
@@ -116,7 +120,11 @@ pub(crate) struct Binder<'a> {
     ctes: Vec<VisibleCte>,
     shared: Vec<Shared>,
     tables: Vec<Arc<TableSource>>,
+    /// The LIMIT of the whole statement.
+    limit: Option<StatementLimit>,
     next_column: ColumnId,
+    /// Outside of a query: the defaults of the columns, whose numbers are their positions.
+    scalar_defaults: Vec<DefaultSource>,
     next_select: usize,
     /// The number of the query block that WITH stands before, until that is bound.
     reserved_select: Option<usize>,
@@ -137,7 +145,9 @@ impl<'a> Binder<'a> {
             ctes: Vec::new(),
             shared: Vec::new(),
             tables: Vec::new(),
+            limit: None,
             next_column: 0,
+            scalar_defaults: Vec::new(),
             next_select: 1,
             reserved_select: None,
             parameter_count: options.parameters.len(),
@@ -166,6 +176,7 @@ impl<'a> Binder<'a> {
             next_column: self.next_column,
             parameter_count: self.parameter_count,
             tables: self.tables,
+            limit: self.limit,
         }
     }
 

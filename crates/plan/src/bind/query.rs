@@ -1,7 +1,7 @@
 //! Query expressions: WITH, set operations, ORDER BY and LIMIT around them, VALUES, TABLE.
 
 use mayfly_syntax::ast::{
-    Expr, LimitClause, OrderByExpr, OrderByKind, Query, SetExpr, SetOperator, SetQuantifier,
+    Expr, LimitClause, OrderByExpr, OrderByKind, Query, Select, SetExpr, SetOperator, SetQuantifier,
     Value as AstValue,
 };
 use mayfly_types::common_type::Alternatives;
@@ -14,13 +14,28 @@ use super::types::{as_value, cast, choice_type};
 use super::{Binder, Block, BlockColumn, not_supported};
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::{Computed, Relation, with_stack};
-use crate::physical::{SetOperationKind, SortKey};
+use crate::physical::{SetOperationKind, SortKey, StatementLimit};
 
 /// ORDER BY and LIMIT of a query expression.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tail<'q> {
     pub(super) order_by: &'q [OrderByExpr],
     pub(super) limit: Option<(u64, u64)>,
+}
+
+/// Whether the first SELECT of a query expression has SQL_CALC_FOUND_ROWS.
+fn calculates_found_rows(body: &SetExpr) -> bool {
+    match body {
+        SetExpr::Select(select) => has_calc_found_rows(select),
+        SetExpr::SetOperation { left, .. } => calculates_found_rows(left),
+        _ => false,
+    }
+}
+
+/// Whether a SELECT has SQL_CALC_FOUND_ROWS.
+pub(super) fn has_calc_found_rows(select: &Select) -> bool {
+    let modifiers = select.select_modifiers.as_ref();
+    modifiers.is_some_and(|modifiers| modifiers.sql_calc_found_rows)
 }
 
 impl Binder<'_> {
@@ -43,6 +58,16 @@ impl Binder<'_> {
             let mut limit = self.bind_limit(query)?;
             if outermost && limit.is_none() && self.options.sql_select_limit != u64::MAX {
                 limit = Some((0, self.options.sql_select_limit));
+            }
+            if outermost {
+                let counts_all = calculates_found_rows(&query.body);
+                let (offset, count) = limit.unwrap_or((0, u64::MAX));
+                self.limit = Some(StatementLimit {
+                    offset,
+                    count,
+                    counts_all,
+                });
+                limit = limit.filter(|_| !counts_all);
             }
             let block = self.bind_body(&query.body, Tail { order_by, limit });
             self.leave_with(mark);

@@ -7,7 +7,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType};
 
 use super::{BlockColumn, ScalarColumn, same_name};
-use crate::catalog::TableSource;
+use crate::catalog::{DefaultSource, TableSource};
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::ColumnId;
 use crate::physical::{AggregateCall, ColumnOrigin};
@@ -268,6 +268,14 @@ impl Scope {
             table.ty(place.column).clone(),
             nullable,
         )
+    }
+
+    /// What DEFAULT gives for the column at a place, if this scope knows.
+    pub(crate) fn default_of(&self, place: ColumnPlace) -> Option<&DefaultSource> {
+        match &self.tables[place.table].columns {
+            ScopeColumns::Base { table, .. } => Some(&table.columns[place.column].default),
+            ScopeColumns::Derived(_) => None,
+        }
     }
 
     /// Where the column at a place comes from.

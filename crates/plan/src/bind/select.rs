@@ -9,7 +9,7 @@ use mayfly_types::{Result, SqlMode};
 
 use super::expression::{bare, compound_name, is_descending, position_of};
 use super::from::conjuncts;
-use super::query::{Tail, column_of_item};
+use super::query::{Tail, column_of_item, has_calc_found_rows};
 use super::scope::{Clause, ColumnPlace, Item, Name, Scope};
 use super::types::as_value;
 use super::{Binder, Block, BlockColumn, not_supported};
@@ -28,6 +28,9 @@ pub(super) struct OrderKey {
 impl Binder<'_> {
     pub(super) fn bind_select(&mut self, select: &Select, tail: Tail<'_>) -> Result<Block> {
         let select_id = self.new_select();
+        if select_id > 1 && has_calc_found_rows(select) {
+            return Err(codes::ER_CANT_USE_OPTION_HERE.with(&[&"SQL_CALC_FOUND_ROWS"]));
+        }
         self.scopes.push(Scope::new(Clause::From, select_id));
         let block = self.bind_select_in_scope(select, tail, select_id);
         self.scopes.pop();

@@ -5,10 +5,8 @@ use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::from::rename_columns;
-use super::types::cast;
 use super::{Binder, Block, BlockColumn, not_supported, same_name};
-use crate::expression::Expression;
-use crate::logical::{Computed, Relation, Shared, SharedRelation};
+use crate::logical::{Relation, Shared, SharedRelation};
 
 /// A common table expression that names can mean.
 #[derive(Debug)]
@@ -166,11 +164,11 @@ impl Binder<'_> {
             return Err(codes::ER_CTE_RECURSIVE_FORBIDS_AGGREGATION.with(&[&name]));
         }
         let step_select = step.select_id;
-        let (step_relation, step_columns) = self.step_of_types(step, &seed.columns);
+        let step_columns = step.columns.iter().map(|column| column.id).collect();
         let limit = self.bind_limit(&cte.query)?;
         self.shared[shared].source = Some(SharedRelation::Recursive {
             seed: seed.relation.block_of(seed.select_id),
-            step: step_relation.block_of(step_select),
+            step: step.relation.block_of(step_select),
             step_columns,
             distinct,
             enough: limit.map(|(offset, count)| offset.saturating_add(count)),
@@ -182,35 +180,6 @@ impl Binder<'_> {
         own.limit = limit;
         self.ctes.push(own);
         Ok(())
-    }
-
-    /// The recursive part in the types of the first part, which decide.
-    fn step_of_types(&mut self, step: Block, wanted: &[BlockColumn]) -> (Relation, Vec<usize>) {
-        let mut computed = Vec::new();
-        let mut columns = Vec::with_capacity(wanted.len());
-        for (column, wanted) in step.columns.iter().zip(wanted) {
-            let value = Expression::column(column.id, column.ty.clone(), column.nullable);
-            let converted = cast(value, &wanted.ty);
-            columns.push(match converted.kind {
-                crate::expression::ExpressionKind::Column(id) => id,
-                _ => {
-                    let id = self.new_column();
-                    computed.push(Computed {
-                        id,
-                        expression: converted,
-                    });
-                    id
-                }
-            });
-        }
-        if computed.is_empty() {
-            return (step.relation, columns);
-        }
-        let relation = Relation::Extend {
-            input: Box::new(step.relation),
-            columns: computed,
-        };
-        (relation, columns)
     }
 
     /// A table name that means a common table expression.

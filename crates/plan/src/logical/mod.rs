@@ -305,6 +305,8 @@ pub struct Query {
     pub parameter_count: usize,
     /// Every base table that is read.
     pub tables: Vec<Arc<TableSource>>,
+    /// The statement's own LIMIT.
+    pub limit: Option<crate::physical::StatementLimit>,
 }
 
 impl Relation {

@@ -24,6 +24,19 @@ pub struct QueryPlan {
     pub parameter_count: usize,
     /// Every base table that is read.
     pub tables: Vec<Arc<TableSource>>,
+    /// The statement's own LIMIT.
+    pub limit: Option<StatementLimit>,
+}
+
+/// The LIMIT of the whole statement, as FOUND_ROWS() needs it.
+#[derive(Debug, Clone, Copy)]
+pub struct StatementLimit {
+    /// How many rows are left out first.
+    pub offset: u64,
+    /// At most how many are given.
+    pub count: u64,
+    /// SQL_CALC_FOUND_ROWS: the plan gives every row, and whoever runs it counts all of them.
+    pub counts_all: bool,
 }
 
 /// A column of a result, as clients see it.
@@ -130,7 +143,8 @@ pub enum SharedSource {
     Recursive {
         /// The non-recursive part.
         seed: Plan,
-        /// The recursive part.
+        /// The recursive part. Its rows are stored in the columns of the first one: what does
+        /// not fit is an error in strict mode.
         step: Plan,
         /// UNION DISTINCT: a row that is there already is not added again.
         distinct: bool,

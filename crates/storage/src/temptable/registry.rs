@@ -21,8 +21,8 @@ pub struct StatementOwner {
     pub session_id: u64,
     /// `user@host`
     pub user: Arc<str>,
-    /// Hash of the statement's digest.
-    pub statement_digest: Arc<str>,
+    /// The statement's text; its digest is made of it by whoever shows it.
+    pub statement: Arc<str>,
 }
 
 /// Counters of one statement, added to the session's and global status when it ends.

@@ -97,7 +97,7 @@ pub(crate) fn shown(value: &[u8]) -> String {
 }
 
 /// The bytes of characters as error 1366 shows them: `\xD0\xB6`, at most six, then `...`.
-pub(crate) fn shown_bytes(value: &[u8]) -> String {
+pub fn shown_bytes(value: &[u8]) -> String {
     let mut out = String::new();
     for byte in value.iter().take(6) {
         match byte {

@@ -120,6 +120,9 @@ codes! {
     ER_GLOBAL_VARIABLE = (1229, "HY000", "Variable '{}' is a GLOBAL variable and should be set with SET GLOBAL");
     ER_WRONG_VALUE_FOR_VAR = (1231, "42000", "Variable '{}' can't be set to the value of '{}'");
     ER_WRONG_TYPE_FOR_VAR = (1232, "42000", "Incorrect argument type to variable '{}'");
+    ER_PARSE_ERROR_IN_DIGEST_FN = (3676, "HY000", "Could not parse argument to digest function: \"{}\".");
+    ER_TEXTFILE_NOT_READABLE = (1085, "HY000", "The file '{}' must be in the database directory or be readable by all");
+    ER_DEFAULT_AS_VAL_GENERATED = (3773, "HY000", "DEFAULT function cannot be used with default value expressions");
     ER_CANT_USE_OPTION_HERE = (1234, "42000", "Incorrect usage/placement of '{}'");
     ER_NOT_SUPPORTED_YET = (1235, "42000", "This version of MySQL doesn't yet support '{}'");
     ER_INCORRECT_GLOBAL_LOCAL_VAR = (1238, "HY000", "Variable '{}' is a {} variable");

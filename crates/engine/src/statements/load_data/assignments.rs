@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use mayfly_plan::ScalarColumn;
+use mayfly_plan::{DefaultSource, ScalarColumn};
 use mayfly_syntax::ast::{
     BinaryOperator, Expr, Ident, SetAssignment, visit_expressions, visit_expressions_mut,
 };
@@ -56,8 +56,9 @@ impl Assignments {
         }
         // As columns they have names that no column of a statement can have.
         let fields: Vec<String> = names.iter().map(|name| format!("@{name}")).collect();
-        let mut columns = columns_of(definition);
+        let mut columns = columns_of(session, definition);
         columns.extend(fields.iter().map(|name| ScalarColumn {
+            default: DefaultSource::None,
             table: "",
             name,
             ty: text,

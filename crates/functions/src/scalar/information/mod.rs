@@ -7,8 +7,10 @@ mod facts;
 mod format_bytes;
 mod format_pico_time;
 mod last_insert_id;
+mod load_file;
 mod numbers;
 mod sleep;
+mod statement_digest;
 mod user_variable;
 
 use crate::scalar::ScalarFunction;
@@ -26,10 +28,13 @@ pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
     &format_bytes::FormatBytes,
     &format_pico_time::FormatPicoTime,
     &last_insert_id::LastInsertId,
+    &load_file::LoadFile,
     &numbers::CONNECTION_ID,
     &numbers::ROW_COUNT,
     &numbers::FOUND_ROWS,
     &sleep::Sleep,
+    &statement_digest::HASH,
+    &statement_digest::TEXT,
     &user_variable::GetUserVariable,
     &user_variable::SetUserVariable,
 ];

@@ -10,9 +10,11 @@ use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, Value};
 
 use super::{literal, word};
-use crate::bind::scope::Scope;
+use crate::bind::scope::{Name, Scope};
 use crate::bind::types::{argument, cast};
-use crate::bind::{Binder, not_supported};
+use crate::bind::{Binder, not_supported, same_name};
+use crate::catalog::{ColumnSource, DefaultSource};
+use crate::physical::ColumnOrigin;
 use crate::expression::{Expression, ExpressionKind};
 use crate::text::bounded_call_text;
 
@@ -177,8 +179,47 @@ impl Binder<'_> {
     }
 
     fn bind_default_of(&mut self, column: &Expr) -> Result<Expression> {
-        let _ = self.bind_expression(column)?;
-        Err(not_supported("DEFAULT(column)"))
+        let name = match column {
+            Expr::CompoundIdentifier(parts) => super::compound_name(parts)?,
+            Expr::Identifier(ident) => Name {
+                database: None,
+                table: None,
+                column: &ident.value,
+            },
+            other => return Err(not_supported(&other.to_string())),
+        };
+        for scope in self.scopes.iter().rev().filter(|scope| !scope.hidden) {
+            let Some(place) = scope.find_column(name)? else {
+                continue;
+            };
+            let Expression { ty, kind, .. } = scope.column(place);
+            let default = match (scope.default_of(place), scope.origin(place), kind) {
+                (Some(default), ..) => default.clone(),
+                (None, Some(origin), _) => self.default_of_origin(&origin)?,
+                (None, None, ExpressionKind::Column(id)) => {
+                    self.scalar_defaults.get(id).cloned().unwrap_or_default()
+                }
+                _ => DefaultSource::None,
+            };
+            return match default {
+                DefaultSource::Value(value) => Ok(Expression {
+                    nullable: true,
+                    ..Expression::literal(value, ty)
+                }),
+                DefaultSource::None => Err(codes::ER_NO_DEFAULT_FOR_FIELD.with(&[&name.column])),
+                DefaultSource::Expression => Err(codes::ER_DEFAULT_AS_VAL_GENERATED.error()),
+            };
+        }
+        let clause = self.scope().clause;
+        Err(codes::ER_BAD_FIELD_ERROR.with(&[&name, &clause.text()]))
+    }
+
+    /// The default of the table's column that a column of a derived table shows unchanged.
+    fn default_of_origin(&self, origin: &ColumnOrigin) -> Result<DefaultSource> {
+        let table = self.catalog.table(Some(&origin.database), &origin.table)?;
+        let same = |column: &&ColumnSource| same_name(&column.name, &origin.column);
+        let column = table.columns.iter().find(same);
+        Ok(column.map(|column| column.default.clone()).unwrap_or_default())
     }
 
     /// Error 1305, with the database that a stored function would be in.

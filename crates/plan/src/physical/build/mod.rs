@@ -38,6 +38,7 @@ pub fn lower(query: logical::Query) -> Result<QueryPlan> {
         shared: lowering.results,
         parameter_count: lowering.parameter_count,
         tables: query.tables,
+        limit: query.limit,
     })
 }
 
