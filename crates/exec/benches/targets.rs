@@ -138,7 +138,7 @@ impl World {
                     ty,
                     nullable: true,
                     invisible: false,
- default: mayfly_plan::DefaultSource::None,
+                    default: mayfly_plan::DefaultSource::None,
                 })
                 .collect(),
             unique_keys: Vec::new(),

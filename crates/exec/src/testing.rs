@@ -145,7 +145,7 @@ impl World {
             ty: ty.clone(),
             nullable: true,
             invisible: false,
- default: mayfly_plan::DefaultSource::None,
+            default: mayfly_plan::DefaultSource::None,
         });
         let source = Arc::new(TableSource {
             id: TableId(id),

@@ -65,11 +65,8 @@ pub trait Catalog {
     fn table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableSource>>;
 
     /// The value and type of a system variable, for `@@name`. `scope` is as written.
-    fn system_variable(
-        &self,
-        scope: Option<VariableScope>,
-        name: &str,
-    ) -> Result<(Value, SqlType)>;
+    fn system_variable(&self, scope: Option<VariableScope>, name: &str)
+    -> Result<(Value, SqlType)>;
 
     /// The type of the user variable's current value (a NULL string when it was never set).
     fn user_variable_type(&self, name: &str) -> SqlType;

@@ -66,7 +66,7 @@ fn table(
                 ty: ty.clone(),
                 nullable: *nullable,
                 invisible: false,
- default: crate::catalog::DefaultSource::None,
+                default: crate::catalog::DefaultSource::None,
             })
             .collect(),
         unique_keys: unique_keys.iter().map(|key| key.to_vec()).collect(),

@@ -33,7 +33,8 @@ impl BaseTable {
         let physical = definition.columns.iter().map(|column| column.ty.physical());
         let memory = context.memory.clone();
         let storage = ColumnarTable::new(context, physical.collect());
-        let is_timestamp = |index: &usize| definition.columns[*index].ty.kind == TypeKind::Timestamp;
+        let is_timestamp =
+            |index: &usize| definition.columns[*index].ty.kind == TypeKind::Timestamp;
         let timestamps = (0..definition.columns.len()).filter(is_timestamp).collect();
         let source = TableSource {
             id,
@@ -80,7 +81,10 @@ impl BaseTable {
     pub(crate) fn source_in(&self, zone: &TimeZone) -> Arc<TableSource> {
         let mut source = self.source();
         let default = |column: &usize| self.definition.columns[*column].default_value(zone);
-        if self.timestamps.iter().any(|column| default(column).is_some())
+        if self
+            .timestamps
+            .iter()
+            .any(|column| default(column).is_some())
             && !ZoneClock::new(zone).is_utc()
         {
             let source = Arc::make_mut(&mut source);

@@ -1,8 +1,8 @@
 //! What the catalog keeps of a table: enough to print it again exactly as MySQL's SHOW CREATE TABLE
 //! does, and to fill and check the columns of new rows.
 
-use mayfly_syntax::ast;
 use mayfly_plan::DefaultSource;
+use mayfly_syntax::ast;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, SqlType, Value};

@@ -17,7 +17,11 @@ use mayfly_types::temporal::{TimeZone, ZoneClock};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, TypeKind, Value};
 
 /// A table as a session in that time zone reads it. `timestamps` are its TIMESTAMP columns.
-pub(super) fn read_in(zone: &TimeZone, table: Arc<dyn Table>, timestamps: &[usize]) -> Arc<dyn Table> {
+pub(super) fn read_in(
+    zone: &TimeZone,
+    table: Arc<dyn Table>,
+    timestamps: &[usize],
+) -> Arc<dyn Table> {
     if timestamps.is_empty() {
         return table;
     }
@@ -65,7 +69,8 @@ fn convert(batch: &Batch, columns: &[usize], mut value: impl FnMut(i64) -> i64) 
     let mut all = batch.columns().to_vec();
     for column in columns {
         let array = all[*column].as_primitive::<Int64Type>();
-        let values: ScalarBuffer<i64> = array.values().iter().map(|packed| value(*packed)).collect();
+        let values: ScalarBuffer<i64> =
+            array.values().iter().map(|packed| value(*packed)).collect();
         let converted: ArrayRef = Arc::new(Int64Array::new(values, array.nulls().cloned()));
         all[*column] = converted;
     }
@@ -129,7 +134,9 @@ impl TableScan for ZonedScan {
         let batch = self.scan.next_batch()?;
         let clock = &mut self.clock;
         Ok(batch.map(|batch| {
-            convert(&batch, &self.timestamps, |packed| clock.local_of_utc(packed))
+            convert(&batch, &self.timestamps, |packed| {
+                clock.local_of_utc(packed)
+            })
         }))
     }
 

@@ -60,7 +60,10 @@ fn rows(session: &Session) -> Vec<Row> {
         }
     }
     for table in session.database.catalog.all_tables() {
-        rows.extend(definition_rows(&table.definition, &session.options().time_zone));
+        rows.extend(definition_rows(
+            &table.definition,
+            &session.options().time_zone,
+        ));
     }
     rows
 }

@@ -58,7 +58,7 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
             ty: kind.sql_type(),
             nullable: true,
             invisible: false,
- default: mayfly_plan::DefaultSource::None,
+            default: mayfly_plan::DefaultSource::None,
         });
         let source = TableSource {
             id: TableId(FIRST_ID + position),

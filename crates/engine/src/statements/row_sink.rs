@@ -104,8 +104,11 @@ impl<'t> RowSink<'t> {
                 .collect::<Result<_>>()?,
             checks: checks
                 .map(|check| {
-                    let bound =
-                        expressions::bind(session, &check.expression, &columns_of(session, definition))?;
+                    let bound = expressions::bind(
+                        session,
+                        &check.expression,
+                        &columns_of(session, definition),
+                    )?;
                     Ok((check.name.as_str(), bound))
                 })
                 .collect::<Result<_>>()?,
@@ -577,7 +580,11 @@ fn origin(
 ) -> Result<Origin> {
     let column = &definition.columns[position];
     if let Some(generated) = &column.generated {
-        let bound = expressions::bind(session, &generated.expression, &columns_of(session, definition))?;
+        let bound = expressions::bind(
+            session,
+            &generated.expression,
+            &columns_of(session, definition),
+        )?;
         return Ok(Origin::Generated(bound));
     }
     if given.contains(&position) {

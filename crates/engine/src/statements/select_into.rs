@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
-use mayfly_syntax::ast::{IntoTarget, SelectIntoStatement};
 use mayfly_plan::physical::OutputColumn;
+use mayfly_syntax::ast::{IntoTarget, SelectIntoStatement};
 use mayfly_types::charset::{Charset, CharsetError};
 use mayfly_types::convert::shown_bytes;
 use mayfly_types::error::codes;
@@ -174,10 +174,12 @@ impl InFile {
                 }
             };
         }
-        self.file.encode(value).unwrap_or_else(|CharsetError { position }| {
-            wrong(&self.own.encode_lossy(&value[position..]));
-            self.file.encode_lossy(value)
-        })
+        self.file
+            .encode(value)
+            .unwrap_or_else(|CharsetError { position }| {
+                wrong(&self.own.encode_lossy(&value[position..]));
+                self.file.encode_lossy(value)
+            })
     }
 }
 

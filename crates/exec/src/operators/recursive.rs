@@ -6,8 +6,8 @@ use std::sync::Arc;
 use mayfly_functions::EvaluationContext;
 use mayfly_plan::physical::{Plan, SharedId, SharedResult};
 use mayfly_storage::{GroupIndex, TempTable, TempTableWriter};
-use mayfly_types::error::codes;
 use mayfly_types::convert::{StoreContext, store_array};
+use mayfly_types::error::codes;
 use mayfly_types::{Batch, Diagnostics, Result, SqlType};
 
 use super::keys::key_mode;

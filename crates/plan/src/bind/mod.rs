@@ -26,8 +26,8 @@ use mayfly_syntax::ast;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType};
 
-use crate::catalog::{Catalog, TableSource};
 use crate::catalog::DefaultSource;
+use crate::catalog::{Catalog, TableSource};
 use crate::expression::Expression;
 use crate::logical::{ColumnId, Query, Shared};
 use crate::options::PlanOptions;
@@ -72,7 +72,10 @@ pub fn bind_scalar(
     let mut scope = Scope::new(Clause::FieldList, 1);
     scope.add_scalar_columns(columns);
     binder.next_column = columns.len();
-    binder.scalar_defaults = columns.iter().map(|column| column.default.clone()).collect();
+    binder.scalar_defaults = columns
+        .iter()
+        .map(|column| column.default.clone())
+        .collect();
     binder.scopes.push(scope);
     binder.next_select = 2;
     let expression = binder.bind_expression(expr)?;

@@ -1,8 +1,8 @@
 //! Query expressions: WITH, set operations, ORDER BY and LIMIT around them, VALUES, TABLE.
 
 use mayfly_syntax::ast::{
-    Expr, LimitClause, OrderByExpr, OrderByKind, Query, Select, SetExpr, SetOperator, SetQuantifier,
-    Value as AstValue,
+    Expr, LimitClause, OrderByExpr, OrderByKind, Query, Select, SetExpr, SetOperator,
+    SetQuantifier, Value as AstValue,
 };
 use mayfly_types::common_type::Alternatives;
 use mayfly_types::error::codes;

@@ -177,8 +177,8 @@ impl ZoneClock {
         }
         let unix = local.to_micros() - DAY_NUMBER_1970 * MICROS_PER_DAY - self.offset;
         // A day from both changes only one moment has that time.
-        let certain = self.from.saturating_add(MICROS_PER_DAY)
-            ..self.until.saturating_sub(MICROS_PER_DAY);
+        let certain =
+            self.from.saturating_add(MICROS_PER_DAY)..self.until.saturating_sub(MICROS_PER_DAY);
         let unix = if certain.contains(&unix) {
             Some(unix)
         } else {
@@ -210,7 +210,10 @@ impl ZoneClock {
 fn packed_of_unix(unix_micros: i64) -> Option<i64> {
     let day = unix_micros.div_euclid(MICROS_PER_DAY) + DAY_NUMBER_1970;
     let date = date_of_day_number(day)?;
-    Some(date.with_time_of_day(unix_micros.rem_euclid(MICROS_PER_DAY)).pack())
+    Some(
+        date.with_time_of_day(unix_micros.rem_euclid(MICROS_PER_DAY))
+            .pack(),
+    )
 }
 
 fn moment_in_zone(zone: &jiff::tz::TimeZone, local: DateTime, as_utc: i64) -> Option<Moment> {

@@ -134,7 +134,13 @@ impl Assignments {
         let of_table = of_table.into_iter().zip(&definition.columns);
         let mut columns: Vec<ArrayRef> = of_table
             .map(|(array, column)| {
-                array.unwrap_or_else(|| builder::constant(&default_value(column, self.storing.zone()), &column.ty, rows))
+                array.unwrap_or_else(|| {
+                    builder::constant(
+                        &default_value(column, self.storing.zone()),
+                        &column.ty,
+                        rows,
+                    )
+                })
             })
             .chain(variables)
             .collect();
@@ -143,7 +149,11 @@ impl Assignments {
         for (index, assignment) in self.list.iter().enumerate() {
             let column = &definition.columns[assignment.position];
             let Some(bound) = &assignment.value else {
-                let default = builder::constant(&default_value(column, self.storing.zone()), &column.ty, rows);
+                let default = builder::constant(
+                    &default_value(column, self.storing.zone()),
+                    &column.ty,
+                    rows,
+                );
                 columns[assignment.position] = Arc::clone(&default);
                 values.push((default, column.ty.clone()));
                 continue;

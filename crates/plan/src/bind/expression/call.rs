@@ -14,8 +14,8 @@ use crate::bind::scope::{Name, Scope};
 use crate::bind::types::{argument, cast};
 use crate::bind::{Binder, not_supported, same_name};
 use crate::catalog::{ColumnSource, DefaultSource};
-use crate::physical::ColumnOrigin;
 use crate::expression::{Expression, ExpressionKind};
+use crate::physical::ColumnOrigin;
 use crate::text::bounded_call_text;
 
 /// Functions that raise error 1690, which shows the call.
@@ -219,7 +219,9 @@ impl Binder<'_> {
         let table = self.catalog.table(Some(&origin.database), &origin.table)?;
         let same = |column: &&ColumnSource| same_name(&column.name, &origin.column);
         let column = table.columns.iter().find(same);
-        Ok(column.map(|column| column.default.clone()).unwrap_or_default())
+        Ok(column
+            .map(|column| column.default.clone())
+            .unwrap_or_default())
     }
 
     /// Error 1305, with the database that a stored function would be in.

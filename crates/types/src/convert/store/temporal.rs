@@ -55,7 +55,15 @@ fn complain(
                 TypeKind::Time => "time",
                 _ => "datetime",
             };
-            let value = shown(&text_of(datum, from));
+            // A date with a time of day is shown with the digits that the column has.
+            let value = match from.kind {
+                TypeKind::DateTime | TypeKind::Timestamp => SqlType {
+                    decimals: to.decimals,
+                    ..from.clone()
+                },
+                _ => from.clone(),
+            };
+            let value = shown(&text_of(datum, &value));
             let code = codes::ER_WRONG_COLUMN_TEMPORAL_VALUE;
             code.with(&[&name, &value, &context.column, &context.row])
         } else if fault == Fault::Skipped {
