@@ -18,7 +18,6 @@ mod files;
 mod information_schema;
 mod locales;
 mod options;
-mod panics;
 mod result;
 mod session;
 mod statement_options;
@@ -36,7 +35,7 @@ pub use self::result::{
 };
 pub use self::session::{KillHandle, ProgressHandle, Session, SessionOptions};
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
-pub use mayfly_types::{Batch, Condition, Error, Level, Result, SqlType, TypeKind};
+pub use mayfly_types::{Batch, Checkpoint, Condition, Error, Level, Result, SqlType, TypeKind};
 
 /// What VERSION() answers: the version of MySQL that Mayfly is compatible with, and its name.
 pub const VERSION: &str = "8.4.0-mayfly";

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mayfly_memory::io::{IoBackend, SystemIo};
+use mayfly_types::Checkpoint;
 
 /// Tells the time. Injected so that a run can be repeated.
 pub trait Clock: Send + Sync + std::fmt::Debug {
@@ -56,6 +57,8 @@ pub struct DatabaseOptions {
     pub threads: usize,
     /// Where temporary tables overflow to: `tmpdir`.
     pub tmpdir: PathBuf,
+    /// Inputs of fewer rows stay on the caller's thread.
+    pub parallel_rows_min: u64,
     /// How many rows travel together between operators.
     pub batch_size: usize,
     /// Every temporary table overflows to disk as early as it can, whatever its size: a test mode.
@@ -71,6 +74,8 @@ pub struct DatabaseOptions {
     pub local_infile: bool,
     /// Makes, writes and reads temporary files.
     pub temp_io: Arc<dyn IoBackend>,
+    /// Is told of every moment at which a statement could end early, for tests.
+    pub checkpoint: Option<Arc<dyn Checkpoint>>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// System variables set before the first session, as by `SET GLOBAL`: name and text of the
@@ -85,6 +90,7 @@ impl DatabaseOptions {
             memory_limit: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             tmpdir: std::env::temp_dir(),
+            parallel_rows_min: 100_000,
             batch_size: 8192,
             force_overflow: false,
             hash_mode: HashMode::Normal,
@@ -92,6 +98,7 @@ impl DatabaseOptions {
             file_access: FileAccess::Anywhere,
             local_infile: true,
             temp_io: Arc::new(SystemIo),
+            checkpoint: None,
             clock: Arc::new(SystemClock),
             variables: Vec::new(),
         }

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use mayfly_exec::StatementContext;
 use mayfly_plan::physical::OutputColumn;
-use mayfly_types::{Batch, Result, SqlType, Value};
+use mayfly_types::{Batch, Error, Result, SqlType, Value};
 
 use crate::session::Session;
-use crate::{builder, convert, panics};
+use crate::{builder, convert};
 
 /// A column of a result.
 #[derive(Debug, Clone)]
@@ -329,7 +329,8 @@ impl<'s> ResultStream<'s> {
             Source::Batches(batches) => Ok(batches.next()),
             Source::Plan { rows, .. } => {
                 let advance = AssertUnwindSafe(|| rows.next_batch());
-                catch_unwind(advance).unwrap_or_else(|payload| Err(panics::error(payload.as_ref())))
+                catch_unwind(advance)
+                    .unwrap_or_else(|payload| Err(Error::of_panic(payload.as_ref())))
             }
         };
         match next {

@@ -22,7 +22,7 @@ use mayfly_storage::temptable::{
 use mayfly_storage::{BaseTableContext, Table};
 use mayfly_syntax::SyntaxErrorKind;
 use mayfly_types::error::codes;
-use mayfly_types::{Condition, Diagnostics, Level, Result, SqlType, Value};
+use mayfly_types::{Condition, Diagnostics, Error, Interrupt, Level, Result, SqlType, Value};
 
 use crate::catalog::BaseTable;
 use crate::database::{Database, space_limit};
@@ -32,7 +32,7 @@ use crate::statement_options::StatementOptions;
 use crate::statements::prepared::Prepared;
 use crate::status::{Counter, Counters, SessionStatus};
 use crate::variables::{self, Scope, Setting, Settings};
-use crate::{error, panics, statements};
+use crate::{error, statements};
 
 /// Whose session it is.
 #[derive(Debug, Clone)]
@@ -257,7 +257,7 @@ impl Session {
             // What is left after the last statement: spaces and comments.
             Ok(Some(Err(syntax))) if syntax.kind == SyntaxErrorKind::Empty => return Ok(None),
             Ok(Some(parsed)) => parsed.map_err(|syntax| error::from_syntax(&syntax)),
-            Err(payload) => Err(panics::error(payload.as_ref())),
+            Err(payload) => Err(Error::of_panic(payload.as_ref())),
         };
         let parsed = match parsed {
             Ok(parsed) => parsed,
@@ -287,7 +287,7 @@ impl Session {
         self.begin(text, keeps_diagnostics);
         let outcome = match catch_unwind(AssertUnwindSafe(|| run(self))) {
             Ok(outcome) => outcome,
-            Err(payload) => Err(panics::error(payload.as_ref())),
+            Err(payload) => Err(Error::of_panic(payload.as_ref())),
         };
         match outcome {
             Ok(outcome) => Ok(ResultStream::new(self, outcome)),
@@ -584,6 +584,14 @@ impl Session {
         tables: Arc<dyn mayfly_exec::TableOpener>,
     ) -> Arc<StatementContext> {
         let options = &self.options;
+        let database = &self.database.options;
+        let deadline = match options.max_execution_time {
+            0 => None,
+            milliseconds => Instant::now().checked_add(Duration::from_millis(milliseconds)),
+        };
+        let interrupt = Interrupt::new(Arc::clone(&self.shared.kill.killed))
+            .with_deadline(deadline)
+            .with_checkpoint(database.checkpoint.clone());
         let evaluation = EvaluationContext {
             time_zone: options.time_zone.clone(),
             facts: SessionFacts {
@@ -604,10 +612,9 @@ impl Session {
             user_variables: Arc::clone(&self.user_variables),
             random: Arc::clone(&self.random),
             files: Arc::clone(&self.database.readable_files) as _,
-            killed: Arc::clone(&self.shared.kill.killed),
+            interrupt: interrupt.clone(),
             ..EvaluationContext::new(options.sql_mode, self.diagnostics_handle(), self.started_at)
         };
-        let database = &self.database.options;
         let owner = StatementOwner {
             session_id: self.id(),
             user: Arc::clone(&self.user),
@@ -629,16 +636,14 @@ impl Session {
             self.temp_space.child("statement limit", u64::MAX),
             owner,
             temp_options,
+            interrupt,
         );
-        let deadline = match options.max_execution_time {
-            0 => None,
-            milliseconds => Instant::now().checked_add(Duration::from_millis(milliseconds)),
-        };
         Arc::new(StatementContext {
             evaluation: Arc::new(evaluation),
             options: ExecutionOptions {
                 batch_rows: database.batch_size,
                 cte_max_recursion_depth: options.cte_max_recursion_depth,
+                parallel_rows_min: database.parallel_rows_min,
                 ..ExecutionOptions::new(database.threads)
             },
             signature: SignatureContext {
@@ -651,7 +656,6 @@ impl Session {
             tables,
             counters: Arc::default(),
             progress: Arc::clone(&self.progress),
-            deadline,
         })
     }
 

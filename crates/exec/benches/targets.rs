@@ -28,7 +28,7 @@ use mayfly_storage::{
     TempTableOptions,
 };
 use mayfly_types::sql_type::TypeKind;
-use mayfly_types::{Batch, CollationId, Diagnostics, Result, SqlMode, SqlType, Value};
+use mayfly_types::{Batch, CollationId, Diagnostics, Interrupt, Result, SqlMode, SqlType, Value};
 
 const CHUNK_ROWS: usize = 64 << 10;
 const BATCH_ROWS: usize = 8192;
@@ -165,6 +165,7 @@ impl World {
                 batch_rows: BATCH_ROWS,
                 ..TempTableOptions::default()
             },
+            Interrupt::default(),
         );
         let diagnostics = Arc::new(Diagnostics::new(64));
         Arc::new(StatementContext {
@@ -175,7 +176,6 @@ impl World {
             tables: Arc::new(Tables(Arc::clone(&self.table))),
             counters: Arc::new(Counters::default()),
             progress: Arc::new(Progress::default()),
-            deadline: None,
         })
     }
 

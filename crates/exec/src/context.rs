@@ -8,13 +8,11 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use mayfly_functions::{EvaluationContext, SignatureContext};
 use mayfly_plan::TableId;
 use mayfly_plan::physical::QueryPlan;
 use mayfly_storage::{Table, TempTableContext};
-use mayfly_types::error::codes;
 use mayfly_types::{Result, Value};
 
 use crate::state::QueryState;
@@ -69,8 +67,6 @@ pub struct StatementContext {
     pub counters: Arc<Counters>,
     /// How far the statement is, for the shell.
     pub progress: Arc<Progress>,
-    /// `max_execution_time`: when the statement ends with 3024.
-    pub deadline: Option<Instant>,
 }
 
 impl fmt::Debug for StatementContext {
@@ -84,13 +80,7 @@ impl fmt::Debug for StatementContext {
 impl StatementContext {
     /// 1317 when the statement was killed, 3024 when its time is over. Asked once a batch.
     pub fn check_interrupt(&self) -> Result<()> {
-        if self.evaluation.is_killed() {
-            return Err(codes::ER_QUERY_INTERRUPTED.error());
-        }
-        match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => Err(codes::ER_QUERY_TIMEOUT.error()),
-            _ => Ok(()),
-        }
+        self.evaluation.interrupt.check()
     }
 }
 

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mayfly_types::{Batch, Result};
+use mayfly_types::{Batch, Error, Result};
 
 use crate::context::RunContext;
 use crate::error::contain;
@@ -57,8 +57,12 @@ pub(crate) fn drain_from<S: Sink>(
         let (stop, worker_run) = (&stop, &worker_run);
         let mut sinks = sinks.iter_mut();
         let own = sinks.next();
+        // A machine that has no thread left works with those that it has.
         let handles: Vec<_> = sinks
-            .map(|sink| scope.spawn(move || work(input, None, worker_run, sink, Some(stop))))
+            .map_while(|sink| {
+                let work = move || work(input, None, worker_run, sink, Some(stop));
+                std::thread::Builder::new().spawn_scoped(scope, work).ok()
+            })
             .collect();
         let mut results = Vec::with_capacity(handles.len() + 1);
         if let Some(sink) = own {
@@ -67,7 +71,7 @@ pub(crate) fn drain_from<S: Sink>(
         }
         results.extend(handles.into_iter().map(|handle| match handle.join() {
             Ok(result) => result,
-            Err(panic) => Err(crate::error::internal(panic.as_ref())),
+            Err(panic) => Err(Error::of_panic(panic.as_ref())),
         }));
         results
     });

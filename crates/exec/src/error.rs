@@ -1,7 +1,5 @@
 //! Failures of the libraries below, as a user sees them.
 
-use std::any::Any;
-
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
@@ -15,15 +13,5 @@ pub(crate) fn arrow(error: arrow_schema::ArrowError) -> Error {
 pub(crate) fn contain<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // What a panic leaves half done belongs to the statement and is dropped with it.
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))
-        .unwrap_or_else(|panic| Err(internal(panic.as_ref())))
-}
-
-/// The error of a statement in which something panicked.
-pub(crate) fn internal(panic: &(dyn Any + Send)) -> Error {
-    let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
-        (Some(text), _) => text,
-        (None, Some(text)) => text.as_str(),
-        (None, None) => "a panic without a message",
-    };
-    codes::ER_UNKNOWN_ERROR.with(&[&format!("Internal error: {text}")])
+        .unwrap_or_else(|panic| Err(Error::of_panic(panic.as_ref())))
 }

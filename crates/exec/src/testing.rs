@@ -21,7 +21,7 @@ use mayfly_storage::{
     TempTableContext, TempTableOptions,
 };
 use mayfly_types::{
-    Batch, CollationId, Diagnostics, PhysicalType, Result, SqlMode, SqlType, Value,
+    Batch, CollationId, Diagnostics, Interrupt, PhysicalType, Result, SqlMode, SqlType, Value,
 };
 
 use crate::context::{Counters, ExecutionOptions, Progress, StatementContext, TableOpener};
@@ -173,6 +173,7 @@ impl World {
                 hash: config.hash,
                 force_overflow: config.force_overflow,
             },
+            Interrupt::default(),
         );
         let diagnostics = Arc::new(Diagnostics::new(64));
         Arc::new(StatementContext {
@@ -188,7 +189,6 @@ impl World {
             tables: Arc::new(Tables(self.tables.clone())),
             counters: Arc::new(Counters::default()),
             progress: Arc::new(Progress::default()),
-            deadline: None,
         })
     }
 

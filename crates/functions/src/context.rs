@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use mayfly_types::temporal::TimeZone;
-use mayfly_types::{CollationId, Diagnostics, SqlMode, SqlType, Value};
+use mayfly_types::{CollationId, Diagnostics, Interrupt, SqlMode, SqlType, Value};
 
 /// The surroundings of a call: settings, clock and diagnostics, all injected, so that a statement
 /// can be run again with the same result. Read once a statement; shared by its threads.
@@ -45,8 +44,8 @@ pub struct EvaluationContext {
     pub clock: fn() -> i64,
     /// The files that LOAD_FILE() may read.
     pub files: Arc<dyn ServerFiles>,
-    /// Set when the statement is to end; SLEEP() and BENCHMARK() look at it.
-    pub killed: Arc<AtomicBool>,
+    /// Tells whether the statement is to end; SLEEP() and BENCHMARK() ask.
+    pub interrupt: Interrupt,
 }
 
 /// What VERSION(), USER() and their kind answer.
@@ -132,13 +131,13 @@ impl EvaluationContext {
             entropy: system_entropy,
             clock: system_clock,
             files: Arc::new(NoFiles),
-            killed: Arc::default(),
+            interrupt: Interrupt::default(),
         }
     }
 
     /// Whether the statement is to end.
-    pub fn is_killed(&self) -> bool {
-        self.killed.load(Ordering::Relaxed)
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.check().is_err()
     }
 }
 

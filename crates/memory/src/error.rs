@@ -108,6 +108,8 @@ pub enum MemoryError {
         /// The size of the block.
         bytes: usize,
     },
+    /// The statement is to end: whoever asked for it knows why.
+    Interrupted,
     /// A temporary file could not be created, written, read or removed.
     Io(Box<IoFailure>),
     /// Bytes read back are not the bytes that were written.
@@ -135,6 +137,7 @@ impl fmt::Display for MemoryError {
             Self::OutOfMemory { bytes } => {
                 write!(f, "the operating system refused a block of {bytes} bytes")
             }
+            Self::Interrupted => f.write_str("the statement was ended"),
             Self::Io(failure) => failure.fmt(f),
             Self::Corrupt {
                 path,

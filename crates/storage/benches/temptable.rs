@@ -25,7 +25,7 @@ use mayfly_storage::{
     Purpose, Registry, Resources, SortKey, StatementOwner, Table, TableScan, TempTable,
     TempTableContext, TempTableOptions, TempTableSpec,
 };
-use mayfly_types::{Batch, CollationId, PhysicalType};
+use mayfly_types::{Batch, CollationId, Interrupt, PhysicalType};
 
 const THREADS: usize = 2;
 const BATCH_ROWS: usize = 8192;
@@ -144,6 +144,7 @@ impl Setup {
                 batch_rows: BATCH_ROWS,
                 ..TempTableOptions::default()
             },
+            Interrupt::default(),
         )
     }
 }

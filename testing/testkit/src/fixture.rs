@@ -75,6 +75,48 @@ impl Fixture {
     }
 }
 
+/// Ends the process when a test hangs: a thread that waits for ever cannot be ended otherwise.
+#[derive(Debug)]
+pub struct Watchdog {
+    _alive: std::sync::mpsc::Sender<()>,
+}
+
+impl Watchdog {
+    /// Longer than any test takes, on a busy machine too.
+    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(600);
+
+    /// Watches until it is dropped.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "it is no value")]
+    pub fn new() -> Self {
+        let (alive, receiver) = std::sync::mpsc::channel::<()>();
+        let name = std::thread::current().name().unwrap_or("?").to_owned();
+        std::thread::spawn(move || {
+            use std::sync::mpsc::RecvTimeoutError;
+            if receiver.recv_timeout(Self::PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                let text = format!("the test {name} hangs\n");
+                let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+                std::process::abort();
+            }
+        });
+        Self { _alive: alive }
+    }
+}
+
+/// Panics that a test makes itself are not printed: there are thousands.
+pub fn quiet_panics() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            let text = panic.payload().downcast_ref::<&str>();
+            if !text.is_some_and(|text| text.contains("an injected bug")) {
+                before(panic);
+            }
+        }));
+    });
+}
+
 /// The rows of the last statement of `sql`, one line each, a tab between columns.
 ///
 /// # Errors

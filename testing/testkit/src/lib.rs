@@ -17,3 +17,4 @@ pub mod fixture;
 pub mod open;
 pub mod runner;
 pub mod server;
+pub mod workload;

@@ -1,162 +1,135 @@
 //! The n-th call on temporary files fails, for every n: the statement ends with a clear error or
 //! with the right rows, everything else lives on, and nothing is left behind.
 
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mayfly_engine::Session;
-use mayfly_memory::io::{Fault, FaultIo, IoBackend, IoFile, SystemIo};
-use mayfly_testkit::fixture::{Fixture, must, rows};
+use mayfly_memory::io::{Fault, FaultIo, IoBackend, SystemIo};
+use mayfly_testkit::fixture::{Fixture, Watchdog, must, quiet_panics, rows};
+use mayfly_testkit::workload::{self, N_ROWS, OVERFLOW, STATEMENTS, Statement};
 
-/// About 200 KB, several times what one temporary table may hold here.
-const N_ROWS: u32 = 3000;
+/// Every one of the first so many calls fails in turn …
+const EVERY_CALL_UP_TO: u64 = 120;
+/// … and so many of the later ones.
+const LATER_CALLS: u64 = 30;
 
-/// Statements that overflow, one for each use of temporary tables.
-const STATEMENTS: &[(&str, &str)] = &[
-    (
-        "grouping",
-        "SELECT COUNT(*), SUM(n), MIN(length(c)) FROM \
-         (SELECT c, COUNT(*) AS n FROM t GROUP BY c) AS g",
-    ),
-    (
-        "distinct",
-        "SELECT COUNT(*), BIT_XOR(CRC32(c)) FROM (SELECT DISTINCT c, i FROM t) AS d",
-    ),
-    (
-        "union",
-        "SELECT COUNT(*), BIT_XOR(CRC32(c)) FROM (SELECT c FROM t UNION SELECT CONCAT(c, i) FROM t) AS u",
-    ),
-    (
-        "sort",
-        "SELECT i, c FROM t ORDER BY c DESC, i LIMIT 5 OFFSET 2500",
-    ),
-    (
-        "join",
-        "SELECT COUNT(*), BIT_XOR(CRC32(a.c)) FROM t AS a JOIN t AS b ON a.c = b.c",
-    ),
-    (
-        "count distinct",
-        "SELECT COUNT(DISTINCT c), COUNT(DISTINCT i) FROM t",
-    ),
-    (
-        "common table expression",
-        "WITH w AS (SELECT i, c FROM t) \
-         SELECT COUNT(*), BIT_XOR(CRC32(CONCAT(x.c, y.c))) FROM w AS x JOIN w AS y ON x.i = y.i",
-    ),
-    (
-        "recursion",
-        "WITH RECURSIVE r (n, c) AS (SELECT 1, CAST(SHA1(1) AS CHAR(60)) UNION ALL \
-         SELECT n + 1, CAST(SHA1(n + 1) AS CHAR(60)) FROM r WHERE n < 900) \
-         SELECT COUNT(*), BIT_XOR(CRC32(c)) FROM r",
-    ),
-];
-
-/// How many of the possible calls fail in turn: enough to meet every kind of call early and late.
-const N_FAULTS: u64 = 12;
-
-fn open(io: Arc<dyn IoBackend>) -> Fixture {
+fn open(io: Arc<dyn IoBackend>, threads: usize) -> Fixture {
     Fixture::open(|options| {
         options.temp_io = io;
-        // One thread: the n-th call is the same call in every run.
-        options.threads = 1;
+        // With one thread the n-th call is the same call in every run.
+        options.threads = threads;
+        options.parallel_rows_min = 1;
     })
 }
 
-fn fill(session: &mut Session) {
-    must(session, "SET SESSION cte_max_recursion_depth = 10000");
-    must(session, "CREATE TABLE t (i INT UNSIGNED, c TEXT)");
-    let insert = format!(
-        "INSERT INTO t WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < {N_ROWS}) \
-         SELECT n, SHA1(n DIV 2) FROM r"
-    );
-    must(session, &insert);
-    must(session, "SET SESSION tmp_table_size = 32768");
+/// The numbers of the calls that are to fail, of so many.
+fn struck(calls: u64) -> impl Iterator<Item = u64> {
+    let later = calls.saturating_sub(EVERY_CALL_UP_TO);
+    let step = (later / LATER_CALLS).max(1);
+    let first = 1..=calls.min(EVERY_CALL_UP_TO);
+    first.chain((EVERY_CALL_UP_TO + 1..=calls).step_by(usize::try_from(step).unwrap_or(1)))
 }
 
-/// Calls made before and after the statement, and its rows, when nothing fails.
-fn rehearse(sql: &str) -> (u64, u64, Vec<String>) {
-    let io = Arc::new(FaultIo::new(Arc::new(SystemIo), Fault::DiskFull, 0));
-    let fixture = open(io.clone());
-    let mut session = fixture.database.session();
-    fill(&mut session);
-    let before = io.calls();
-    let expected = must(&mut session, sql);
-    let after = io.calls();
-    must(&mut session, "DROP TABLE t");
-    drop(session);
-    fixture.finish();
-    (before, after, expected)
+/// A database with the tables of the workload, and another session with a table of its own.
+struct World {
+    fixture: Fixture,
+    session: Session,
+    bystander: Session,
+    /// What the tables hold.
+    memory: u64,
 }
 
-fn run_with_fault(name: &str, sql: &str, fault: Fault, call: u64, expected: &[String]) -> bool {
-    let here = format!("{name}, {fault:?} at call {call}");
-    let io = Arc::new(FaultIo::new(Arc::new(SystemIo), fault, call));
-    let fixture = open(io);
-    let mut bystander = fixture.database.session();
-    must(&mut bystander, "CREATE TEMPORARY TABLE mine (i INT)");
-    must(&mut bystander, "INSERT INTO mine VALUES (1), (2)");
-    let mut session = fixture.database.session();
-    fill(&mut session);
+impl World {
+    fn new(io: Arc<dyn IoBackend>, threads: usize) -> Self {
+        let fixture = open(io, threads);
+        let mut bystander = fixture.database.session();
+        must(&mut bystander, "CREATE TEMPORARY TABLE mine (i INT)");
+        must(&mut bystander, "INSERT INTO mine VALUES (1), (2)");
+        let mut session = fixture.database.session();
+        workload::fill(&mut session);
+        must(&mut session, OVERFLOW);
+        let memory = fixture.database.memory_used();
+        Self {
+            fixture,
+            session,
+            bystander,
+            memory,
+        }
+    }
 
-    let failed = match rows(&mut session, sql) {
-        Ok(rows) => {
-            assert_eq!(rows, expected, "{here}: a wrong result");
-            false
-        }
-        Err(error) => {
-            let named = error
-                .message()
-                .contains(&*fixture.tmpdir().to_string_lossy());
-            assert!(named, "{here}: the error names no file: {error}");
-            let kinds: &[u16] = match fault {
-                Fault::DiskFull | Fault::ShortWrite => &[1021],
-                // A corrupt read that is due at another kind of call is a failing device.
-                Fault::DeviceError | Fault::CorruptRead => &[1024, 1026],
-            };
-            assert!(kinds.contains(&error.errno()), "{here}: {error}");
-            true
-        }
-    };
-    // The session, its tables and its neighbours live on.
-    assert_eq!(
-        must(&mut session, "SELECT COUNT(*) FROM t"),
-        [N_ROWS.to_string()],
-        "{here}"
-    );
-    assert_eq!(
-        must(&mut bystander, "SELECT SUM(i) FROM mine"),
-        ["3"],
-        "{here}"
-    );
-    if fault != Fault::ShortWrite {
+    /// What the failed statement left, which is nothing.
+    fn check(&mut self, here: &str) {
+        let database = &self.fixture.database;
+        assert_eq!(database.memory_used(), self.memory, "{here}: memory");
+        assert_eq!(database.temp_space_used(), 0, "{here}: temporary space");
+        assert_eq!(database.temporary_table_count(), 1, "{here}: tables");
+        // Files that only wait for reuse.
+        database.trim();
+        let files = std::fs::read_dir(self.fixture.tmpdir()).expect("it is there");
+        assert_eq!(files.count(), 0, "{here}: files");
         assert_eq!(
-            must(&mut session, sql),
-            expected,
-            "{here}: the same statement again"
+            must(&mut self.bystander, "SELECT SUM(i) FROM mine"),
+            ["3"],
+            "{here}"
+        );
+        assert_eq!(
+            must(&mut self.session, "SELECT COUNT(*) FROM t"),
+            [N_ROWS.to_string()],
+            "{here}"
         );
     }
-    must(&mut session, "DROP TABLE t");
-    drop((session, bystander));
-    fixture.finish();
-    failed
+
+    fn finish(mut self) {
+        workload::empty(&mut self.session);
+        drop((self.session, self.bystander));
+        self.fixture.finish();
+    }
+}
+
+fn overflowing() -> impl Iterator<Item = &'static Statement> {
+    STATEMENTS.iter().filter(|statement| statement.overflows)
 }
 
 fn every_call(fault: Fault) {
-    for (name, sql) in STATEMENTS {
-        let (before, after, expected) = rehearse(sql);
-        let calls = after - before;
+    let _watchdog = Watchdog::new();
+    let io = Arc::new(FaultIo::new(Arc::new(SystemIo), fault, 0));
+    let mut world = World::new(io.clone(), 1);
+    for Statement { name, sql, .. } in overflowing() {
+        world.fixture.database.trim();
+        io.arm(fault, 0);
+        let expected = must(&mut world.session, sql);
+        let calls = io.calls();
         assert!(calls > 0, "{name} does not overflow");
-        let step = (calls / N_FAULTS).max(1);
-        let mut failures = 0;
-        for call in (before + 1..=after).step_by(usize::try_from(step).unwrap_or(1)) {
-            failures += u32::from(run_with_fault(name, sql, fault, call, &expected));
+        for call in struck(calls) {
+            let here = format!("{name}, {fault:?} at call {call} of {calls}");
+            world.fixture.database.trim();
+            io.arm(fault, call);
+            let outcome = rows(&mut world.session, sql);
+            io.arm(fault, 0);
+            match outcome {
+                Ok(_) if !fault.is_harmless() => panic!("{here}: went unnoticed"),
+                Ok(rows) => assert_eq!(rows, expected, "{here}: a wrong result"),
+                Err(error) => {
+                    let text = error.message();
+                    let path = world.fixture.tmpdir().to_string_lossy();
+                    assert!(text.contains(&*path), "{here}: no file is named: {error}");
+                    assert!(text.contains(" bytes"), "{here}: no bytes: {error}");
+                    let kinds: &[u16] = match fault {
+                        Fault::DiskFull | Fault::ShortWrite => &[1021],
+                        Fault::ReadError | Fault::CorruptRead => &[1024],
+                        Fault::OpenError => &[1026],
+                        Fault::DeviceError => &[1024, 1026],
+                        Fault::ShortMove | Fault::Signal => &[],
+                    };
+                    assert!(kinds.contains(&error.errno()), "{here}: {error}");
+                }
+            }
+            world.check(&here);
         }
-        assert!(
-            failures > 0,
-            "{name}: no {fault:?} was noticed in {calls} calls"
-        );
+        assert_eq!(must(&mut world.session, sql), expected, "{name} again");
     }
+    world.finish();
 }
 
 #[test]
@@ -170,6 +143,16 @@ fn a_failing_device_ends_the_statement_only() {
 }
 
 #[test]
+fn a_file_that_cannot_be_made_ends_the_statement_only() {
+    every_call(Fault::OpenError);
+}
+
+#[test]
+fn a_failing_read_ends_the_statement_only() {
+    every_call(Fault::ReadError);
+}
+
+#[test]
 fn a_short_write_ends_the_statement_only() {
     every_call(Fault::ShortWrite);
 }
@@ -179,61 +162,70 @@ fn a_corrupt_read_never_gives_a_wrong_result() {
     every_call(Fault::CorruptRead);
 }
 
-/// Panics instead of writing: a bug in the middle of a statement.
-#[derive(Debug)]
-struct PanickingIo(SystemIo);
+#[test]
+fn calls_that_move_less_than_asked_are_no_failure() {
+    every_call(Fault::ShortMove);
+}
 
-impl IoBackend for PanickingIo {
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.create_dir(path)
-    }
+#[test]
+fn signals_are_no_failure() {
+    every_call(Fault::Signal);
+}
 
-    fn create_file(&self, path: &Path) -> io::Result<Box<dyn IoFile>> {
-        panic!("a bug, making '{}'", path.display())
+/// A bug in the middle of a temporary file's call, with the locks held that are held there.
+fn panic_in_every_call(threads: usize) {
+    let _watchdog = Watchdog::new();
+    quiet_panics();
+    let due = Arc::new(AtomicU64::new(0));
+    let io = Arc::new(FaultIo::listening(Arc::new(SystemIo), {
+        let due = Arc::clone(&due);
+        move |call| {
+            // Once: the other workers must end by themselves.
+            if due.load(Ordering::Relaxed) == call {
+                panic!("an injected bug")
+            }
+        }
+    }));
+    let mut world = World::new(io.clone(), threads);
+    for Statement { name, sql, .. } in overflowing() {
+        world.fixture.database.trim();
+        io.arm(Fault::DeviceError, 0);
+        let expected = must(&mut world.session, sql);
+        let calls = io.calls();
+        for call in struck(calls) {
+            let here = format!("{name}, a panic at call {call} of {calls}, {threads} threads");
+            world.fixture.database.trim();
+            io.arm(Fault::DeviceError, 0);
+            due.store(call, Ordering::Relaxed);
+            let outcome = rows(&mut world.session, sql);
+            due.store(0, Ordering::Relaxed);
+            match outcome {
+                Err(error) => {
+                    assert_eq!(error.errno(), 1105, "{here}: {error}");
+                    assert!(
+                        error.message().contains("an injected bug"),
+                        "{here}: {error}"
+                    );
+                }
+                // With threads, the same statement may need fewer calls.
+                Ok(rows) => {
+                    assert!(threads > 1, "{here}: went unnoticed");
+                    assert_eq!(rows, expected, "{here}");
+                }
+            }
+            world.check(&here);
+        }
+        assert_eq!(must(&mut world.session, sql), expected, "{name} again");
     }
-
-    fn open_file(&self, path: &Path) -> io::Result<Box<dyn IoFile>> {
-        self.0.open_file(path)
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        self.0.exists(path)
-    }
-
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.0.remove_file(path)
-    }
-
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.remove_dir(path)
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        self.0.list(path)
-    }
+    world.finish();
 }
 
 #[test]
 fn a_panic_ends_the_statement_only() {
-    for threads in [1, 2] {
-        let fixture = Fixture::open(|options| {
-            options.temp_io = Arc::new(PanickingIo(SystemIo));
-            options.threads = threads;
-        });
-        let mut session = fixture.database.session();
-        fill(&mut session);
-        for (name, sql) in STATEMENTS {
-            let error = rows(&mut session, sql).expect_err(name);
-            assert_eq!(error.errno(), 1105, "{name}: {error}");
-            assert!(error.message().contains("a bug"), "{name}: {error}");
-            assert_eq!(must(&mut session, "SELECT 1 + 1"), ["2"], "after {name}");
-        }
-        assert_eq!(
-            must(&mut session, "SELECT COUNT(*) FROM t"),
-            [N_ROWS.to_string()]
-        );
-        must(&mut session, "DROP TABLE t");
-        drop(session);
-        fixture.finish();
-    }
+    panic_in_every_call(1);
+}
+
+#[test]
+fn a_panic_of_a_worker_ends_the_statement_only() {
+    panic_in_every_call(3);
 }

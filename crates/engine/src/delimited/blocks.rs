@@ -226,13 +226,17 @@ impl Shared {
     }
 }
 
-/// Nobody waits for a thread that panicked.
-struct StopWhenDropped<'a>(&'a Shared);
+/// Nobody waits for a thread that panicked, and workers not for who took what they parsed.
+struct StopWhenDropped<'a> {
+    shared: &'a Shared,
+    /// Also when nothing panicked.
+    always: bool,
+}
 
 impl Drop for StopWhenDropped<'_> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.stop();
+        if self.always || std::thread::panicking() {
+            self.shared.stop();
         }
     }
 }
@@ -280,16 +284,35 @@ pub fn read<P: Parser>(
     };
     let (sender, receiver) = sync_channel(threads * 2);
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let sender = sender.clone();
-            let shared = &shared;
-            scope.spawn(move || work(shared, parser, threads, &sender));
-        }
+        // Both are dropped here in whatever way this ends: who waits for room, and who waits to send.
+        let _stop = StopWhenDropped {
+            shared: &shared,
+            always: true,
+        };
+        let receiver = receiver;
+        let spawn = |_| {
+            let (shared, sender) = (&shared, sender.clone());
+            let work = move || work(shared, parser, threads, &sender);
+            std::thread::Builder::new().spawn_scoped(scope, work)
+        };
+        let workers = (0..threads).map(spawn).take_while(std::io::Result::is_ok);
+        let workers: Vec<_> = workers.flatten().collect();
         drop(sender);
+        if workers.is_empty() {
+            // A machine that has no thread left.
+            while let Some(block) = shared.lock().blocks.next()? {
+                order.take_unparsed(block)?;
+            }
+            return Ok(());
+        }
         let result = order.take_all(&shared, &receiver);
         shared.stop();
-        // Whoever waits to send ends.
         drop(receiver);
+        for worker in workers {
+            worker
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
         result
     })
 }
@@ -300,7 +323,10 @@ fn work<P: Parser>(
     threads: usize,
     sender: &SyncSender<Numbered<P::Parsed>>,
 ) {
-    let _stop = StopWhenDropped(shared);
+    let _stop = StopWhenDropped {
+        shared,
+        always: false,
+    };
     loop {
         let (number, block) = {
             let mut ahead = shared.lock();

@@ -343,10 +343,7 @@ fn a_killed_statement_ends_with_1317() {
         let statement = world.statement(&config);
         let mut stream = crate::execute(&query, &statement, &[]).unwrap();
         stream.next_batch().unwrap();
-        statement
-            .evaluation
-            .killed
-            .store(true, std::sync::atomic::Ordering::Relaxed);
+        statement.evaluation.interrupt.kill();
         assert_eq!(stream.next_batch().unwrap_err().errno(), 1317);
         assert!(
             stream.next_batch().unwrap().is_none(),

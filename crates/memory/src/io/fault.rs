@@ -1,62 +1,135 @@
 //! A file system whose n-th call fails, for tests: for every n, a statement must end with a clear
 //! error and leave nothing behind.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{IoBackend, IoFile};
 
-/// What the failing call does.
+/// What the failing call does. A fault waits for a call that it can strike: those, and no others,
+/// are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The device is full.
+    /// A write, or making a file, finds the device full.
     DiskFull,
-    /// The device fails.
+    /// Any call finds that the device fails.
     DeviceError,
+    /// A file or directory cannot be made or opened.
+    OpenError,
+    /// A read fails.
+    ReadError,
     /// A write moves half of its bytes; every later write finds the device full.
     ShortWrite,
     /// A read gives other bytes than were written.
     CorruptRead,
+    /// A read or write moves one byte only, which is no failure.
+    ShortMove,
+    /// A signal interrupts a read or write before it moved anything, which is no failure.
+    Signal,
 }
 
-#[derive(Debug)]
-struct State {
-    fault: Fault,
-    calls: AtomicU64,
-    fail_at: u64,
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Open,
+    Write,
+    Read,
 }
 
-impl State {
-    /// Counts a call that moves or makes something; true when it is the one to fail.
-    fn is_due(&self) -> bool {
-        let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        call == self.fail_at
+impl Fault {
+    /// Every kind.
+    pub const ALL: [Self; 8] = [
+        Self::DiskFull,
+        Self::DeviceError,
+        Self::OpenError,
+        Self::ReadError,
+        Self::ShortWrite,
+        Self::CorruptRead,
+        Self::ShortMove,
+        Self::Signal,
+    ];
+
+    /// Whether a program that does all it should never notices.
+    pub fn is_harmless(self) -> bool {
+        matches!(self, Self::ShortMove | Self::Signal)
     }
 
-    fn is_past(&self) -> bool {
-        self.calls.load(Ordering::Relaxed) > self.fail_at
-    }
-
-    fn check(&self) -> io::Result<()> {
-        if self.is_due() {
-            Err(self.error())
-        } else {
-            Ok(())
+    fn strikes(self, call: Call) -> bool {
+        match self {
+            Self::DeviceError => true,
+            Self::DiskFull => call != Call::Read,
+            Self::OpenError => call == Call::Open,
+            Self::ShortWrite => call == Call::Write,
+            Self::ReadError | Self::CorruptRead => call == Call::Read,
+            Self::ShortMove | Self::Signal => call != Call::Open,
         }
     }
 
-    fn error(&self) -> io::Error {
-        io::Error::from_raw_os_error(match self.fault {
-            Fault::DiskFull | Fault::ShortWrite => libc::ENOSPC,
-            Fault::DeviceError | Fault::CorruptRead => libc::EIO,
+    fn error(self) -> io::Error {
+        io::Error::from_raw_os_error(match self {
+            Self::DiskFull | Self::ShortWrite => libc::ENOSPC,
+            Self::OpenError => libc::EACCES,
+            Self::Signal => libc::EINTR,
+            Self::DeviceError | Self::ReadError | Self::CorruptRead | Self::ShortMove => libc::EIO,
         })
     }
 }
 
-/// Wraps another backend and fails the `fail_at`-th call (counted from 1) of those that create,
-/// open, write, read or resize. Removing always works: it is what cleans up.
+struct Armed {
+    fault: Fault,
+    calls: u64,
+    fail_at: u64,
+}
+
+/// Is told of the number of each call.
+type Listener = Box<dyn Fn(u64) + Send + Sync>;
+
+struct State {
+    armed: Mutex<Armed>,
+    listener: Option<Listener>,
+}
+
+impl State {
+    fn lock(&self) -> MutexGuard<'_, Armed> {
+        self.armed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a call; the fault that strikes it, if one does.
+    fn struck(&self, call: Call) -> Option<Fault> {
+        let mut armed = self.lock();
+        if !armed.fault.strikes(call) {
+            return None;
+        }
+        armed.calls += 1;
+        let (fault, number, fail_at) = (armed.fault, armed.calls, armed.fail_at);
+        drop(armed);
+        if let Some(listener) = &self.listener {
+            listener(number);
+        }
+        match fault {
+            // The device stays full.
+            Fault::ShortWrite if fail_at > 0 && number > fail_at => Some(Fault::DiskFull),
+            _ => (number == fail_at).then_some(fault),
+        }
+    }
+
+    fn check_open(&self) -> io::Result<()> {
+        match self.struck(Call::Open) {
+            Some(fault) => Err(fault.error()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State").finish_non_exhaustive()
+    }
+}
+
+/// Wraps another backend and fails the `fail_at`-th call (counted from 1) of those that the fault
+/// can strike. Removing always works: it is what cleans up.
 #[derive(Debug)]
 pub struct FaultIo {
     inner: Arc<dyn IoBackend>,
@@ -66,10 +139,32 @@ pub struct FaultIo {
 impl FaultIo {
     /// A backend over `inner`; `fail_at` 0 never fails.
     pub fn new(inner: Arc<dyn IoBackend>, fault: Fault, fail_at: u64) -> Self {
-        let state = State {
+        Self::with(inner, fault, fail_at, None)
+    }
+
+    /// A backend that never fails but calls `listener` with the number of each call before it is
+    /// made: it may panic, or end the statement.
+    pub fn listening(
+        inner: Arc<dyn IoBackend>,
+        listener: impl Fn(u64) + Send + Sync + 'static,
+    ) -> Self {
+        Self::with(inner, Fault::DeviceError, 0, Some(Box::new(listener)))
+    }
+
+    fn with(
+        inner: Arc<dyn IoBackend>,
+        fault: Fault,
+        fail_at: u64,
+        listener: Option<Listener>,
+    ) -> Self {
+        let armed = Armed {
             fault,
-            calls: AtomicU64::new(0),
+            calls: 0,
             fail_at,
+        };
+        let state = State {
+            armed: Mutex::new(armed),
+            listener,
         };
         Self {
             inner,
@@ -77,9 +172,18 @@ impl FaultIo {
         }
     }
 
+    /// Counts from now on, and fails the `fail_at`-th call from now.
+    pub fn arm(&self, fault: Fault, fail_at: u64) {
+        *self.state.lock() = Armed {
+            fault,
+            calls: 0,
+            fail_at,
+        };
+    }
+
     /// How many calls were counted so far.
     pub fn calls(&self) -> u64 {
-        self.state.calls.load(Ordering::Relaxed)
+        self.state.lock().calls
     }
 
     fn wrap(&self, inner: Box<dyn IoFile>) -> Box<dyn IoFile> {
@@ -92,17 +196,17 @@ impl FaultIo {
 
 impl IoBackend for FaultIo {
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.state.check()?;
+        self.state.check_open()?;
         self.inner.create_dir(path)
     }
 
     fn create_file(&self, path: &Path) -> io::Result<Box<dyn IoFile>> {
-        self.state.check()?;
+        self.state.check_open()?;
         Ok(self.wrap(self.inner.create_file(path)?))
     }
 
     fn open_file(&self, path: &Path) -> io::Result<Box<dyn IoFile>> {
-        self.state.check()?;
+        self.state.check_open()?;
         Ok(self.wrap(self.inner.open_file(path)?))
     }
 
@@ -131,29 +235,29 @@ struct FaultFile {
 
 impl IoFile for FaultFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        let due = self.state.is_due();
-        match self.state.fault {
-            Fault::ShortWrite if due => self.inner.write_at(&bytes[..bytes.len() / 2], offset),
-            Fault::ShortWrite if self.state.is_past() && self.state.fail_at > 0 => {
-                Err(self.state.error())
-            }
-            Fault::DiskFull | Fault::DeviceError if due => Err(self.state.error()),
-            _ => self.inner.write_at(bytes, offset),
+        match self.state.struck(Call::Write) {
+            None => self.inner.write_at(bytes, offset),
+            Some(Fault::ShortWrite) => self.inner.write_at(&bytes[..bytes.len() / 2], offset),
+            Some(Fault::ShortMove) => self.inner.write_at(&bytes[..bytes.len().min(1)], offset),
+            Some(fault) => Err(fault.error()),
         }
     }
 
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
-        let due = self.state.is_due();
-        match self.state.fault {
-            Fault::DeviceError if due => Err(self.state.error()),
-            Fault::CorruptRead if due => {
+        match self.state.struck(Call::Read) {
+            None => self.inner.read_at(bytes, offset),
+            Some(Fault::CorruptRead) => {
                 let read = self.inner.read_at(bytes, offset)?;
                 if let Some(byte) = bytes[..read].last_mut() {
                     *byte ^= 0x40;
                 }
                 Ok(read)
             }
-            _ => self.inner.read_at(bytes, offset),
+            Some(Fault::ShortMove) => {
+                let length = bytes.len().min(1);
+                self.inner.read_at(&mut bytes[..length], offset)
+            }
+            Some(fault) => Err(fault.error()),
         }
     }
 

@@ -9,6 +9,8 @@ use mayfly_memory::{
     BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
 };
 
+use mayfly_types::Interrupt;
+
 use super::registry::{Registry, StatementCounters, StatementOwner};
 
 /// What all statements of a database share. Cloning gives another handle.
@@ -91,19 +93,22 @@ pub(crate) struct Shared {
     pub(crate) temp_space: Budget,
     pub(crate) owner: StatementOwner,
     pub(crate) options: TempTableOptions,
+    pub(crate) interrupt: Interrupt,
     pub(crate) counters: Arc<StatementCounters>,
 }
 
 impl TempTableContext {
     /// A statement's context. `memory` and `temp_space` are the statement's nodes in the two trees
     /// of budgets; each table hangs a node of its own, limited by
-    /// [`TempTableOptions::tmp_table_size`], below `memory`.
+    /// [`TempTableOptions::tmp_table_size`], below `memory`. `interrupt` is asked at every block of a
+    /// temporary file.
     pub fn new(
         resources: Resources,
         memory: Budget,
         temp_space: Budget,
         owner: StatementOwner,
         options: TempTableOptions,
+        interrupt: Interrupt,
     ) -> Self {
         let counters = Arc::new(StatementCounters::default());
         Self(Arc::new(Shared {
@@ -112,6 +117,7 @@ impl TempTableContext {
             temp_space,
             owner,
             options,
+            interrupt,
             counters,
         }))
     }
@@ -124,6 +130,7 @@ impl TempTableContext {
             Budget::unlimited(BudgetKind::TempSpace),
             StatementOwner::default(),
             TempTableOptions::default(),
+            Interrupt::default(),
         )
     }
 
@@ -150,6 +157,13 @@ impl TempTableContext {
     /// What the database shares.
     pub fn resources(&self) -> &Resources {
         &self.0.resources
+    }
+
+    /// An error when the statement is to end: asked wherever temporary files are read or written, so
+    /// that no pass over them is longer than a block.
+    pub(crate) fn check_interrupt(&self) -> mayfly_memory::Result<()> {
+        let checked = self.0.interrupt.check();
+        checked.map_err(|_| mayfly_memory::MemoryError::Interrupted)
     }
 
     pub(crate) fn shared(&self) -> &Shared {

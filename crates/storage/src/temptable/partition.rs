@@ -194,15 +194,21 @@ impl Queue {
             }
             state.splitting += 1;
             drop(state);
-            let split = self.split(next);
+            self.split_further(next)?;
             state = self.lock();
-            state.splitting -= 1;
-            // Also after a failure: the other workers must not wait for ever.
-            self.changed.notify_all();
-            for part in split? {
-                state.waiting.push_front(part);
-            }
         }
+    }
+
+    /// Puts a partition back in pieces. It is counted as being split.
+    fn split_further(&self, waiting: Waiting) -> mayfly_memory::Result<()> {
+        // Declared before the lock, so that it is dropped after it.
+        let _splitting = Splitting(self);
+        let split = self.split(waiting)?;
+        let mut state = self.lock();
+        for part in split {
+            state.waiting.push_front(part);
+        }
+        Ok(())
     }
 
     /// Brings what all writers have written to the same partitions.
@@ -292,6 +298,17 @@ impl Queue {
             })
             .filter(|waiting| !waiting.is_empty())
             .collect())
+    }
+}
+
+/// A worker that splits a partition. The others wait for the pieces; when it ends in whatever way,
+/// also by a panic, they must not wait for ever.
+struct Splitting<'a>(&'a Queue);
+
+impl Drop for Splitting<'_> {
+    fn drop(&mut self) {
+        self.0.lock().splitting -= 1;
+        self.0.changed.notify_all();
     }
 }
 

@@ -232,6 +232,12 @@ impl TempTable {
     }
 
     pub(crate) fn error(&self, error: &MemoryError) -> Error {
+        // Whether it was killed or its time is over.
+        if let (MemoryError::Interrupted, Err(reason)) =
+            (error, self.0.store.context.shared().interrupt.check())
+        {
+            return reason;
+        }
         user_error(error, ANONYMOUS_TABLE)
     }
 

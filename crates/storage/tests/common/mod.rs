@@ -17,7 +17,7 @@ use mayfly_memory::{
 use mayfly_storage::{
     HashFunction, Registry, Resources, StatementOwner, TempTableContext, TempTableOptions,
 };
-use mayfly_types::{Batch, PhysicalType, Value};
+use mayfly_types::{Batch, Interrupt, PhysicalType, Value};
 
 /// A small deterministic generator (xorshift).
 pub(crate) struct Random(pub(crate) u64);
@@ -80,6 +80,7 @@ impl Fixture {
             self.temp_space.child("statement", u64::MAX),
             StatementOwner::default(),
             options,
+            Interrupt::default(),
         )
     }
 

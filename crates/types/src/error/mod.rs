@@ -61,6 +61,17 @@ struct ErrorParts {
 }
 
 impl Error {
+    /// The error of a statement in which something panicked, which is a bug.
+    pub fn of_panic(payload: &(dyn std::any::Any + Send)) -> Self {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text
+            .or_else(|| payload.downcast_ref::<&str>().copied())
+            .unwrap_or("no message");
+        codes::ER_UNKNOWN_ERROR.with(&[&format!(
+            "internal error, please report it as a bug of Mayfly: {text}"
+        )])
+    }
+
     /// MySQL's error number.
     pub fn errno(&self) -> u16 {
         self.0.code.errno

@@ -66,7 +66,7 @@ impl ScalarFunction for Sleep {
 fn sleep(duration: Duration, context: &EvaluationContext) -> bool {
     let begun = Instant::now();
     loop {
-        if context.is_killed() {
+        if context.is_interrupted() {
             return false;
         }
         match duration.checked_sub(begun.elapsed()) {
@@ -78,7 +78,6 @@ fn sleep(duration: Duration, context: &EvaluationContext) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering;
     use std::time::Duration;
 
     use crate::testing::{NULL, check, context, f};
@@ -96,7 +95,7 @@ mod tests {
     #[test]
     fn a_kill_ends_it() {
         let context = context();
-        context.killed.store(true, Ordering::Relaxed);
+        context.interrupt.kill();
         assert!(!super::sleep(Duration::from_secs(3600), &context));
     }
 }

@@ -118,6 +118,7 @@ impl Part {
                 continue;
             };
             let length = block.rows as usize * store.layout.width;
+            store.context.check_interrupt()?;
             let size = memory.len() as u64;
             block.home = RowHome::File(file.write(&memory.as_slice()[..length])?);
             self.memory_bytes -= size;
@@ -127,6 +128,7 @@ impl Part {
             let ValueHome::Memory(memory) = &value.home else {
                 continue;
             };
+            store.context.check_interrupt()?;
             let (size, length) = (memory.capacity() as u64, memory.used() as u64);
             let extent = file.write(memory.written())?;
             store.directory.unload(value.number);
@@ -225,6 +227,7 @@ impl Part {
 /// Reads an extent into a block. Reading is the working set without which nothing moves, so a limit
 /// does not forbid it; callers keep what they read at once small beside the limit.
 fn read_extent(extent: &Extent, store: &Store) -> Result<Block> {
+    store.context.check_interrupt()?;
     let mut block = store.pool.take_bytes_forced(extent.len(), &store.memory)?;
     extent.read(block.as_mut_slice())?;
     Ok(block)

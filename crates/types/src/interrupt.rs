@@ -1,0 +1,82 @@
+//! Ending a statement before it is done: it was killed, or its time is over.
+//!
+//! Whatever can take long asks [`Interrupt::check`] at every batch of rows and every block of a
+//! file, from any thread. A test may be told of each of these moments, and end or break the
+//! statement at exactly one of them.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use crate::error::{Result, codes};
+
+/// Is told of every moment at which a statement could end early.
+pub trait Checkpoint: Send + Sync + Debug {
+    /// Such a moment, on any of the statement's threads.
+    fn reached(&self);
+}
+
+/// What may end one statement. Cloning gives another handle.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt {
+    killed: Arc<AtomicBool>,
+    deadline: Option<Instant>,
+    checkpoint: Option<Arc<dyn Checkpoint>>,
+}
+
+impl Interrupt {
+    /// Ends the statement once `killed` is set.
+    pub fn new(killed: Arc<AtomicBool>) -> Self {
+        Self {
+            killed,
+            ..Self::default()
+        }
+    }
+
+    /// Ends it at that moment too (`max_execution_time`).
+    #[must_use]
+    pub fn with_deadline(self, deadline: Option<Instant>) -> Self {
+        Self { deadline, ..self }
+    }
+
+    /// Tells of every check.
+    #[must_use]
+    pub fn with_checkpoint(self, checkpoint: Option<Arc<dyn Checkpoint>>) -> Self {
+        Self { checkpoint, ..self }
+    }
+
+    /// Ends the statement at its next check.
+    pub fn kill(&self) {
+        self.killed.store(true, Ordering::Relaxed);
+    }
+
+    /// 1317 when the statement was killed, 3024 when its time is over.
+    pub fn check(&self) -> Result<()> {
+        if let Some(checkpoint) = &self.checkpoint {
+            checkpoint.reached();
+        }
+        if self.killed.load(Ordering::Relaxed) {
+            return Err(codes::ER_QUERY_INTERRUPTED.error());
+        }
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(codes::ER_QUERY_TIMEOUT.error()),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kill_and_a_deadline_end_a_statement() {
+        let interrupt = Interrupt::default();
+        assert!(interrupt.check().is_ok());
+        interrupt.clone().kill();
+        assert_eq!(interrupt.check().unwrap_err().errno(), 1317);
+        let late = Interrupt::default().with_deadline(Some(Instant::now()));
+        assert_eq!(late.check().unwrap_err().errno(), 3024);
+    }
+}
