@@ -10,7 +10,7 @@ use mayfly_testkit::fixture::{Fixture, Watchdog, must, quiet_panics, rows};
 use mayfly_testkit::workload::{self, N_ROWS, OVERFLOW, STATEMENTS, Statement};
 
 /// Of a statement's checks, so many are struck.
-const STRUCK: u64 = 60;
+const STRUCK: u64 = 150;
 
 /// Counts checks, and does something at one of them.
 #[derive(Debug, Default)]
@@ -145,6 +145,26 @@ fn every_check(way: Way, panics: bool) {
     workload::empty(&mut session);
     drop(session);
     fixture.finish();
+}
+
+#[test]
+fn every_way_gives_the_same_rows() {
+    let mut first = None;
+    for way in WAYS {
+        let (fixture, mut session) = open(*way, |_| {});
+        let given: Vec<_> = STATEMENTS
+            .iter()
+            .map(|statement| (statement.name, must(&mut session, statement.sql)))
+            .collect();
+        workload::empty(&mut session);
+        drop(session);
+        fixture.finish();
+        assert_eq!(
+            &given,
+            first.get_or_insert_with(|| given.clone()),
+            "{way:?}"
+        );
+    }
 }
 
 #[test]

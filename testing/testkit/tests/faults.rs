@@ -10,9 +10,9 @@ use mayfly_testkit::fixture::{Fixture, Watchdog, must, quiet_panics, rows};
 use mayfly_testkit::workload::{self, N_ROWS, OVERFLOW, STATEMENTS, Statement};
 
 /// Every one of the first so many calls fails in turn …
-const EVERY_CALL_UP_TO: u64 = 120;
+const EVERY_CALL_UP_TO: u64 = 200;
 /// … and so many of the later ones.
-const LATER_CALLS: u64 = 30;
+const LATER_CALLS: u64 = 50;
 
 fn open(io: Arc<dyn IoBackend>, threads: usize) -> Fixture {
     Fixture::open(|options| {

@@ -452,6 +452,57 @@ mod tests {
         }
     }
 
+    /// Panics when it is given so many lines.
+    struct Panics(usize);
+
+    impl Taker<Fields> for Panics {
+        fn take(&mut self, _: &Block, parsed: Fields) -> Result<usize> {
+            self.0 = self.0.saturating_sub(parsed.0.len());
+            assert!(self.0 > 0, "a bug of the taker");
+            Ok(parsed.1)
+        }
+    }
+
+    struct PanickingLines(Lines);
+
+    impl Parser for PanickingLines {
+        type Parsed = Fields;
+
+        fn parse(&self, bytes: &[u8], is_last: bool) -> Fields {
+            assert!(!bytes.starts_with(b"500"), "a bug of the parser");
+            self.0.parse(bytes, is_last)
+        }
+    }
+
+    /// The panic comes out, and no thread waits for one that is gone.
+    #[test]
+    fn a_panic_on_either_side_ends_the_reading() {
+        use std::panic::{AssertUnwindSafe, catch_unwind};
+        let format = Format::default();
+        let written = tempfile::NamedTempFile::new().expect("a file for the test");
+        let text: String = (100..900).map(|number| format!("{number}\n")).collect();
+        std::fs::write(written.path(), text).expect("it is written");
+        let blocks = || {
+            let file = File::open(written.path()).expect("it was written");
+            Blocks::new(file, "x", &format).with_block_bytes(4)
+        };
+        let text_of = |outcome: std::thread::Result<Result<()>>| {
+            let payload = outcome.expect_err("it panics");
+            let text = payload.downcast_ref::<&str>().copied();
+            text.expect("a panic of a literal").to_owned()
+        };
+        let lines = Lines(format.clone());
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            read(blocks(), 3, &lines, &mut Panics(300))
+        }));
+        assert_eq!(text_of(outcome), "a bug of the taker");
+        let lines = PanickingLines(lines);
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            read(blocks(), 3, &lines, &mut Panics(9000))
+        }));
+        assert_eq!(text_of(outcome), "a bug of the parser");
+    }
+
     /// However a file is cut, its lines are the same: most of them hide ends of lines in quotes.
     #[test]
     fn lines_do_not_depend_on_blocks() {

@@ -1,16 +1,23 @@
 //! Recursive common table expressions: the seed, then round after round over the rows that the
 //! round before added, until one adds none.
+//!
+//! UNION DISTINCT keeps an index of all rows while it fits in memory. After that each round puts what
+//! it finds and all rows into one table with hash access, and takes from it, partition by partition,
+//! what is new.
 
 use std::sync::Arc;
 
+use arrow_array::Int64Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use mayfly_functions::EvaluationContext;
 use mayfly_plan::physical::{Plan, SharedId, SharedResult};
-use mayfly_storage::{GroupIndex, TempTable, TempTableWriter};
+use mayfly_storage::{Access, GroupIndex, KeyColumn, TempTable, TempTableSpec, TempTableWriter};
 use mayfly_types::convert::{StoreContext, store_array};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Diagnostics, Result, SqlType};
+use mayfly_types::{Batch, Diagnostics, PhysicalType, Result, SqlType};
 
-use super::keys::key_mode;
+use super::keys::{key_mode, storage_purpose};
 use super::materialize::plain_table;
 use super::{Node, build, travelling_all};
 use crate::context::RunContext;
@@ -26,20 +33,22 @@ pub(crate) fn run(
     run: &RunContext,
 ) -> Result<TempTable> {
     let all = plain_table(&result.output, &result.temporary, run)?;
-    let seen = match distinct {
-        false => None,
-        true => Some(GroupIndex::new(
+    let known = match distinct {
+        false => Known::Anything,
+        true => Known::Index(GroupIndex::new(
             &run.statement.temp,
             travelling_all(&result.output),
             result.output.iter().map(key_mode).collect(),
         )?),
     };
     let mut whole = Whole {
-        writer: all.writer(),
-        seen,
+        writer: Some(all.writer()),
+        all,
+        known,
         ids: Vec::new(),
+        result,
     };
-    let mut round = whole.add(seed, result, run)?;
+    let mut round = whole.add(seed, run)?;
     let mut iterations = 0;
     let mut rows = round.row_count() as u64;
     while round.row_count() > 0 && enough.is_none_or(|enough| rows < enough) {
@@ -48,90 +57,217 @@ pub(crate) fn run(
             return Err(codes::ER_CTE_MAX_RECURSION_DEPTH.with(&[&iterations]));
         }
         run.state.set_working(id, Some(round))?;
-        let next = whole.add(step, result, run);
+        let next = whole.add(step, run);
         run.state.set_working(id, None)?;
         round = next?;
         rows = rows.saturating_add(round.row_count() as u64);
     }
-    whole.writer.finish()?;
-    Ok(all)
+    whole.finish()
 }
 
 /// Everything added so far.
-struct Whole {
-    writer: TempTableWriter,
-    /// UNION DISTINCT: the rows that are there.
-    seen: Option<GroupIndex>,
+struct Whole<'a> {
+    all: TempTable,
+    /// Present but for moments at which all rows are read.
+    writer: Option<TempTableWriter>,
+    known: Known,
     ids: Vec<u32>,
+    result: &'a SharedResult,
 }
 
-impl Whole {
+/// How a row is recognised that is there already.
+enum Known {
+    /// UNION ALL: it need not be.
+    Anything,
+    /// Its key is in the index.
+    Index(GroupIndex),
+    /// The index became too large: this round's rows, and all rows before it, are in a table.
+    Round(RoundRows),
+    /// The same, between two rounds.
+    Nothing,
+}
+
+/// All rows and, marked, those that the round finds.
+struct RoundRows {
+    table: TempTable,
+    writer: TempTableWriter,
+}
+
+const OLD: i64 = 0;
+const FOUND: i64 = 1;
+
+impl RoundRows {
+    fn append(&mut self, batch: Batch, mark: i64) -> Result<()> {
+        let rows = batch.row_count();
+        let mut columns = batch.into_columns();
+        columns.push(Arc::new(Int64Array::from(vec![mark; rows])));
+        self.writer.append(&Batch::new(columns, rows))
+    }
+}
+
+impl Whole<'_> {
     /// Runs a part; its new rows become part of the whole and are returned as a table.
-    fn add(&mut self, plan: &Plan, result: &SharedResult, run: &RunContext) -> Result<TempTable> {
-        let added = plain_table(&result.output, &result.temporary, run)?;
+    fn add(&mut self, plan: &Plan, run: &RunContext) -> Result<TempTable> {
+        let added = plain_table(&self.result.output, &self.result.temporary, run)?;
         let input: Arc<dyn Node> = build(plan, run)?;
-        let writer = {
-            let mut whole = Some(self);
+        if matches!(self.known, Known::Nothing) {
+            self.begin_round(run)?;
+        }
+        let writers = {
+            let mut whole = Some(&mut *self);
             let sinks = drain(&input, run, 1, || {
                 Ok(RoundSink {
                     whole: whole.take(),
                     added: added.writer(),
                     from: &plan.output,
-                    result,
                 })
             })?;
-            sinks.into_iter().map(|sink| sink.added)
+            sinks.into_iter().map(|sink| sink.added).collect::<Vec<_>>()
         };
-        for writer in writer {
+        for mut writer in writers {
+            self.end_round(&mut writer, run)?;
             writer.finish()?;
         }
         Ok(added)
     }
 
-    fn new_rows(&mut self, batch: Batch) -> Result<Batch> {
-        let Some(seen) = &mut self.seen else {
-            return Ok(batch);
-        };
-        let rows = batch.row_count();
-        let known = u32::try_from(seen.group_count()).unwrap_or(u32::MAX);
-        let taken = seen.find_or_insert(batch.columns(), rows, &mut self.ids)?;
-        if taken < rows {
-            return Err(codes::ER_OUT_OF_MEMORY
-                .with(&[&"the distinct rows of a recursive common table expression"]));
+    /// Adds new rows to the whole and to the round.
+    fn append(&mut self, batch: &Batch, added: &mut TempTableWriter) -> Result<()> {
+        if batch.is_empty() {
+            return Ok(());
         }
-        // A row is new when it is the first to carry the next number.
-        let mut next = known;
-        let selection = arrow_buffer::BooleanBuffer::collect_bool(rows, |row| {
-            let new = self.ids[row] == next;
-            next += u32::from(new);
-            new
+        self.writer
+            .get_or_insert_with(|| self.all.writer())
+            .append(batch)?;
+        added.append(batch)
+    }
+
+    /// Takes rows that a part gives.
+    fn take(&mut self, batch: Batch, added: &mut TempTableWriter, run: &RunContext) -> Result<()> {
+        let rows = batch.row_count();
+        let taken = match &mut self.known {
+            Known::Anything | Known::Nothing => return self.append(&batch, added),
+            Known::Round(round) => return round.append(batch, FOUND),
+            Known::Index(index) => {
+                let known = u32::try_from(index.group_count()).unwrap_or(u32::MAX);
+                let taken = index.find_or_insert(batch.columns(), rows, &mut self.ids)?;
+                // A row is new when it is the first to carry the next number.
+                let mut next = known;
+                let selection = arrow_buffer::BooleanBuffer::collect_bool(taken, |row| {
+                    let new = self.ids[row] == next;
+                    next += u32::from(new);
+                    new
+                });
+                let count = selection.count_set_bits();
+                let new = filter_batch(&batch.slice(0, taken), &selection, count);
+                self.append(&new, added)?;
+                taken
+            }
+        };
+        if taken < rows {
+            self.begin_round(run)?;
+            if let Known::Round(round) = &mut self.known {
+                round.append(batch.slice(taken, rows - taken), FOUND)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts all rows into a table in which a round's rows can be compared with them.
+    fn begin_round(&mut self, run: &RunContext) -> Result<()> {
+        // The index gives its memory back first.
+        self.known = Known::Nothing;
+        if let Some(writer) = self.writer.take() {
+            writer.finish()?;
+        }
+        let keys = self.result.output.iter().enumerate();
+        let keys = keys.map(|(column, ty)| KeyColumn {
+            column,
+            mode: key_mode(ty),
+            null_safe: true,
         });
-        let count = selection.count_set_bits();
-        Ok(filter_batch(&batch, &selection, count))
+        let mut columns = travelling_all(&self.result.output);
+        columns.push(PhysicalType::Int64);
+        let spec = TempTableSpec {
+            purpose: storage_purpose(self.result.temporary.purpose),
+            cause: self.result.temporary.cause.clone(),
+            columns,
+            access: Access::Hash(keys.collect()),
+        };
+        let table = TempTable::create(&run.statement.temp, spec)?;
+        let writer = table.writer();
+        let mut round = RoundRows { table, writer };
+        let mut scan = self.all.scan(None);
+        while let Some(batch) = scan.next_batch()? {
+            run.statement.check_interrupt()?;
+            round.append(batch, OLD)?;
+        }
+        self.known = Known::Round(round);
+        Ok(())
+    }
+
+    /// Adds what a round found and was not there, when the index is too large to tell at once.
+    fn end_round(&mut self, added: &mut TempTableWriter, run: &RunContext) -> Result<()> {
+        let RoundRows { table, writer } = match std::mem::replace(&mut self.known, Known::Nothing) {
+            Known::Round(round) => round,
+            known => {
+                self.known = known;
+                return Ok(());
+            }
+        };
+        writer.finish()?;
+        let queue = table.partitions();
+        let mark = self.result.output.len();
+        let columns: Vec<usize> = (0..mark).collect();
+        let batch_rows = run.statement.options.batch_rows;
+        while let Some(partition) = queue.next_partition()? {
+            let groups = partition.groups()?;
+            let mut is_new = vec![true; groups.group_count()];
+            for first in (0..partition.row_count()).step_by(batch_rows) {
+                run.statement.check_interrupt()?;
+                let end = partition.row_count().min(first + batch_rows);
+                let marks = partition.read(&[mark], first..end)?;
+                let marks = marks.column(0).as_primitive::<Int64Type>().values();
+                for (group, mark) in groups.ids()[first..end].iter().zip(marks) {
+                    is_new[*group as usize] &= *mark == FOUND;
+                }
+            }
+            let firsts = groups.first_rows().iter().zip(&is_new);
+            let firsts = firsts.filter(|(_, is_new)| **is_new).map(|(row, _)| *row);
+            let firsts: Vec<u32> = firsts.collect();
+            for rows in firsts.chunks(batch_rows) {
+                self.append(&partition.gather(&columns, rows)?, added)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All rows.
+    fn finish(self) -> Result<TempTable> {
+        if let Some(writer) = self.writer {
+            writer.finish()?;
+        }
+        Ok(self.all)
     }
 }
 
 /// Adds a round's new rows to the whole and to the round. A recursive part runs on one thread, so
 /// that there is one sink.
-struct RoundSink<'a> {
-    whole: Option<&'a mut Whole>,
+struct RoundSink<'a, 'w> {
+    whole: Option<&'a mut Whole<'w>>,
     added: TempTableWriter,
     from: &'a [SqlType],
-    result: &'a SharedResult,
 }
 
-impl Sink for RoundSink<'_> {
+impl Sink for RoundSink<'_, '_> {
     fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
-        let Some(whole) = &mut self.whole else {
-            return Ok(());
-        };
-        let batch = stored(batch, self.from, self.result, run.evaluation())?;
-        let batch = whole.new_rows(batch)?;
-        if batch.is_empty() {
-            return Ok(());
+        match &mut self.whole {
+            Some(whole) => {
+                let batch = stored(batch, self.from, whole.result, run.evaluation())?;
+                whole.take(batch, &mut self.added, run)
+            }
+            None => Ok(()),
         }
-        whole.writer.append(&batch)?;
-        self.added.append(&batch)
     }
 }
 

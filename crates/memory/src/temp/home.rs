@@ -47,20 +47,21 @@ impl Home {
             if !ours {
                 continue;
             }
+            let unused = UnusedFile {
+                io,
+                path: &lock_path,
+            };
             match io.create_dir(&directory) {
                 Ok(()) => {
+                    std::mem::forget(unused);
                     return Ok(Self {
                         directory,
                         lock_path,
                         lock,
                     });
                 }
-                Err(error) => {
-                    let _ = io.remove_file(&lock_path);
-                    if error.kind() != io::ErrorKind::AlreadyExists {
-                        return Err(failure(&directory, error));
-                    }
-                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failure(&directory, error)),
             }
         }
         Err(failure(tmpdir, io::ErrorKind::AlreadyExists.into()))
@@ -76,6 +77,18 @@ impl Home {
         remove_directory(io, &self.directory);
         let _ = io.remove_file(&self.lock_path);
         drop(self.lock);
+    }
+}
+
+/// A file that nobody needs unless everything else succeeds.
+struct UnusedFile<'a> {
+    io: &'a dyn IoBackend,
+    path: &'a Path,
+}
+
+impl Drop for UnusedFile<'_> {
+    fn drop(&mut self) {
+        let _ = self.io.remove_file(self.path);
     }
 }
 
