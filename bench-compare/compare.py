@@ -7,7 +7,12 @@ rounds. Needs: pip install duckdb; cargo build --release -p mayfly-bench.
 
   bench-compare/compare.py                               all statements, 4 M rows, in memory
   bench-compare/compare.py --rows 1000000 headline       one statement, 1 M rows
-  bench-compare/compare.py --memory-limit 64M headline   64 MB for everything
+  bench-compare/compare.py --memory-limit 64M --engines mayfly,mayfly-unlimited,duckdb headline
+
+A benchmark is a file of fields: `tables` to load, `sql` (and `mayfly`, `duckdb`, `sqlite` where one
+needs other words), `compare` (`result` or `rows`: only their number), `target` (the ratio to a
+rival to stay below), and `against`: another statement that Mayfly runs in the same process, of
+which the time may be at most `at_most` times.
 """
 import argparse, hashlib, json, os, re, statistics, subprocess, sys, tempfile
 from pathlib import Path
@@ -171,7 +176,10 @@ def compare(file, options, names, commands):
         if engine.name == "mayfly":
             for sql in options.set:
                 engine.run(sql)
+        if engine.name != "mayfly":
+            engine.run(".limit")
     times, peaks, results = {name: [] for name in names}, {}, {}
+    against = []
     for round_number in range(options.rounds + 1):
         for name, engine in engines.items():
             if round_number == 1:
@@ -183,10 +191,18 @@ def compare(file, options, names, commands):
                 results[name] = answer["rows"] if fields["compare"] == "result" else answer["row_count"]
             if round_number > 0:
                 times[name].append(answer["ms"])
+            if name == "mayfly" and "against" in fields:
+                answer = engine.run(fields["against"])
+                if round_number > 0:
+                    against.append(answer["ms"])
     for name, engine in engines.items():
         peaks[name] = engine.peak_mib()
         engine.close()
     report(file.stem, {name: statistics.median(times[name]) for name in names}, peaks, fields.get("target"))
+    if against:
+        base = statistics.median(against)
+        ratio = statistics.median(times["mayfly"]) / base
+        print(f"    against {base:.1f} ms: ratio {ratio:.2f}  at most {fields['at_most']}")
     if len({json.dumps(result) for result in results.values()}) > 1:
         print(f"    results differ: {json.dumps(results)[:600]}")
 

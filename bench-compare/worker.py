@@ -2,6 +2,9 @@
 """A rival as a worker: reads {"sql": …} a line, answers {"ms": …, "row_count": …, "rows": …}.
 
 usage: worker.py duckdb|sqlite THREADS [MEMORY_LIMIT_BYTES]
+
+With a memory limit DuckDB works on a file, since it cannot keep a table that is larger than its
+memory; `.limit` sets the limit, after loading, which needs more.
 """
 import csv, json, sys, tempfile, time
 
@@ -11,13 +14,19 @@ REPORTED_ROWS_MAX = 20
 def open_duckdb(threads, limit):
     import duckdb
 
-    connection = duckdb.connect(":memory:")
+    folder = tempfile.TemporaryDirectory(prefix="mayfly-bench-duckdb-")
+    connection = duckdb.connect(f"{folder.name}/database" if limit else ":memory:")
     connection.execute(f"SET threads={threads}")
-    if limit:
-        connection.execute(f"SET memory_limit='{limit}B'")
-        connection.execute(f"SET temp_directory='{tempfile.mkdtemp()}'")
-        connection.execute("SET preserve_insertion_order=false")
-    return connection
+
+    def set_limit():
+        if limit:
+            connection.execute("CHECKPOINT")
+            connection.execute(f"SET memory_limit='{limit}B'")
+            connection.execute(f"SET temp_directory='{folder.name}/temporary'")
+            connection.execute("SET preserve_insertion_order=false")
+        return []
+
+    return connection, set_limit, folder
 
 
 def open_sqlite(threads, limit):
@@ -26,7 +35,7 @@ def open_sqlite(threads, limit):
     connection = sqlite3.connect(":memory:")
     connection.execute(f"PRAGMA threads={threads}")
     connection.execute("PRAGMA temp_store=MEMORY")
-    return connection
+    return connection, list, None
 
 
 def load_csv(connection, table, path):
@@ -44,12 +53,14 @@ def load_csv(connection, table, path):
 def main():
     name, threads = sys.argv[1], int(sys.argv[2])
     limit = int(sys.argv[3]) if len(sys.argv) > 3 else 0
-    connection = {"duckdb": open_duckdb, "sqlite": open_sqlite}[name](threads, limit)
+    connection, set_limit, folder = {"duckdb": open_duckdb, "sqlite": open_sqlite}[name](threads, limit)
     for line in sys.stdin:
         sql = json.loads(line)["sql"]
         start = time.perf_counter()
         try:
-            if sql.startswith(".load "):
+            if sql == ".limit":
+                rows = set_limit()
+            elif sql.startswith(".load "):
                 rows = load_csv(connection, *sql.split()[1:])
             else:
                 rows = connection.execute(sql).fetchall()
@@ -59,6 +70,9 @@ def main():
         except Exception as error:
             answer = {"ms": (time.perf_counter() - start) * 1e3, "error": str(error)}
         print(json.dumps(answer), flush=True)
+    connection.close()
+    if folder:
+        folder.cleanup()
 
 
 main()
