@@ -219,6 +219,15 @@ impl From<io::Error> for Failure {
     }
 }
 
+/// A bar where the end is known, a count where it is not.
+fn progress_style(is_bounded: bool) -> ProgressStyle {
+    let template = match is_bounded {
+        true => "{spinner} [{elapsed}] {wide_bar} {human_pos}/{human_len} rows read",
+        false => "{spinner} [{elapsed}] {human_pos} rows read",
+    };
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
 /// A progress bar on standard error, drawn by a thread of its own until it is dropped.
 struct Progress {
     ended: mpsc::Sender<()>,
@@ -233,16 +242,17 @@ impl Progress {
                 return;
             }
             let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-            if let Ok(style) = ProgressStyle::with_template(
-                "{spinner} [{elapsed}] {wide_bar} {human_pos}/{human_len} rows read",
-            ) {
-                bar.set_style(style);
-            }
+            let mut is_bounded = None;
             while wait.recv_timeout(Duration::from_millis(100))
                 == Err(mpsc::RecvTimeoutError::Timeout)
             {
-                bar.set_length(handle.rows_expected().max(handle.rows_read()));
-                bar.set_position(handle.rows_read());
+                let (read, expected) = (handle.rows_read(), handle.rows_expected());
+                if is_bounded != Some(expected > 0) {
+                    is_bounded = Some(expected > 0);
+                    bar.set_style(progress_style(expected > 0));
+                }
+                bar.set_length(expected.max(read));
+                bar.set_position(read);
                 bar.tick();
             }
             bar.finish_and_clear();
