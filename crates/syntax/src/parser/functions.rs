@@ -67,27 +67,73 @@ const WINDOW_FUNCTIONS: &[Kw] = &[
     Kw::ROW_NUMBER,
 ];
 
-/// Reserved words that are also names of ordinary functions.
-const RESERVED_NAMES: &[Kw] = &[
-    Kw::DATABASE,
-    Kw::GROUPING,
-    Kw::IF,
-    Kw::INSERT,
-    Kw::LEFT,
-    Kw::MOD,
-    Kw::REPEAT,
-    Kw::REPLACE,
-    Kw::RIGHT,
-    Kw::SCHEMA,
+/// Functions that answer the time, with at most a number of fractional digits.
+const CLOCKS: &[Kw] = &[
+    Kw::CURRENT_TIME,
+    Kw::CURRENT_TIMESTAMP,
+    Kw::CURTIME,
+    Kw::LOCALTIME,
+    Kw::LOCALTIMESTAMP,
+    Kw::NOW,
+    Kw::SYSDATE,
+    Kw::UTC_TIME,
+    Kw::UTC_TIMESTAMP,
 ];
+
+/// Functions with a rule of their own in MySQL's grammar, with the fewest and the most arguments
+/// of that rule. Any other number is a syntax error; of an ordinary function it is error 1582.
+const COUNTED: &[(Kw, usize, usize)] = &[
+    (Kw::ASCII, 1, 1),
+    (Kw::CHARSET, 1, 1),
+    (Kw::COALESCE, 1, usize::MAX),
+    (Kw::COLLATION, 1, 1),
+    (Kw::CURDATE, 0, 0),
+    (Kw::CURRENT_DATE, 0, 0),
+    (Kw::CURRENT_USER, 0, 0),
+    (Kw::DATABASE, 0, 0),
+    (Kw::DATE, 1, 1),
+    (Kw::DAY, 1, 1),
+    (Kw::FORMAT, 2, 3),
+    (Kw::GROUPING, 1, usize::MAX),
+    (Kw::HOUR, 1, 1),
+    (Kw::IF, 3, 3),
+    (Kw::INSERT, 4, 4),
+    (Kw::LEFT, 2, 2),
+    (Kw::MICROSECOND, 1, 1),
+    (Kw::MINUTE, 1, 1),
+    (Kw::MOD, 2, 2),
+    (Kw::MONTH, 1, 1),
+    (Kw::QUARTER, 1, 1),
+    (Kw::REPEAT, 2, 2),
+    (Kw::REPLACE, 3, 3),
+    (Kw::REVERSE, 1, 1),
+    (Kw::RIGHT, 2, 2),
+    (Kw::ROW_COUNT, 0, 0),
+    (Kw::SCHEMA, 0, 0),
+    (Kw::SECOND, 1, 1),
+    (Kw::SESSION_USER, 0, 0),
+    (Kw::SYSTEM_USER, 0, 0),
+    (Kw::TIME, 1, 1),
+    (Kw::TIMESTAMP, 1, 2),
+    (Kw::TRUNCATE, 2, 2),
+    (Kw::USER, 0, 0),
+    (Kw::UTC_DATE, 0, 0),
+    (Kw::WEEK, 1, 2),
+    (Kw::YEAR, 1, 1),
+];
+
+fn counted(keyword: Kw) -> Option<(usize, usize)> {
+    let found = COUNTED.iter().find(|(known, _, _)| *known == keyword)?;
+    Some((found.1, found.2))
+}
 
 impl Parser<'_> {
     /// A call whose function is named by a keyword, which is next.
     pub(crate) fn keyword_call(&mut self, keyword: Kw) -> Result<Expr> {
-        if BARE.contains(&keyword) {
-            return self.bare(keyword);
+        if BARE.contains(&keyword) && self.ahead(1).kind != Kind::LeftParen {
+            let token = self.take();
+            return Ok(build::bare_call(self.text(token).to_owned()));
         }
-        let callable = !keyword.is_reserved() || RESERVED_NAMES.contains(&keyword);
         match keyword {
             Kw::CAST => self.cast(),
             Kw::CONVERT => self.convert(),
@@ -103,9 +149,11 @@ impl Parser<'_> {
             Kw::JSON_VALUE => self.json_value(),
             Kw::VALUES | Kw::DEFAULT => self.column_function(),
             Kw::MATCH => self.match_against(),
+            keyword if CLOCKS.contains(&keyword) => self.clock(),
             keyword if AGGREGATES.contains(&keyword) => self.aggregate(keyword),
             keyword if WINDOW_FUNCTIONS.contains(&keyword) => self.window_function(keyword),
-            _ if callable => {
+            keyword if let Some(count) = counted(keyword) => self.counted_call(count),
+            _ if !keyword.is_reserved() => {
                 let token = self.take();
                 let name = Ident::new(self.text(token));
                 if !self.at_kind(Kind::LeftParen) {
@@ -150,15 +198,27 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    fn bare(&mut self, keyword: Kw) -> Result<Expr> {
-        let token = self.take();
-        let name = self.text(token).to_owned();
-        if !self.eat_kind(Kind::LeftParen) {
-            return Ok(build::bare_call(name));
-        }
-        let takes_digits = !matches!(keyword, Kw::CURRENT_DATE | Kw::CURRENT_USER | Kw::UTC_DATE);
+    /// A call of a function of [`COUNTED`].
+    fn counted_call(&mut self, (fewest, most): (usize, usize)) -> Result<Expr> {
+        let name = self.open_call()?;
         let mut args = Vec::new();
-        if takes_digits && self.at_kind(Kind::Integer) {
+        while args.len() < most {
+            if args.len() >= fewest && self.at_kind(Kind::RightParen) {
+                break;
+            }
+            if !args.is_empty() {
+                self.expect_kind(Kind::Comma)?;
+            }
+            args.push(self.expr()?);
+        }
+        self.close(build::call(name, args))
+    }
+
+    /// A call of a function of [`CLOCKS`].
+    fn clock(&mut self) -> Result<Expr> {
+        let name = self.open_call()?;
+        let mut args = Vec::new();
+        if self.at_kind(Kind::Integer) {
             args.push(self.prefix()?);
         }
         self.close(build::call(name, args))
