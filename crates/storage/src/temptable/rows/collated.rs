@@ -71,6 +71,8 @@ pub(crate) struct CollatedKeys {
     collation: CollationId,
     pad_space: bool,
     fold_case: bool,
+    /// JSON documents: numbers of different digits are equal.
+    always_slow: bool,
 }
 
 impl CollatedKeys {
@@ -87,12 +89,16 @@ impl CollatedKeys {
             collation,
             pad_space,
             fold_case,
+            always_slow: collation == CollationId::JSON,
         })
     }
 
     /// The hash of a string of at most 12 bytes.
     #[inline(always)]
     pub(super) fn hash_inline(&self, view: View) -> u64 {
+        if self.always_slow {
+            return self.hash_slow(view.inline_bytes());
+        }
         let length = view.length();
         let first = (view.0 >> 32) as u64;
         let second = (view.0 >> 96) as u64;
@@ -119,7 +125,7 @@ impl CollatedKeys {
     /// The hash of a string of more than 12 bytes.
     #[inline(always)]
     pub(super) fn hash_long(&self, bytes: &[u8]) -> u64 {
-        if self.pad_space && bytes.last() == Some(&b' ') {
+        if self.always_slow || self.pad_space && bytes.last() == Some(&b' ') {
             return self.hash_slow(bytes);
         }
         let (hash, others) = if self.fold_case {
