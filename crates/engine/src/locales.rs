@@ -1,26 +1,12 @@
 //! The locales of `lc_time_names` and `lc_messages`.
 
-/// MySQL's locales, by name; a locale's position is not MySQL's number for it.
-const LOCALES: &[&str] = &[
-    "en_US", "en_GB", "ja_JP", "sv_SE", "de_DE", "fr_FR", "ar_AE", "ar_BH", "ar_JO", "ar_SA",
-    "ar_SY", "be_BY", "bg_BG", "da_DK", "nb_NO", "ca_ES", "cs_CZ", "de_AT", "es_ES", "et_EE",
-    "eu_ES", "fi_FI", "fo_FO", "gl_ES", "gu_IN", "he_IL", "hi_IN", "hr_HR", "hu_HU", "id_ID",
-    "is_IS", "it_CH", "ko_KR", "lt_LT", "lv_LV", "mk_MK", "mn_MN", "ms_MY", "nn_NO", "pl_PL",
-    "pt_BR", "pt_PT", "ro_RO", "ru_RU", "ru_UA", "sk_SK", "sl_SI", "sq_AL", "sr_RS", "ta_IN",
-    "te_IN", "th_TH", "tr_TR", "uk_UA", "ur_PK", "vi_VN", "zh_CN", "zh_TW", "zh_HK", "ar_DZ",
-    "en_AU", "en_CA", "en_IN", "en_NZ", "en_PH", "en_ZA", "en_ZW", "es_AR", "es_BO", "es_CL",
-    "es_CO", "es_CR", "es_DO", "es_EC", "es_GT", "es_HN", "es_MX", "es_NI", "es_PA", "es_PE",
-    "es_PR", "es_PY", "es_SV", "es_US", "es_UY", "es_VE", "fr_BE", "fr_CA", "fr_CH", "fr_LU",
-    "it_IT", "nl_BE", "nl_NL", "no_NO", "sv_FI", "el_GR", "rm_CH",
-];
+use mayfly_types::temporal::Locale;
 
 /// The locale of a name in any case, or of a number.
 pub(crate) fn canonical(text: &str) -> Option<&'static str> {
-    if let Ok(position) = text.parse::<usize>() {
-        return LOCALES.get(position).copied();
-    }
-    LOCALES
-        .iter()
-        .copied()
-        .find(|known| known.eq_ignore_ascii_case(text))
+    let locale = match text.parse::<usize>() {
+        Ok(number) => Locale::all().get(number),
+        Err(_) => Locale::by_name(text),
+    };
+    locale.map(|locale| locale.name)
 }

@@ -3,7 +3,7 @@
 
 use mayfly_plan::{OptimizerSwitches, PlanOptions};
 use mayfly_syntax::ParseOptions;
-use mayfly_types::temporal::TimeZone;
+use mayfly_types::temporal::{Locale, TimeZone};
 use mayfly_types::{CollationId, SqlMode};
 
 use crate::character_sets;
@@ -20,7 +20,7 @@ pub(crate) struct StatementOptions {
     pub(crate) collation_connection: CollationId,
     pub(crate) collation_server: CollationId,
     pub(crate) time_zone: TimeZone,
-    pub(crate) lc_time_names: String,
+    pub(crate) lc_time_names: &'static Locale,
     pub(crate) default_week_format: u8,
     pub(crate) group_concat_max_len: u64,
     pub(crate) max_allowed_packet: u64,
@@ -84,7 +84,7 @@ impl StatementOptions {
             collation_connection,
             collation_server: collation("collation_server"),
             time_zone: TimeZone::parse(&text("time_zone")).unwrap_or(TimeZone::System),
-            lc_time_names: text("lc_time_names"),
+            lc_time_names: Locale::by_name(&text("lc_time_names")).unwrap_or_default(),
             default_week_format: small("default_week_format"),
             group_concat_max_len,
             max_allowed_packet: settings.unsigned("max_allowed_packet"),

@@ -8,11 +8,13 @@
 //! * [`parse`]: text to values; [`number`]: numbers to values and back; [`format`]: values to text
 //! * [`interval`]: `INTERVAL` units, adding them, differences
 //! * [`zone`]: time zones and Unix time
+//! * [`locale`]: names of days and months
 //! * [`pattern`]: the format strings of DATE_FORMAT and STR_TO_DATE
 
 pub mod calendar;
 pub mod format;
 pub mod interval;
+pub mod locale;
 pub mod number;
 pub mod parse;
 pub mod pattern;
@@ -24,6 +26,7 @@ use crate::sql_mode::SqlMode;
 
 pub use format::{append_date, append_datetime, append_time};
 pub use interval::{Interval, IntervalUnit, add_interval, add_interval_to_time, timestamp_diff};
+pub use locale::Locale;
 pub use parse::{ParsedDateTime, ParsedTime, parse_datetime, parse_time};
 pub use zone::{TimeZone, ZoneClock};
 

@@ -2,10 +2,10 @@
 //! specifiers under DATE_FORMAT).
 
 use super::calendar::{self, WeekMode};
-use super::{DateTime, MICROS_PER_SECOND, TIME_MAX_MICROS};
+use super::{DateTime, Locale, MICROS_PER_SECOND, TIME_MAX_MICROS};
 
-/// Monday first, as WEEKDAY counts.
-pub const DAY_NAMES: [&str; 7] = [
+/// The names that STR_TO_DATE reads, Monday first. It knows English only.
+const DAY_NAMES: [&str; 7] = [
     "Monday",
     "Tuesday",
     "Wednesday",
@@ -15,8 +15,8 @@ pub const DAY_NAMES: [&str; 7] = [
     "Sunday",
 ];
 
-/// January first.
-pub const MONTH_NAMES: [&str; 12] = [
+/// The months that STR_TO_DATE reads.
+const MONTH_NAMES: [&str; 12] = [
     "January",
     "February",
     "March",
@@ -79,12 +79,17 @@ impl Printed {
 
 /// Appends a value by a format; `None` when a specifier needs what the value does not have (the
 /// name of month 0, the weekday of a date with a zero part), which makes the result NULL.
-pub fn date_format(out: &mut Vec<u8>, value: Printed, format: &[u8]) -> Option<()> {
+pub fn date_format(
+    out: &mut Vec<u8>,
+    value: Printed,
+    format: &[u8],
+    locale: &Locale,
+) -> Option<()> {
     let date = value.date;
     if value.negative {
         out.push(b'-');
     }
-    let month_name = || MONTH_NAMES.get(usize::from(date.month).checked_sub(1)?);
+    let month = usize::from(date.month);
     let weekday = || {
         (!value.is_time && (date.month != 0 || date.year != 0))
             .then(|| calendar::weekday(calendar::day_number(date)))
@@ -101,10 +106,12 @@ pub fn date_format(out: &mut Vec<u8>, value: Printed, format: &[u8]) -> Option<(
         let specifier = format[at];
         at += 1;
         match specifier {
-            b'M' => out.extend_from_slice(month_name()?.as_bytes()),
-            b'b' => out.extend_from_slice(&month_name()?.as_bytes()[..3]),
-            b'W' => out.extend_from_slice(DAY_NAMES[usize::from(weekday()?)].as_bytes()),
-            b'a' => out.extend_from_slice(&DAY_NAMES[usize::from(weekday()?)].as_bytes()[..3]),
+            b'M' => out.extend_from_slice(locale.month(month)?.as_bytes()),
+            b'b' => out.extend_from_slice(locale.short_month(month)?.as_bytes()),
+            b'W' => out.extend_from_slice(locale.day(usize::from(weekday()?))?.as_bytes()),
+            b'a' => {
+                out.extend_from_slice(locale.short_day(usize::from(weekday()?))?.as_bytes());
+            }
             b'D' => {
                 number(out, u64::from(date.day), 1);
                 let suffix = match (date.day / 10, date.day % 10) {

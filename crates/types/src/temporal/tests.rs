@@ -250,6 +250,7 @@ fn formats() {
             &mut out,
             Printed::of_datetime(datetime(text)),
             format.as_bytes(),
+            <&Locale>::default(),
         );
         assert!(done.is_some());
         assert_eq!(String::from_utf8(out).unwrap(), expected);
@@ -274,7 +275,8 @@ fn formats() {
         date_format(
             &mut out,
             Printed::of_datetime(DateTime::date(2006, 0, 0)),
-            b"%M"
+            b"%M",
+            <&Locale>::default(),
         )
         .is_none()
     );
@@ -283,6 +285,7 @@ fn formats() {
         &mut out,
         Printed::of_time(100 * 3600 * MICROS_PER_SECOND),
         b"%H %k %h %I %l",
+        <&Locale>::default(),
     )
     .unwrap();
     assert_eq!(out, b"100 100 04 04 4");

@@ -44,7 +44,7 @@ impl ScalarFunction for DateFormat {
         let ty = &signature.arguments[0];
         let allowed = ZeroParts::Allowed;
         let dates = DateTimes::new(&arguments[0], ty, Wanted::DateTime, allowed, context)?;
-        print(&arguments[1], row_count, |row| {
+        print(&arguments[1], row_count, context, |row| {
             dates.get(row).map(Printed::of_datetime)
         })
     }
@@ -80,7 +80,7 @@ impl ScalarFunction for TimeFormat {
         context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let moments = Moments::new(&arguments[0], &signature.arguments[0], context)?;
-        print(&arguments[1], row_count, |row| {
+        print(&arguments[1], row_count, context, |row| {
             Some(match moments.get(row)? {
                 Moment::At(value) => Printed::of_datetime(value),
                 Moment::Time(micros) => Printed::of_time(micros),
@@ -135,6 +135,7 @@ fn printed_length(format: &[u8]) -> u64 {
 fn print(
     formats: &Column,
     row_count: usize,
+    context: &EvaluationContext,
     value: impl Fn(usize) -> Option<Printed>,
 ) -> Result<ArrayRef> {
     let formats = input::texts(formats)?;
@@ -143,7 +144,7 @@ fn print(
             return Ok(false);
         };
         // An empty format has nothing to print, which MySQL takes for NULL.
-        Ok(!format.is_empty() && date_format(out, value, format).is_some())
+        Ok(!format.is_empty() && date_format(out, value, format, context.lc_time_names).is_some())
     })
 }
 

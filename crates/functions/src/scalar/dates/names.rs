@@ -4,7 +4,6 @@ use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::calendar;
-use mayfly_types::temporal::pattern::{DAY_NAMES, MONTH_NAMES};
 use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, DateTimes, Wanted, ZeroParts};
@@ -70,14 +69,12 @@ impl ScalarFunction for Name {
                 return Ok(None);
             };
             let name = if self.is_month {
-                usize::from(date.month)
-                    .checked_sub(1)
-                    .and_then(|month| MONTH_NAMES.get(month))
+                context.lc_time_names.month(usize::from(date.month))
             } else {
                 let weekday = calendar::weekday(calendar::day_number(date));
-                DAY_NAMES.get(usize::from(weekday))
+                context.lc_time_names.day(usize::from(weekday))
             };
-            Ok(name.map(|name| name.as_bytes()))
+            Ok(name.map(str::as_bytes))
         })
     }
 }

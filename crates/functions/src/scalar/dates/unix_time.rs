@@ -171,7 +171,8 @@ impl ScalarFunction for FromUnixTime {
             let (Some(format), Some(value)) = (formats.get(row), local(row)) else {
                 return Ok(false);
             };
-            let printed = date_format(out, Printed::of_datetime(value), format);
+            let locale = context.lc_time_names;
+            let printed = date_format(out, Printed::of_datetime(value), format, locale);
             Ok(!format.is_empty() && printed.is_some())
         })
     }

@@ -1,9 +1,12 @@
-//! FORMAT(x, decimals[, locale]): digits in groups of three.
+//! FORMAT(x, decimals[, locale]): digits in groups.
 
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
+use mayfly_types::convert::float_text::append_double;
 use mayfly_types::decimal::Decimal;
+use mayfly_types::error::codes;
+use mayfly_types::temporal::Locale;
 use mayfly_types::{PhysicalType, Result, SqlType};
 
 use crate::scalar::ScalarFunction;
@@ -52,7 +55,7 @@ impl ScalarFunction for Format {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let places = input::ints(&arguments[1])?;
         let locales = arguments.get(2).map(input::texts).transpose()?;
@@ -68,7 +71,9 @@ impl ScalarFunction for Format {
                         return Ok(false);
                     };
                     // Rounded as ROUND() does, to the nearest double first.
-                    format!("{:.*}", usize::from(places), round_double(value, places))
+                    let mut digits = Vec::new();
+                    append_double(&mut digits, round_double(value, places), places);
+                    String::from_utf8_lossy(&digits).into_owned()
                 }
                 _ => {
                     let Some(value) = input::decimals(&arguments[0], ty.decimals)?.get(row) else {
@@ -82,27 +87,21 @@ impl ScalarFunction for Format {
                         .to_string()
                 }
             };
-            let locale = locales
-                .and_then(|locales| locales.get(row))
-                .unwrap_or(b"en_US");
-            let (point, separator) = separators(locale);
-            let (sign, digits) = match digits.strip_prefix('-') {
-                Some(digits) if digits.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) => {
-                    ("-", digits)
+            let locale = match locales {
+                None => <&Locale>::default(),
+                Some(locales) => named_locale(locales.get(row), context),
+            };
+            let digits = match digits.strip_prefix('-') {
+                Some(digits) => {
+                    out.push(b'-');
+                    digits
                 }
-                Some(digits) => ("-", digits),
-                None => ("", digits.as_str()),
+                None => digits.as_str(),
             };
             let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-            out.extend_from_slice(sign.as_bytes());
-            for (index, digit) in whole.bytes().enumerate() {
-                if index > 0 && (whole.len() - index) % 3 == 0 {
-                    out.extend_from_slice(separator.as_bytes());
-                }
-                out.push(digit);
-            }
+            append_grouped(out, whole, locale);
             if places > 0 {
-                out.extend_from_slice(point.as_bytes());
+                out.extend_from_slice(locale.decimal_point.as_bytes());
                 out.extend_from_slice(fraction.as_bytes());
             }
             Ok(true)
@@ -120,19 +119,36 @@ fn round_double(value: f64, places: u8) -> f64 {
     }
 }
 
-/// Decimal point and separator of groups of a locale (the manual, "MySQL Server Locale Support").
-fn separators(locale: &[u8]) -> (&'static str, &'static str) {
-    let locale = String::from_utf8_lossy(locale).to_ascii_lowercase();
-    match locale.as_str() {
-        "de_de" | "de_be" | "de_lu" | "da_dk" | "es_es" | "es_ar" | "es_cl" | "es_co" | "id_id"
-        | "is_is" | "nl_be" | "nb_no" | "no_no" | "pt_br" | "ro_ro" | "tr_tr" | "vi_vn"
-        | "fo_fo" => (",", "."),
-        "de_at" | "fr_fr" | "fr_be" | "fr_ca" | "fr_ch" | "fr_lu" | "it_it" | "nl_nl" | "pl_pl"
-        | "pt_pt" | "sl_si" | "ca_es" | "el_gr" | "eu_es" | "gl_es" | "hr_hr" => (",", ""),
-        "cs_cz" | "sk_sk" | "fi_fi" | "sv_se" | "sv_fi" | "uk_ua" | "et_ee" | "lv_lv" => (",", " "),
-        "ru_ru" | "bg_bg" | "hu_hu" | "be_by" => (",", "."),
-        "de_ch" | "it_ch" => (".", "'"),
-        _ => (".", ","),
+/// The locale of a name; one that is none is `en_US`, with a warning.
+fn named_locale(name: Option<&[u8]>, context: &EvaluationContext) -> &'static Locale {
+    let name = name.map(String::from_utf8_lossy);
+    let locale = name.as_deref().and_then(Locale::by_name);
+    locale.unwrap_or_else(|| {
+        let name = name.as_deref().unwrap_or("NULL");
+        context
+            .diagnostics
+            .warn_with(|| codes::ER_UNKNOWN_LOCALE.with(&[&name]));
+        <&Locale>::default()
+    })
+}
+
+/// Digits with the locale's separator between its groups.
+fn append_grouped(out: &mut Vec<u8>, digits: &str, locale: &Locale) {
+    let mut sizes = locale.groups.iter().copied();
+    let mut size = sizes.next().unwrap_or(usize::MAX);
+    let mut starts = Vec::new();
+    let mut rest = digits.len();
+    while rest > size {
+        rest -= size;
+        starts.push(rest);
+        size = sizes.next().unwrap_or(size);
+    }
+    for (index, digit) in digits.bytes().enumerate() {
+        if starts.last() == Some(&index) {
+            starts.pop();
+            out.extend_from_slice(locale.separator.as_bytes());
+        }
+        out.push(digit);
     }
 }
 
@@ -148,6 +164,13 @@ mod tests {
             ("format", &[d("12332.2"), i(0)], "12,332"),
             ("format", &[d("12332.2"), i(2), t("de_DE")], "12.332,20"),
             ("format", &[i(-1234567), i(0)], "-1,234,567"),
+            (
+                "format",
+                &[i(123456789), i(1), t("ta_IN")],
+                "12,34,56,789.0",
+            ),
+            ("format", &[i(12345), i(0), t("de_AT")], "12345"),
+            ("format", &[i(12345), i(0), t("xx")], "12,345 +1649"),
         ]);
     }
 }
