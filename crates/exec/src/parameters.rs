@@ -150,7 +150,7 @@ impl Walk<'_> {
             | ExpressionKind::LogicalSubquery(_) => {}
             ExpressionKind::Parameter(parameter) => self.parameter(*parameter),
             ExpressionKind::Call { arguments, .. } => self.expressions(arguments),
-            ExpressionKind::Cast(input)
+            ExpressionKind::Cast(input, _)
             | ExpressionKind::Not(input)
             | ExpressionKind::IsNull(input)
             | ExpressionKind::IsTruth(input, _) => self.expression(input),

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use mayfly_types::temporal::TimeZone;
-use mayfly_types::{CollationId, Diagnostics, Interrupt, SqlMode, SqlType, Value};
+use mayfly_types::common_type::string_of;
+use mayfly_types::convert::text::format_value;
+use mayfly_types::temporal::{Locale, TimeZone};
+use mayfly_types::{CollationId, Diagnostics, Interrupt, SqlMode, SqlType, TypeKind, Value};
 
 /// The surroundings of a call: settings, clock and diagnostics, all injected, so that a statement
 /// can be run again with the same result. Read once a statement; shared by its threads.
@@ -31,7 +33,7 @@ pub struct EvaluationContext {
     /// `default_week_format`: the mode of WEEK() without a second argument.
     pub default_week_format: u8,
     /// `lc_time_names`
-    pub lc_time_names: String,
+    pub lc_time_names: &'static Locale,
     /// `collation_connection`
     pub collation_connection: CollationId,
     /// `@name` variables of the session.
@@ -124,7 +126,7 @@ impl EvaluationContext {
             group_concat_max_len: 1024,
             max_allowed_packet: 64 << 20,
             default_week_format: 0,
-            lc_time_names: "en_US".to_owned(),
+            lc_time_names: <&Locale>::default(),
             collation_connection: CollationId::default(),
             user_variables: Arc::default(),
             random: Arc::new(Mutex::new(RandomStates::new(1))),
@@ -176,9 +178,16 @@ impl UserVariables {
         }
     }
 
-    /// Sets a variable.
+    /// Sets a variable. A bare NULL leaves it the type that it has.
     pub fn set(&self, name: &str, ty: SqlType, value: Value) {
-        self.lock().insert(name.to_lowercase(), (ty, value));
+        let mut variables = self.lock();
+        let name = name.to_lowercase();
+        match variables.get_mut(&name) {
+            Some(known) if ty.kind == TypeKind::Null => known.1 = Value::Null,
+            _ => {
+                variables.insert(name, kept(ty, value));
+            }
+        }
     }
 
     /// Every variable, by name.
@@ -195,6 +204,38 @@ impl UserVariables {
     /// Forgets all variables.
     pub fn clear(&self) {
         self.lock().clear();
+    }
+}
+
+/// What a variable keeps of a value: integers, decimals, doubles and strings stay what they are,
+/// everything else becomes text.
+fn kept(ty: SqlType, value: Value) -> (SqlType, Value) {
+    match ty.kind {
+        TypeKind::Decimal | TypeKind::Double => (ty, value),
+        TypeKind::Float => (SqlType::double(), value),
+        TypeKind::Null => {
+            let text = SqlType::text(TypeKind::LongText, CollationId::BINARY);
+            (text, Value::Null)
+        }
+        TypeKind::Year | TypeKind::Bit => (SqlType::bigint_unsigned(), value),
+        _ if ty.is_integer() => {
+            let kept = SqlType {
+                length: ty.length,
+                unsigned: ty.unsigned,
+                ..SqlType::bigint()
+            };
+            (kept, value)
+        }
+        _ if ty.is_string() => (ty, value),
+        _ => {
+            let collation = match ty.kind {
+                TypeKind::Enum | TypeKind::Set => ty.collation,
+                TypeKind::Json => CollationId::UTF8MB4_BIN,
+                _ => CollationId::default(),
+            };
+            let text = format_value(&value, &ty).map_or(Value::Null, Value::Bytes);
+            (string_of(&ty, collation), text)
+        }
     }
 }
 

@@ -19,7 +19,7 @@ const PROMISED: &[&str] = &[
     // Digests, compression, identifiers, addresses
     "md5 sha1 sha sha2 crc32 compress uncompress uncompressed_length uuid uuid_to_bin bin_to_uuid \
      is_uuid random_bytes aes_encrypt aes_decrypt inet_aton inet_ntoa inet6_aton inet6_ntoa is_ipv4 \
-     is_ipv6",
+     is_ipv6 is_ipv4_compat is_ipv4_mapped",
     // Numbers
     "abs acos asin atan atan2 ceil ceiling conv cos cot degrees exp floor ln log log10 log2 pi pow \
      power radians rand round sign sin sqrt tan truncate bit_count",

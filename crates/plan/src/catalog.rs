@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mayfly_types::{Result, SqlType, Value};
+use mayfly_types::{Error, Result, SqlType, Value};
 
 /// Names a table for as long as a plan may live. A table that is dropped and made again, or
 /// altered, gets a new one, so that a plan for the old shape can never read the new table.
@@ -70,6 +70,9 @@ pub trait Catalog {
 
     /// The type of the user variable's current value (a NULL string when it was never set).
     fn user_variable_type(&self, name: &str) -> SqlType;
+
+    /// Takes a warning that binding raises.
+    fn warn(&self, warning: Error);
 }
 
 /// How a system variable was written.

@@ -62,8 +62,8 @@ pub enum ExpressionKind {
         /// What the function made of the types of its arguments; handed to every evaluation.
         signature: Arc<Signature>,
     },
-    /// A conversion, as CAST does it.
-    Cast(Box<Expression>),
+    /// A conversion, as CAST does it, and what errors and warnings call it, when that is known.
+    Cast(Box<Expression>, Option<Arc<str>>),
     /// A comparison; the collation is that of the left side's type.
     Compare {
         /// Which.
@@ -214,7 +214,7 @@ pub fn same_expression(a: &Expression, b: &Expression) -> bool {
                 && first.arguments == second.arguments
                 && same_list(a, b)
         }
-        (ExpressionKind::Cast(a), ExpressionKind::Cast(b))
+        (ExpressionKind::Cast(a, _), ExpressionKind::Cast(b, _))
         | (ExpressionKind::Not(a), ExpressionKind::Not(b))
         | (ExpressionKind::IsNull(a), ExpressionKind::IsNull(b)) => same_expression(a, b),
         (ExpressionKind::IsTruth(a, x), ExpressionKind::IsTruth(b, y)) => {

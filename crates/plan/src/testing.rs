@@ -100,6 +100,8 @@ impl Catalog for FakeCatalog {
         Err(codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]))
     }
 
+    fn warn(&self, _warning: mayfly_types::Error) {}
+
     fn user_variable_type(&self, _name: &str) -> SqlType {
         SqlType::bigint()
     }

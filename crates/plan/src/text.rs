@@ -50,6 +50,20 @@ pub(crate) fn expression_text(expression: &Expression, names: &dyn Names) -> Str
     text
 }
 
+/// The text of an expression, unless it is longer than `bytes_max`.
+pub(crate) fn bounded_text(
+    expression: &Expression,
+    names: &dyn Names,
+    bytes_max: usize,
+) -> Option<String> {
+    let mut bounded = Bounded {
+        text: String::new(),
+        bytes_max,
+    };
+    write_expression(&mut bounded, expression, names).ok()?;
+    Some(bounded.text)
+}
+
 /// The text of a call that is not made yet, unless it is longer than `bytes_max`.
 pub(crate) fn bounded_call_text(
     name: &str,
@@ -190,7 +204,7 @@ fn write_node(out: &mut dyn Write, expression: &Expression, names: &dyn Names) -
             arguments,
             ..
         } => write_call(out, function.names()[0], arguments, names),
-        ExpressionKind::Cast(operand) => {
+        ExpressionKind::Cast(operand, _) => {
             if is_silent(&operand.ty, &expression.ty) {
                 return write_expression(out, operand, names);
             }

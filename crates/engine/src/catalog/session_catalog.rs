@@ -8,7 +8,7 @@ use mayfly_plan::catalog::VariableScope;
 use mayfly_plan::{Catalog, TableId, TableSource};
 use mayfly_storage::Table;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, SqlType, Value};
+use mayfly_types::{CollationId, Error, Result, SqlType, Value};
 
 use crate::information_schema;
 use crate::session::{Session, StatementTables};
@@ -87,6 +87,10 @@ impl Catalog for SessionCatalog<'_> {
         name: &str,
     ) -> Result<(Value, SqlType)> {
         self.session.system_variable(scope, name)
+    }
+
+    fn warn(&self, warning: Error) {
+        self.session.diagnostics().warn(warning);
     }
 
     fn user_variable_type(&self, name: &str) -> SqlType {

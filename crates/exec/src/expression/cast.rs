@@ -10,9 +10,13 @@ pub(super) fn cast(
     input: Column,
     from: &SqlType,
     to: &SqlType,
+    text: Option<&str>,
     context: &EvaluationContext,
 ) -> Result<Column> {
-    let context = cast_context(from, context, &context.diagnostics);
+    let mut context = cast_context(from, context, &context.diagnostics);
+    if let Some(text) = text {
+        context.operand = text;
+    }
     Ok(match input {
         Column::Constant(value) => Column::Constant(cast_value(&value, from, to, &context)?),
         Column::Array(array) => Column::Array(cast_array(&array, from, to, &context)?),
@@ -38,6 +42,6 @@ pub(crate) fn cast_context<'a>(
         diagnostics,
         time_zone: &context.time_zone,
         current_date,
-        operand: "",
+        operand: "(null)",
     }
 }

@@ -74,10 +74,11 @@ impl Compiler {
                 };
                 (operation, false)
             }
-            ExpressionKind::Cast(input) => {
+            ExpressionKind::Cast(input, text) => {
                 let operation = Operation::Cast {
                     from: Box::new(input.ty.clone()),
                     to: Box::new(expression.ty.clone()),
+                    text: text.clone(),
                     input: self.node(input),
                 };
                 (operation, false)

@@ -113,9 +113,14 @@ impl Program {
                     Column::Array(result)
                 })
             }
-            Operation::Cast { input, from, to } => {
+            Operation::Cast {
+                input,
+                from,
+                to,
+                text,
+            } => {
                 let input = self.node(*input, rows, run)?;
-                cast(input, from, to, run.evaluation())
+                cast(input, from, to, text.as_deref(), run.evaluation())
             }
             Operation::Compare {
                 comparison,

@@ -85,6 +85,8 @@ enum Operation {
         input: NodeId,
         from: Box<SqlType>,
         to: Box<SqlType>,
+        /// What messages call the value.
+        text: Option<Arc<str>>,
     },
     Compare {
         comparison: Comparison,

@@ -463,7 +463,7 @@ fn collect_columns(expression: &Expression, columns: &mut Vec<usize>) {
         ExpressionKind::Call { arguments, .. } => {
             arguments.iter().for_each(|e| collect_columns(e, columns));
         }
-        ExpressionKind::Cast(input)
+        ExpressionKind::Cast(input, _)
         | ExpressionKind::Not(input)
         | ExpressionKind::IsNull(input)
         | ExpressionKind::IsTruth(input, _)

@@ -253,7 +253,7 @@ fn shift(expression: &mut Expression, offset: usize) {
         ExpressionKind::Call { arguments, .. } => {
             arguments.iter_mut().for_each(|e| shift(e, offset));
         }
-        ExpressionKind::Cast(input)
+        ExpressionKind::Cast(input, _)
         | ExpressionKind::Not(input)
         | ExpressionKind::IsNull(input)
         | ExpressionKind::IsTruth(input, _)

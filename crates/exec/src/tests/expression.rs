@@ -330,7 +330,7 @@ fn row_values_compare_column_by_column() {
 #[test]
 fn casts_are_those_of_the_types() {
     let cast = |input: Expression, ty: &SqlType| Expression {
-        kind: ExpressionKind::Cast(Box::new(input)),
+        kind: ExpressionKind::Cast(Box::new(input), None),
         ty: ty.clone(),
         nullable: true,
     };

@@ -25,7 +25,7 @@ pub(crate) fn coercibility(expression: &Expression) -> Coercibility {
             .min()
             .unwrap_or(Coercibility::Coercible),
         // A converted number is as weak as a literal; a converted string keeps its claim.
-        ExpressionKind::Cast(operand) => match coercibility(operand) {
+        ExpressionKind::Cast(operand, _) => match coercibility(operand) {
             Coercibility::Numeric => Coercibility::Coercible,
             other => other,
         },

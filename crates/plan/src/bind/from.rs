@@ -6,14 +6,16 @@ use mayfly_syntax::ast::{
     Ident, Join as AstJoin, JoinConstraint, JoinOperator, ObjectName, Query, TableAlias,
     TableFactor, TableWithJoins,
 };
-use mayfly_types::Result;
 use mayfly_types::error::codes;
+use mayfly_types::{Result, SqlMode, TypeKind};
 
+use super::expression::literal;
 use super::scope::{Clause, ColumnPlace, Name, ScopeColumns, ScopeTable};
 use super::types::and;
 use super::{Binder, Block, not_supported, same_name};
+use crate::catalog::ColumnSource;
 use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::{DerivedTable, Join, Relation, Scan};
+use crate::logical::{ColumnId, Computed, DerivedTable, Join, Relation, Scan};
 use crate::physical::{JoinKind, Purpose, TemporaryTable};
 
 impl Binder<'_> {
@@ -284,13 +286,41 @@ impl Binder<'_> {
             unique_keys,
         })?;
         let select_id = self.scope().select_id;
-        Ok(Relation::Scan(Scan {
-            table,
-            alias: alias.to_owned(),
-            first,
-            predicates: Vec::new(),
-            select_id,
-        }))
+        let scan = |first: ColumnId| {
+            Relation::Scan(Scan {
+                table: table.clone(),
+                alias: alias.to_owned(),
+                first,
+                predicates: Vec::new(),
+                select_id,
+            })
+        };
+        let is_padded = |column: &ColumnSource| {
+            column.ty.kind == TypeKind::Char && !column.ty.is_binary_string()
+        };
+        let pads = self.options.sql_mode.has(SqlMode::PAD_CHAR_TO_FULL_LENGTH);
+        if !pads || !table.columns.iter().any(is_padded) {
+            return Ok(scan(first));
+        }
+        let read = self.new_columns(table.columns.len());
+        let mut columns = Vec::with_capacity(table.columns.len());
+        for (index, column) in table.columns.iter().enumerate() {
+            let mut expression =
+                Expression::column(read + index, column.ty.clone(), column.nullable);
+            if is_padded(column) {
+                let length = literal::integer(column.ty.length.into(), 10);
+                let space = literal::string(" ", column.ty.collation);
+                expression = self.call_bound("rpad", vec![expression, length, space])?;
+            }
+            columns.push(Computed {
+                id: first + index,
+                expression,
+            });
+        }
+        Ok(Relation::Project {
+            input: Box::new(scan(read)),
+            columns,
+        })
     }
 
     fn bind_derived(

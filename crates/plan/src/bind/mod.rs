@@ -17,6 +17,7 @@ mod query;
 mod scope;
 mod select;
 mod types;
+mod variables;
 mod with;
 
 use std::sync::Arc;
@@ -41,7 +42,8 @@ use with::VisibleCte;
 /// Binds a query to a logical plan; see [`crate::bind_query`] for the way to a physical one.
 pub fn bind(query: &ast::Query, catalog: &dyn Catalog, options: &PlanOptions) -> Result<Query> {
     let mut binder = Binder::new(catalog, options);
-    let block = binder.bind_query_expression(query, true)?;
+    let mut block = binder.bind_query_expression(query, true)?;
+    binder.show_variables(&mut block);
     Ok(binder.finish(block))
 }
 
@@ -86,7 +88,8 @@ pub fn bind_scalar(
     {
         return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
     }
-    let expression = types::as_value(expression);
+    let mut expression = types::as_value(expression);
+    binder.read_exactly(&mut expression);
     crate::physical::build::lower_scalar(expression, binder.shared, columns.len(), options)
 }
 

@@ -267,7 +267,10 @@ impl Binder<'_> {
     }
 
     fn add_item(&mut self, expr: &Expr, name: String) -> Result<()> {
-        let expression = as_value(self.bind_expression(expr)?);
+        let mut expression = as_value(self.bind_expression(expr)?);
+        if let ExpressionKind::Cast(_, text) = &mut expression.kind {
+            text.get_or_insert_with(|| name.as_str().into());
+        }
         let scope = self.scope();
         let column = match expression.kind {
             ExpressionKind::Column(id) => scope.place_of(id),

@@ -4,9 +4,12 @@
 use mayfly_functions::Argument;
 pub(crate) use mayfly_types::common_type::string_of;
 use mayfly_types::common_type::{Alternatives, aggregate_types, text_length, wider_decimal};
+use mayfly_types::temporal::DateRules;
+use mayfly_types::temporal::number::{datetime_from_number, time_from_number};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, coercibility, has_collation};
+use super::variables::{decimal_variable, read_as};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::logical::SubqueryKind;
 
@@ -35,6 +38,11 @@ pub(crate) fn as_predicate(expression: Expression) -> Expression {
                 ty: SqlType::boolean(),
                 ..expression
             };
+        }
+        // A document is true unless it is the number 0.
+        TypeKind::Json => {
+            let zero = Expression::literal(Value::from("0"), SqlType::json());
+            return compare(Comparison::NotEqual, expression, zero);
         }
         _ if expression.ty.is_integer() || expression.ty.kind == TypeKind::Decimal => None,
         TypeKind::Enum | TypeKind::Set => None,
@@ -238,12 +246,17 @@ pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
     {
         return Expression::literal(converted, to.clone());
     }
+    if to.is_string() && decimal_variable(&expression).is_some() {
+        let mut variable = expression;
+        read_as(&mut variable, to);
+        return variable;
+    }
     // A string that does not parse becomes a NULL temporal value.
     let nullable = expression.nullable
         || (to.is_temporal() && !expression.ty.is_temporal())
         || to.kind == TypeKind::Json;
     Expression {
-        kind: ExpressionKind::Cast(Box::new(expression)),
+        kind: ExpressionKind::Cast(Box::new(expression), None),
         ty: to.clone(),
         nullable,
     }
@@ -429,7 +442,12 @@ fn temporal_with_other(temporal: &SqlType, other: &Expression) -> SqlType {
         other.kind,
         ExpressionKind::Literal(_) | ExpressionKind::Parameter(_)
     );
-    if has_collation(&other.ty) || constant {
+    // A number that is no date leaves numbers to compare: `d <> 0`.
+    let is_other_number = matches!(
+        &other.kind,
+        ExpressionKind::Literal(value) if other.ty.is_numeric() && !is_moment(value, temporal)
+    );
+    if !is_other_number && (has_collation(&other.ty) || constant) {
         // The literal is converted, not the column; the fraction of a literal counts.
         let decimals = if has_collation(&other.ty) {
             6
@@ -445,6 +463,31 @@ fn temporal_with_other(temporal: &SqlType, other: &Expression) -> SqlType {
         return SqlType::double();
     }
     wider_decimal(&temporal_number(temporal), &as_decimal(&other.ty))
+}
+
+/// Whether a number is a date (or time, if `temporal` is one) written without delimiters.
+fn is_moment(number: &Value, temporal: &SqlType) -> bool {
+    let number = match number {
+        Value::Int(number) => Some(*number),
+        Value::UInt(number) => i64::try_from(*number).ok(),
+        Value::Float(number) => Some(*number as i64),
+        Value::Decimal { unscaled, scale } => {
+            mayfly_types::decimal::Decimal::new(*unscaled, *scale)
+                .truncate(0)
+                .to_i64()
+                .ok()
+        }
+        Value::Null | Value::Bytes(_) => None,
+    };
+    let rules = DateRules {
+        no_zero_date: true,
+        no_zero_in_date: true,
+        ..DateRules::default()
+    };
+    number.is_some_and(|number| match temporal.kind {
+        TypeKind::Time => time_from_number(number, 0).is_ok_and(|(_, cut)| !cut),
+        _ => datetime_from_number(number, 0, rules).is_ok(),
+    })
 }
 
 /// A temporal value as the number 20240131235959.

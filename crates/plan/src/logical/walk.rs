@@ -50,7 +50,7 @@ pub(crate) fn for_each_child<'e>(
         ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
             operands.iter().for_each(visit);
         }
-        ExpressionKind::Cast(operand)
+        ExpressionKind::Cast(operand, _)
         | ExpressionKind::Not(operand)
         | ExpressionKind::IsNull(operand)
         | ExpressionKind::IsTruth(operand, _)
@@ -106,7 +106,7 @@ pub(crate) fn for_each_child_mut(
         ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
             operands.iter_mut().for_each(visit);
         }
-        ExpressionKind::Cast(operand)
+        ExpressionKind::Cast(operand, _)
         | ExpressionKind::Not(operand)
         | ExpressionKind::IsNull(operand)
         | ExpressionKind::IsTruth(operand, _)

@@ -163,7 +163,7 @@ fn is_null_with(expression: &Expression, columns: &ColumnSet) -> bool {
     crate::logical::with_stack(|| match &expression.kind {
         ExpressionKind::Literal(value) => value.is_null(),
         ExpressionKind::Column(id) => columns.contains(*id),
-        ExpressionKind::Cast(operand) | ExpressionKind::Not(operand) => {
+        ExpressionKind::Cast(operand, _) | ExpressionKind::Not(operand) => {
             is_null_with(operand, columns)
         }
         ExpressionKind::Compare {

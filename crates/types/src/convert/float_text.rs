@@ -32,7 +32,7 @@ pub fn append_double(out: &mut Vec<u8>, value: f64, decimals: u8) {
         out.extend_from_slice(buffer.format_finite(value).as_bytes());
         return;
     }
-    append_number(out, zmij::Buffer::new().format_finite(value));
+    append_number(out, zmij::Buffer::new().format_finite(value), false);
 }
 
 /// Appends a FLOAT.
@@ -46,6 +46,7 @@ pub fn append_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
     append_number(
         out,
         Printed::of(format_args!("{:.5e}", value as f32)).as_str(),
+        false,
     );
 }
 
@@ -65,9 +66,28 @@ pub fn append_short_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
     }
 }
 
+/// A number with so many decimals. Digits beyond those that tell the double from its neighbours are
+/// zeros: pi to 18 places is 3.141592653589793000.
 fn append_fixed(out: &mut Vec<u8>, value: f64, decimals: u8) {
+    let decimals = usize::from(decimals);
+    let start = out.len();
+    if value == 0.0 {
+        append_double(out, value, DECIMALS_NOT_FIXED);
+    } else {
+        append_number(out, zmij::Buffer::new().format_finite(value), true);
+    }
+    let point = out[start..].iter().position(|byte| *byte == b'.');
+    let fraction = point.map_or(0, |point| out.len() - start - point - 1);
+    if fraction <= decimals {
+        if point.is_none() && decimals > 0 {
+            out.push(b'.');
+        }
+        out.resize(out.len() + decimals - fraction, b'0');
+        return;
+    }
+    out.truncate(start);
     // Writing to memory does not fail.
-    let _ = io::Write::write_fmt(out, format_args!("{value:.*}", usize::from(decimals)));
+    let _ = io::Write::write_fmt(out, format_args!("{value:.decimals$}"));
 }
 
 /// A number as Rust prints it, without an allocation.
@@ -102,8 +122,9 @@ impl fmt::Write for Printed {
     }
 }
 
-/// Appends a number that is written in any of the usual ways in MySQL's way.
-fn append_number(out: &mut Vec<u8>, text: &str) {
+/// Appends a number that is written in any of the usual ways in MySQL's way, or, if `plain`, without
+/// an exponent. It is not zero.
+fn append_number(out: &mut Vec<u8>, text: &str, plain: bool) {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let mantissa = match mantissa.strip_prefix('-') {
         Some(mantissa) => {
@@ -134,7 +155,8 @@ fn append_number(out: &mut Vec<u8>, text: &str) {
     let (first, rest) = digits.split_at(digits.len().min(1));
     // Of large numbers only those without a fraction get one.
     let is_whole = digits.len() as i32 <= exponent + 1;
-    if exponent < -EXPONENT_FROM || (exponent >= EXPONENT_FROM && is_whole) {
+    let is_extreme = exponent < -EXPONENT_FROM || (exponent >= EXPONENT_FROM && is_whole);
+    if is_extreme && !plain {
         out.extend_from_slice(first);
         if !rest.is_empty() {
             out.push(b'.');
@@ -204,6 +226,19 @@ mod tests {
         let mut out = Vec::new();
         append_double(&mut out, 2.345, 2);
         assert_eq!(out, b"2.35");
+        for (value, decimals, expected) in [
+            (std::f64::consts::PI, 18, "3.141592653589793000"),
+            (std::f64::consts::PI, 6, "3.141593"),
+            (1.005, 2, "1.00"),
+            (1e23, 1, "100000000000000000000000.0"),
+            (-0.001, 2, "-0.00"),
+            (0.0, 3, "0.000"),
+            (5.0, 0, "5"),
+        ] {
+            let mut out = Vec::new();
+            append_double(&mut out, value, decimals);
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
         // Of two shortest texts that are equally near, the even one.
         assert_eq!(double(23_757_076_287_409.0 / 32.0), "742408633981.5312");
         for step in 0..20_000_u64 {

@@ -44,7 +44,7 @@ pub struct CastContext<'a> {
     pub time_zone: &'a TimeZone,
     /// The statement's date in the session's time zone: the day of a TIME that becomes a DATETIME.
     pub current_date: DateTime,
-    /// The text of the cast expression, for warning 1264; may be empty.
+    /// What warning 1264 and error 1690 call the value.
     pub operand: &'a str,
 }
 

@@ -21,7 +21,6 @@ pub mod text;
 
 use arrow_buffer::i256;
 
-use crate::sql_type::DECIMAL_PRECISION_MAX;
 use crate::value::Value;
 
 pub use native::{pow10_i128, pow10_i256, rescale_i128, rescale_i256};
@@ -29,6 +28,10 @@ pub use result_type::{
     DecimalOperation, decimal_aggregate_type, decimal_of_numeric, decimal_result_type,
 };
 pub use text::{ParsedDecimal, parse_decimal};
+
+/// The most digits of a value between two operations: more than a column's 65, as in MySQL, which
+/// computes with 81; 256 bits hold no more than these.
+pub const DECIMAL_DIGITS_MAX: u8 = 76;
 
 /// The operation's exact result has more digits than a DECIMAL holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,9 +115,9 @@ impl Decimal {
         }
     }
 
-    /// The value itself when it has no more digits than any DECIMAL.
+    /// The value itself when it has no more digits than can be computed with.
     pub fn checked(self) -> Result<Self, DecimalOverflow> {
-        if self.fits(DECIMAL_PRECISION_MAX) {
+        if self.fits(DECIMAL_DIGITS_MAX) {
             Ok(self)
         } else {
             Err(DecimalOverflow)

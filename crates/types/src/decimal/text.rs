@@ -4,8 +4,8 @@ use std::fmt;
 
 use arrow_buffer::i256;
 
-use super::Decimal;
 use super::native::{digits_i256, pow10_i256, rescale_i256};
+use super::{DECIMAL_DIGITS_MAX, Decimal};
 use crate::convert::number::plain_number;
 use crate::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
 
@@ -17,7 +17,7 @@ pub struct ParsedDecimal {
     /// How many bytes of the text were read; 0 when it starts with no number. Trailing spaces
     /// count as read.
     pub consumed: usize,
-    /// Whether the number has more digits before the point than a DECIMAL.
+    /// Whether the number has more digits before the point than can be computed with.
     pub overflow: bool,
     /// Whether digits after the point were rounded away.
     pub rounded: bool,
@@ -90,7 +90,7 @@ pub fn parse_decimal(text: &[u8]) -> ParsedDecimal {
             Some(byte @ b'0'..=b'9') => {
                 seen = true;
                 if digits.count < u16::from(DECIMAL_PRECISION_MAX) + 7 || !after_point {
-                    if digits.count < 76 {
+                    if digits.count < u16::from(DECIMAL_DIGITS_MAX) {
                         digits.push(byte - b'0');
                     } else {
                         digits.count = digits.count.saturating_add(1);
@@ -124,8 +124,8 @@ pub fn parse_decimal(text: &[u8]) -> ParsedDecimal {
         .count();
 
     let mut unscaled = digits.value();
-    let overflow = digits.count > 76
-        || i64::from(digits.count) - scale > i64::from(DECIMAL_PRECISION_MAX)
+    let overflow = digits.count > u16::from(DECIMAL_DIGITS_MAX)
+        || i64::from(digits.count) - scale > i64::from(DECIMAL_DIGITS_MAX)
             && unscaled != i256::ZERO;
     if overflow {
         let largest = Decimal::largest(DECIMAL_PRECISION_MAX, 0);

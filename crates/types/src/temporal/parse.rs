@@ -64,7 +64,7 @@ pub fn parse_datetime(
 fn parse_usual(text: &[u8], rules: DateRules) -> Option<Result<ParsedDateTime, TemporalError>> {
     let pair = |at: usize| -> Option<u8> {
         let (high, low) = (text[at].wrapping_sub(b'0'), text[at + 1].wrapping_sub(b'0'));
-        (high < 10 && low < 10).then_some(high * 10 + low)
+        (high < 10 && low < 10).then(|| high * 10 + low)
     };
     if !matches!(text.len(), 10 | 19) || text[4] != b'-' || text[7] != b'-' {
         return None;

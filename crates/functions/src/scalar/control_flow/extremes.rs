@@ -45,8 +45,11 @@ impl ScalarFunction for Extreme {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let (mut ty, coercibility) = choice::choice_type(arguments, context, self.names[0])?;
-        // A date or time among strings is compared as what it is.
-        let temporal = arguments.iter().find(|argument| argument.ty.is_temporal());
+        // A date or time among strings is compared as what it is; among numbers, as a string.
+        let has_number = arguments.iter().any(|argument| argument.ty.is_numeric());
+        let temporal = arguments
+            .iter()
+            .find(|argument| argument.ty.is_temporal() && !has_number);
         if let (true, Some(temporal)) = (ty.is_string(), temporal) {
             let kind = match temporal.ty.kind {
                 TypeKind::Date if !arguments.iter().any(|a| a.ty.is_string()) => TypeKind::Date,

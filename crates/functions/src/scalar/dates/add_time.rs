@@ -68,8 +68,11 @@ impl ScalarFunction for AddTime {
         let times = Moments::new(&arguments[1], &signature.arguments[1], context)?;
         let sum = |row: usize| -> Option<Moment> {
             let value = values.get(row)?;
-            let Moment::Time(added) = times.get(row)? else {
-                return None;
+            let added = match times.get(row)? {
+                Moment::Time(added) => added,
+                // A date in text is no time.
+                Moment::At(added) if !signature.arguments[1].is_string() => added.time_of_day(),
+                Moment::At(_) => return None,
             };
             let added = added * self.sign;
             match value {

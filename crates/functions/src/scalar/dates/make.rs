@@ -54,7 +54,7 @@ impl ScalarFunction for MakeDate {
             };
             let year = u16::try_from(year).ok().filter(|year| *year <= 9999)?;
             let first = calendar::day_number(DateTime::date(year, 1, 1));
-            let number = first.checked_add(day - 1).filter(|_| day > 0)?;
+            let number = first.checked_add(day.checked_sub(1)?).filter(|_| day > 0)?;
             calendar::date_of_day_number(number).map(DateTime::pack)
         };
         output::ints(row_count, |row| {

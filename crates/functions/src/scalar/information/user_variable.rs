@@ -136,7 +136,7 @@ fn kept_type(value: &Argument<'_>, context: &SignatureContext) -> SqlType {
     match ty.kind {
         TypeKind::Decimal | TypeKind::Double => ty.clone(),
         TypeKind::Float => SqlType::double(),
-        TypeKind::Null => SqlType::text(TypeKind::LongText, NULL_COLLATION),
+        TypeKind::Null => ty.clone(),
         TypeKind::Bit => SqlType::bigint_unsigned(),
         _ if ty.is_integer() => SqlType {
             length: ty.length,
@@ -146,9 +146,6 @@ fn kept_type(value: &Argument<'_>, context: &SignatureContext) -> SqlType {
         _ => derive::text_of(value, context),
     }
 }
-
-/// The collation of a variable that was set to NULL.
-const NULL_COLLATION: mayfly_types::CollationId = mayfly_types::CollationId::BINARY;
 
 fn name_of(column: &Column) -> Result<String> {
     let names = input::texts(column)?;

@@ -19,12 +19,21 @@ pub(crate) fn document_type(
     let ty = argument.ty;
     match ty.kind {
         TypeKind::Json | TypeKind::Null => Ok(SqlType::json()),
-        _ if ty.is_binary_string() => {
-            Err(codes::ER_INVALID_JSON_CHARSET.with(&[&CollationId::BINARY.charset().name()]))
+        _ if ty.is_string() => {
+            refuse_binary(ty)?;
+            Ok(ty.clone())
         }
-        _ if ty.is_string() => Ok(ty.clone()),
         _ => Err(codes::ER_INVALID_TYPE_FOR_JSON.with(&[&index, &function])),
     }
+}
+
+/// Error 3144 for a binary string, which has no characters to be JSON.
+pub(crate) fn refuse_binary(ty: &SqlType) -> Result<()> {
+    if ty.is_binary_string() {
+        let charset = CollationId::BINARY.charset().name();
+        return Err(codes::ER_INVALID_JSON_CHARSET.with(&[&charset]));
+    }
+    Ok(())
 }
 
 /// The type that a value is converted to that becomes part of a document: text becomes a string,

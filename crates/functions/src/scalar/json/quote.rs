@@ -6,6 +6,7 @@ use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, TypeKind, json};
 
+use super::arguments;
 use crate::scalar::ScalarFunction;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -33,6 +34,7 @@ impl ScalarFunction for JsonQuote {
         if !ty.is_string() && ty.kind != TypeKind::Null {
             return Err(codes::ER_INCORRECT_TYPE.with(&[&1, &"json_quote"]));
         }
+        arguments::refuse_binary(ty)?;
         let text = derive::text_of(&arguments[0], context);
         // A character may need six: \u0001.
         let characters = derive::character_length(&text)

@@ -8,6 +8,7 @@ use mayfly_types::json::text::unquote;
 use mayfly_types::json::{self, Json};
 use mayfly_types::{CollationId, Result, SqlType, TypeKind};
 
+use super::arguments;
 use crate::scalar::ScalarFunction;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -34,7 +35,10 @@ impl ScalarFunction for JsonUnquote {
         let ty = arguments[0].ty;
         let accepted = match ty.kind {
             TypeKind::Json | TypeKind::Null => SqlType::json(),
-            _ if ty.is_string() => ty.clone(),
+            _ if ty.is_string() => {
+                arguments::refuse_binary(ty)?;
+                ty.clone()
+            }
             _ => return Err(codes::ER_INCORRECT_TYPE.with(&[&1, &"json_unquote"])),
         };
         let characters = derive::character_length(&accepted);

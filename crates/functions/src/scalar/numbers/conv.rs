@@ -3,15 +3,17 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::error::codes;
+use mayfly_types::{Result, SqlType, TypeKind};
 
 use crate::scalar::ScalarFunction;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
 
-/// The 64 bits that a text begins with in a base; text that is no number is 0.
-fn parse(text: &[u8], base: i64) -> Option<u64> {
+/// The 64 bits that a text begins with in a base, and whether all is well with them: text that is no
+/// number is 0, and too large a number the largest.
+fn parse(text: &[u8], base: i64) -> Option<(u64, bool)> {
     let radix = u32::try_from(base.unsigned_abs()).ok()?;
     let text = text.trim_ascii_start();
     let (negative, digits) = match text.split_first() {
@@ -20,22 +22,26 @@ fn parse(text: &[u8], base: i64) -> Option<u64> {
         _ => (false, text),
     };
     let mut value = 0_u64;
+    let mut is_number = false;
+    let mut fits = true;
     for digit in digits {
         let Some(digit) = char::from(*digit).to_digit(radix) else {
             break;
         };
-        value = match value
+        is_number = true;
+        match value
             .checked_mul(u64::from(radix))
             .and_then(|value| value.checked_add(u64::from(digit)))
         {
-            Some(value) => value,
+            Some(larger) => value = larger,
             None => {
                 value = u64::MAX;
+                fits = false;
                 break;
             }
-        };
+        }
     }
-    Some(if base < 0 {
+    let bits = if base < 0 {
         let limit = if negative { 1 << 63 } else { i64::MAX as u64 };
         let value = value.min(limit);
         if negative {
@@ -43,11 +49,52 @@ fn parse(text: &[u8], base: i64) -> Option<u64> {
         } else {
             value
         }
-    } else if negative && value != u64::MAX {
-        value.wrapping_neg()
+    } else if negative {
+        if fits { value.wrapping_neg() } else { 0 }
     } else {
         value
-    })
+    };
+    Some((bits, is_number && fits))
+}
+
+/// The type that the number is read as: bits are a number, not the bytes that they are as text.
+fn number_type(argument: &Argument<'_>, context: &SignatureContext) -> SqlType {
+    match argument.ty.kind {
+        TypeKind::Bit => SqlType::bigint_unsigned(),
+        _ => derive::text_of(argument, context),
+    }
+}
+
+/// The numbers of an argument of [`number_type`].
+enum Source<'a> {
+    Bits(input::UInts<'a>),
+    Texts(input::Texts<'a>),
+}
+
+impl<'a> Source<'a> {
+    fn new(column: &'a Column, ty: &SqlType) -> Result<Self> {
+        Ok(match ty.kind {
+            TypeKind::BigInt => Self::Bits(input::uints(column)?),
+            _ => Self::Texts(input::texts(column)?),
+        })
+    }
+
+    fn get(&self, row: usize, base: i64, context: &EvaluationContext) -> Option<u64> {
+        match self {
+            Self::Bits(values) => values.get(row),
+            Self::Texts(texts) => {
+                let text = texts.get(row).filter(|text| !text.is_empty())?;
+                let (value, is_right) = parse(text, base)?;
+                if !is_right {
+                    context.diagnostics.warn_with(|| {
+                        let text = String::from_utf8_lossy(text);
+                        codes::ER_TRUNCATED_WRONG_VALUE.with(&[&"DECIMAL", &text])
+                    });
+                }
+                Some(value)
+            }
+        }
+    }
 }
 
 /// Appends a number in a base; a negative base shows the sign.
@@ -94,7 +141,7 @@ impl ScalarFunction for Conv {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let types = vec![
-            derive::text_of(&arguments[0], context),
+            number_type(&arguments[0], context),
             SqlType::bigint(),
             SqlType::bigint(),
         ];
@@ -109,20 +156,19 @@ impl ScalarFunction for Conv {
         &self,
         arguments: &[Column],
         row_count: usize,
-        _signature: &Signature,
-        _context: &EvaluationContext,
+        signature: &Signature,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
+        let numbers = Source::new(&arguments[0], &signature.arguments[0])?;
         let (from, to) = (input::ints(&arguments[1])?, input::ints(&arguments[2])?);
         output::texts(row_count, |row, out| {
-            let (Some(text), Some(from), Some(to)) = (texts.get(row), from.get(row), to.get(row))
-            else {
+            let (Some(from), Some(to)) = (from.get(row), to.get(row)) else {
                 return Ok(false);
             };
-            if !is_base(from) || !is_base(to) || text.is_empty() {
+            if !is_base(from) || !is_base(to) {
                 return Ok(false);
             }
-            let Some(value) = parse(text, from) else {
+            let Some(value) = numbers.get(row, from, context) else {
                 return Ok(false);
             };
             format(value, to, out);
@@ -163,7 +209,7 @@ impl ScalarFunction for InBase {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        let types = vec![derive::text_of(&arguments[0], context)];
+        let types = vec![number_type(&arguments[0], context)];
         Ok(Signature::new(
             types,
             SqlType::varchar(65, context.collation_connection),
@@ -175,16 +221,12 @@ impl ScalarFunction for InBase {
         &self,
         arguments: &[Column],
         row_count: usize,
-        _signature: &Signature,
-        _context: &EvaluationContext,
+        signature: &Signature,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
+        let numbers = Source::new(&arguments[0], &signature.arguments[0])?;
         output::texts(row_count, |row, out| {
-            let Some(value) = texts
-                .get(row)
-                .filter(|text| !text.is_empty())
-                .and_then(|text| parse(text, 10))
-            else {
+            let Some(value) = numbers.get(row, 10, context) else {
                 return Ok(false);
             };
             format(value, self.base, out);
@@ -205,6 +247,12 @@ mod tests {
             ("conv", &[i(-17), i(10), i(-18)], "-H"),
             ("conv", &[i(10), i(10), i(1)], "NULL"),
             ("conv", &[t("-1"), i(10), i(16)], "FFFFFFFFFFFFFFFF"),
+            ("conv", &[t("zz"), i(10), i(2)], "0 +1292"),
+            (
+                "conv",
+                &[t("-99999999999999999999"), i(10), i(16)],
+                "0 +1292",
+            ),
             ("bin", &[i(12)], "1100"),
             ("oct", &[i(12)], "14"),
         ]);

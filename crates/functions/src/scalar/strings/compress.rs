@@ -174,21 +174,16 @@ impl ScalarFunction for UncompressedLength {
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
         output::ints(row_count, |row| {
-            Ok(match texts.get(row) {
-                None => None,
-                Some([]) => Some(0),
-                Some(text) => match text.split_first_chunk::<4>() {
-                    Some((length, [_, ..])) => {
-                        Some(i64::from(u32::from_le_bytes(*length) & 0x3FFF_FFFF))
+            Ok(texts.get(row).map(|text| match text.split_first_chunk() {
+                Some((length, [_, ..])) => i64::from(u32::from_le_bytes(*length) & 0x3FFF_FFFF),
+                _ => {
+                    if !text.is_empty() {
+                        let error = codes::ER_ZLIB_Z_DATA_ERROR.error();
+                        context.diagnostics.warn(error);
                     }
-                    _ => {
-                        context
-                            .diagnostics
-                            .warn(codes::ER_ZLIB_Z_DATA_ERROR.error());
-                        None
-                    }
-                },
-            })
+                    0
+                }
+            }))
         })
     }
 }

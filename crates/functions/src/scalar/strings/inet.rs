@@ -1,4 +1,4 @@
-//! INET_ATON, INET_NTOA, INET6_ATON, INET6_NTOA, IS_IPV4, IS_IPV6: addresses of the Internet.
+//! INET_ATON, INET_NTOA, INET6_ATON, INET6_NTOA and the IS_IPV functions: addresses of the Internet.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
@@ -190,15 +190,19 @@ impl ScalarFunction for Inet6Ntoa {
         &self,
         arguments: &[Column],
         row_count: usize,
-        _signature: &Signature,
+        signature: &Signature,
         context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
+        let is_binary = signature.arguments[0].is_binary_string();
         output::texts(row_count, |row, out| {
             let Some(bytes) = texts.get(row) else {
                 return Ok(false);
             };
-            let shown = if let Ok(octets) = <[u8; 4]>::try_from(bytes) {
+            let shown = if !is_binary {
+                context.diagnostics.warn(invalid(bytes, "inet6_ntoa"));
+                return Ok(false);
+            } else if let Ok(octets) = <[u8; 4]>::try_from(bytes) {
                 Ipv4Addr::from(octets).to_string()
             } else if let Ok(octets) = <[u8; 16]>::try_from(bytes) {
                 Ipv6Addr::from(octets).to_string()
@@ -212,7 +216,7 @@ impl ScalarFunction for Inet6Ntoa {
     }
 }
 
-/// IS_IPV4() and IS_IPV6()
+/// IS_IPV4() and its kind.
 #[derive(Debug)]
 pub(crate) struct IsAddress {
     names: &'static [&'static str],
@@ -229,6 +233,21 @@ pub(crate) const IS_IPV4: IsAddress = IsAddress {
 pub(crate) const IS_IPV6: IsAddress = IsAddress {
     names: &["is_ipv6"],
     is_address: |text| parse::<Ipv6Addr>(text).is_some(),
+};
+
+/// IS_IPV4_COMPAT(): `::a.b.c.d`, of binary addresses.
+pub(crate) const IS_IPV4_COMPAT: IsAddress = IsAddress {
+    names: &["is_ipv4_compat"],
+    is_address: |bytes| {
+        matches!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, rest @ ..]
+        if rest.len() == 4 && !matches!(rest, [0, 0, 0, 0 | 1]))
+    },
+};
+
+/// IS_IPV4_MAPPED(): `::ffff:a.b.c.d`, of binary addresses.
+pub(crate) const IS_IPV4_MAPPED: IsAddress = IsAddress {
+    names: &["is_ipv4_mapped"],
+    is_address: |bytes| matches!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, _, _, _, _]),
 };
 
 impl ScalarFunction for IsAddress {
@@ -248,7 +267,7 @@ impl ScalarFunction for IsAddress {
         Ok(Signature::new(
             vec![derive::text_of(&arguments[0], context)],
             derive::int_of_width(1),
-            false,
+            arguments[0].nullable,
         ))
     }
 
@@ -261,8 +280,8 @@ impl ScalarFunction for IsAddress {
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
         output::ints(row_count, |row| {
-            let is_address = texts.get(row).is_some_and(self.is_address);
-            Ok(Some(is_address.into()))
+            let is_address = texts.get(row).map(self.is_address);
+            Ok(is_address.map(i64::from))
         })
     }
 }

@@ -76,6 +76,8 @@ pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
     &inet::Inet6Ntoa,
     &inet::IS_IPV4,
     &inet::IS_IPV6,
+    &inet::IS_IPV4_COMPAT,
+    &inet::IS_IPV4_MAPPED,
     &insert::Insert,
     &length::LENGTH,
     &length::BIT_LENGTH,

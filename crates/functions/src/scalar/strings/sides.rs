@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::Result;
 
 use crate::scalar::ScalarFunction;
 use crate::scalar::strings::chars;
@@ -53,7 +53,7 @@ impl ScalarFunction for Side {
             characters,
             derive::any_nullable(arguments),
         )?;
-        signature.arguments.push(SqlType::bigint());
+        signature.arguments.push(derive::integer_of(&arguments[1]));
         Ok(signature)
     }
 
@@ -64,13 +64,16 @@ impl ScalarFunction for Side {
         signature: &Signature,
         _context: &EvaluationContext,
     ) -> Result<ArrayRef> {
-        let (texts, counts) = (input::texts(&arguments[0])?, input::ints(&arguments[1])?);
+        let (texts, counts) = (
+            input::texts(&arguments[0])?,
+            input::any_ints(&arguments[1])?,
+        );
         let collation = signature.result.collation;
         output::borrowed_texts(row_count, |row| {
             let (Some(text), Some(wanted)) = (texts.get(row), counts.get(row)) else {
                 return Ok(None);
             };
-            let wanted = usize::try_from(wanted).unwrap_or(0);
+            let wanted = wanted.clamp(0, i128::from(u32::MAX)) as usize;
             Ok(Some(if self.is_left {
                 &text[..chars::offset_of(text, wanted, collation)]
             } else {

@@ -68,12 +68,16 @@ fn digit(letter: char) -> u8 {
     }
 }
 
+/// MySQL takes every character from À on for a letter.
+fn is_letter(character: char) -> bool {
+    character.is_ascii_alphabetic() || character >= 'À'
+}
+
 fn soundex(text: &str, out: &mut Vec<u8>) {
-    let mut letters = text.chars().filter(|character| character.is_alphabetic());
+    let mut letters = text.chars().filter(|character| is_letter(*character));
     let Some(first) = letters.next() else { return };
-    for upper in first.to_uppercase() {
-        out.extend_from_slice(upper.encode_utf8(&mut [0; 4]).as_bytes());
-    }
+    let first = first.to_ascii_uppercase();
+    out.extend_from_slice(first.encode_utf8(&mut [0; 4]).as_bytes());
     let mut last = digit(first);
     for letter in letters {
         let digit = digit(letter);

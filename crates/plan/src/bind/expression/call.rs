@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mayfly_functions::{Coercibility, ScalarFunction, Signature, aggregate, scalar};
+use mayfly_functions::{ScalarFunction, aggregate, scalar};
 use mayfly_syntax::ast::FunctionArguments;
 use mayfly_syntax::ast::{self, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr};
 use mayfly_syntax::encodings::unit_name;
@@ -16,7 +16,7 @@ use crate::bind::{Binder, not_supported, same_name};
 use crate::catalog::{ColumnSource, DefaultSource};
 use crate::expression::{Expression, ExpressionKind};
 use crate::physical::ColumnOrigin;
-use crate::text::bounded_call_text;
+use crate::text::{bounded_call_text, bounded_text};
 
 /// Functions that raise error 1690, which shows the call.
 const MAY_OVERFLOW: &[&str] = &[
@@ -37,6 +37,10 @@ const NUMBERS_ONLY: &[(&str, usize)] = &[
     ("floor", 1),
     ("round", 1),
     ("truncate", 1),
+    ("bin", 1),
+    ("oct", 1),
+    ("sec_to_time", 1),
+    ("from_unixtime", 1),
 ];
 
 /// Longer texts are not made: a chain of a thousand operators would be printed a thousand times.
@@ -291,30 +295,19 @@ impl Binder<'_> {
 
     /// A call as error 1690 shows it: with the full names of columns.
     fn overflow_text(&self, name: &str, arguments: &[Expression]) -> Option<Arc<str>> {
-        let names = |id: usize| {
-            let place = |scope: &Scope| Some(scope.quoted_name(scope.place_of(id)?));
-            self.scopes.iter().rev().find_map(place).unwrap_or_default()
-        };
+        let names = |id: usize| self.shown_column(id);
         bounded_call_text(name, arguments, &names, OVERFLOW_TEXT_MAX).map(Arc::from)
     }
 
-    /// `@name`: a call whose type is that of the variable's value when the statement began.
-    pub(super) fn user_variable(&mut self, name: &str, ty: SqlType) -> Result<Expression> {
-        let Some(function) = scalar::by_name("get_user_variable") else {
-            return Err(not_supported("user variables"));
-        };
-        let name = word(name);
-        let signature = Signature::new(vec![name.ty.clone()], ty, true)
-            .with_coercibility(Coercibility::Implicit);
-        Ok(Expression {
-            ty: signature.result.clone(),
-            nullable: true,
-            kind: ExpressionKind::Call {
-                function,
-                arguments: vec![name],
-                signature: Arc::new(signature),
-            },
-        })
+    /// An expression as error 1690 shows it.
+    pub(super) fn shown(&self, expression: &Expression) -> Option<Arc<str>> {
+        let names = |id: usize| self.shown_column(id);
+        bounded_text(expression, &names, OVERFLOW_TEXT_MAX).map(Arc::from)
+    }
+
+    fn shown_column(&self, id: usize) -> String {
+        let place = |scope: &Scope| Some(scope.quoted_name(scope.place_of(id)?));
+        self.scopes.iter().rev().find_map(place).unwrap_or_default()
     }
 
     /// `@name := value`
@@ -324,7 +317,8 @@ impl Binder<'_> {
         else {
             return Err(not_supported(":="));
         };
-        let value = self.bind_stored(value)?;
+        let mut value = self.bind_stored(value)?;
+        self.read_exactly(&mut value);
         self.call_bound("set_user_variable", vec![word(name), value])
     }
 

@@ -28,11 +28,19 @@ impl Binder<'_> {
         }
         // Unlike a silent conversion this one is always kept: CAST(… AS CHAR(3)) cuts.
         let nullable = operand.nullable || target.is_temporal() || target.kind == TypeKind::Json;
-        Ok(Expression {
-            kind: ExpressionKind::Cast(Box::new(operand)),
+        let mut cast = Expression {
+            kind: ExpressionKind::Cast(Box::new(operand), None),
             ty: target,
             nullable,
-        })
+        };
+        // Error 1690 shows the call; warning 1264 names the select item, which is not known here.
+        if cast.ty.kind == TypeKind::Float {
+            let shown = self.shown(&cast);
+            if let ExpressionKind::Cast(_, text) = &mut cast.kind {
+                *text = shown;
+            }
+        }
+        Ok(cast)
     }
 
     fn cast_target(&self, data_type: &DataType, operand: &Expression) -> Result<SqlType> {
@@ -105,7 +113,7 @@ impl Binder<'_> {
         let target = string_of(&operand.ty, collation);
         let nullable = operand.nullable;
         Ok(Expression {
-            kind: ExpressionKind::Cast(Box::new(operand)),
+            kind: ExpressionKind::Cast(Box::new(operand), None),
             ty: target,
             nullable,
         })

@@ -95,7 +95,7 @@ fn is_cheap(expression: &Expression) -> bool {
         ExpressionKind::Literal(_) | ExpressionKind::Column(_) | ExpressionKind::Parameter(_) => {
             true
         }
-        ExpressionKind::Cast(operand) => {
+        ExpressionKind::Cast(operand, _) => {
             matches!(operand.kind, ExpressionKind::Compare { .. }) || is_cheap(operand)
         }
         _ => false,

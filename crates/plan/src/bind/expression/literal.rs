@@ -2,16 +2,21 @@
 
 use arrow_buffer::i256;
 use mayfly_syntax::ast;
+use mayfly_types::convert::number::parse_integer;
 use mayfly_types::decimal::{Decimal, parse_decimal};
+use mayfly_types::error::codes;
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use crate::bind::{Binder, not_supported};
 use crate::expression::{Expression, ExpressionKind};
 
+/// A longer number is cut in warnings.
+const DIGITS_SHOWN: usize = 81;
+
 impl Binder<'_> {
     pub(super) fn bind_value(&mut self, value: &ast::Value) -> Result<Expression> {
         Ok(match value {
-            ast::Value::Number(text, _) => number(text),
+            ast::Value::Number(text, _) => self.number(text)?,
             ast::Value::SingleQuotedString(text) | ast::Value::DoubleQuotedString(text) => {
                 string(text, self.options.collation_connection)
             }
@@ -30,6 +35,38 @@ impl Binder<'_> {
                 None => return Err(not_supported(&format!("literal {other}"))),
             },
         })
+    }
+
+    /// A number as written: an integer, a DECIMAL when it has a point or is too large, a DOUBLE when it
+    /// has an exponent.
+    fn number(&self, text: &str) -> Result<Expression> {
+        let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        if text.bytes().all(|byte| byte.is_ascii_digit()) {
+            if let Ok(value) = text.parse::<i64>() {
+                return Ok(integer(value, length));
+            }
+            if let Ok(value) = text.parse::<u64>() {
+                let ty = SqlType {
+                    length,
+                    ..SqlType::bigint_unsigned()
+                };
+                return Ok(Expression::literal(Value::UInt(value), ty));
+            }
+        }
+        if text.bytes().any(|byte| matches!(byte, b'e' | b'E')) {
+            let value = text.parse().unwrap_or(f64::INFINITY);
+            if !f64::is_finite(value) {
+                return Err(codes::ER_ILLEGAL_VALUE_FOR_TYPE.with(&[&"double", &text]));
+            }
+            return Ok(Expression::literal(Value::Float(value), SqlType::double()));
+        }
+        let parsed = parse_decimal(text.as_bytes());
+        if parsed.overflow {
+            let shown = text.get(..DIGITS_SHOWN).unwrap_or(text);
+            let warning = codes::ER_TRUNCATED_WRONG_VALUE.with(&[&"DECIMAL", &shown]);
+            self.catalog.warn(warning);
+        }
+        Ok(decimal(parsed.value))
     }
 }
 
@@ -56,30 +93,6 @@ pub(crate) fn string(text: &str, collation: CollationId) -> Expression {
     };
     let length = u32::try_from(characters).unwrap_or(u32::MAX);
     Expression::literal(Value::from(text), SqlType::varchar(length, collation))
-}
-
-/// A number as written: an integer, a DECIMAL when it has a point or is too large, a DOUBLE when it
-/// has an exponent.
-pub(crate) fn number(text: &str) -> Expression {
-    let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
-    if text.bytes().all(|byte| byte.is_ascii_digit()) {
-        if let Ok(value) = text.parse::<i64>() {
-            return integer(value, length);
-        }
-        if let Ok(value) = text.parse::<u64>() {
-            let ty = SqlType {
-                length,
-                ..SqlType::bigint_unsigned()
-            };
-            return Expression::literal(Value::UInt(value), ty);
-        }
-    }
-    if text.bytes().any(|byte| matches!(byte, b'e' | b'E')) {
-        let value = text.parse::<f64>().unwrap_or(f64::MAX);
-        return Expression::literal(Value::Float(value), SqlType::double());
-    }
-    let parsed = parse_decimal(text.as_bytes()).value;
-    decimal(parsed)
 }
 
 fn decimal(value: Decimal) -> Expression {
@@ -112,14 +125,13 @@ pub(crate) fn as_number(expression: Expression) -> Expression {
     if !is_hexadecimal(&expression) {
         return expression;
     }
-    let ty = SqlType::bigint_unsigned();
-    let value = expression
-        .as_literal()
-        .and_then(|value| convert(value, &expression.ty, &ty));
-    match value {
-        Some(value) => Expression::literal(value, ty),
-        None => expression,
-    }
+    let known = |ty: SqlType| {
+        let value = convert(expression.as_literal()?, &expression.ty, &ty)?;
+        Some(Expression::literal(value, ty))
+    };
+    known(SqlType::bigint())
+        .or_else(|| known(SqlType::bigint_unsigned()))
+        .unwrap_or(expression)
 }
 
 /// The negative of a number literal.
@@ -129,6 +141,10 @@ pub(crate) fn negated(expression: &Expression) -> Option<Expression> {
     };
     let length = expression.ty.length + 1;
     match value {
+        // MySQL looks whether the bits of the operand, taken as unsigned, fit a BIGINT.
+        Value::Int(number) if *number < 0 && expression.ty.kind == TypeKind::BigInt => {
+            Some(decimal(Decimal::from(*number).negate()))
+        }
         Value::Int(number) if expression.ty.kind == TypeKind::BigInt => {
             Some(integer(number.checked_neg()?, length))
         }
@@ -205,6 +221,17 @@ fn convert_string(bytes: &[u8], from: &SqlType, to: &SqlType) -> Option<Value> {
         return match to.physical() {
             PhysicalType::UInt64 => Some(Value::UInt(number)),
             _ => convert(&Value::UInt(number), &unsigned, to),
+        };
+    }
+    if to.is_integer() {
+        let parsed = parse_integer(bytes);
+        if parsed.consumed != bytes.len() || parsed.overflow || bytes.is_empty() {
+            return None;
+        }
+        return match to.physical() {
+            PhysicalType::Int64 => Some(Value::Int(i64::try_from(parsed.value).ok()?)),
+            PhysicalType::UInt64 => Some(Value::UInt(u64::try_from(parsed.value).ok()?)),
+            _ => None,
         };
     }
     let parsed = parse_decimal(bytes);

@@ -237,10 +237,7 @@ impl Binder<'_> {
                 let (value, ty) = self.catalog.system_variable(scope, name)?;
                 Ok(Expression::literal(value, ty))
             }
-            Variable::User(name) => {
-                let ty = self.catalog.user_variable_type(name);
-                self.user_variable(name, ty)
-            }
+            Variable::User(name) => self.user_variable(name),
         }
     }
 

@@ -140,7 +140,16 @@ impl Binder<'_> {
         }
         match parse_datetime(text, DateRules::of(self.options.sql_mode), false) {
             Ok(_) => Ok(()),
-            Err(_) => Err(codes::ER_WRONG_VALUE.with(&[&kind, &String::from_utf8_lossy(text)])),
+            Err(_) => {
+                let text = String::from_utf8_lossy(text);
+                let name = match temporal.ty.kind {
+                    TypeKind::Date => "date",
+                    _ => "datetime",
+                };
+                self.catalog
+                    .warn(codes::ER_TRUNCATED_WRONG_VALUE.with(&[&name, &text]));
+                Err(codes::ER_WRONG_VALUE.with(&[&kind, &text]))
+            }
         }
     }
 
@@ -323,7 +332,7 @@ fn same_lookup(a: &Expression, b: &Expression) -> bool {
     a.ty.kind == b.ty.kind
         && a.ty.physical() == b.ty.physical()
         && a.ty.collation == b.ty.collation
-        && matches!(a.kind, ExpressionKind::Cast(_)) == matches!(b.kind, ExpressionKind::Cast(_))
+        && matches!(a.kind, ExpressionKind::Cast(..)) == matches!(b.kind, ExpressionKind::Cast(..))
 }
 
 /// The expression without the parentheses around it.

@@ -1,0 +1,97 @@
+//! User variables: a DECIMAL in one has no fixed scale. Operators and temporary tables take it as
+//! `DECIMAL(65,30)`; a result and a string show it as it was assigned.
+
+use std::sync::Arc;
+
+use mayfly_functions::{Coercibility, Signature, scalar};
+use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
+use mayfly_types::{Result, SqlType, TypeKind, Value};
+
+use super::expression::word;
+use super::{Binder, Block, not_supported};
+use crate::expression::{Expression, ExpressionKind};
+use crate::logical::Relation;
+
+/// The function that reads a variable.
+const READER: &str = "get_user_variable";
+
+impl Binder<'_> {
+    /// `@name`: a call whose type is that of the variable's value when the statement began.
+    pub(super) fn user_variable(&mut self, name: &str) -> Result<Expression> {
+        let Some(function) = scalar::by_name(READER) else {
+            return Err(not_supported("user variables"));
+        };
+        let ty = match self.catalog.user_variable_type(name) {
+            ty if ty.kind == TypeKind::Decimal => {
+                SqlType::decimal(DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX)
+            }
+            ty => ty,
+        };
+        let name = word(name);
+        let signature = Signature::new(vec![name.ty.clone()], ty, true)
+            .with_coercibility(Coercibility::Implicit);
+        Ok(Expression {
+            ty: signature.result.clone(),
+            nullable: true,
+            kind: ExpressionKind::Call {
+                function,
+                arguments: vec![name],
+                signature: Arc::new(signature),
+            },
+        })
+    }
+
+    /// Gives an expression that is a variable the type of the variable's value.
+    pub(super) fn read_exactly(&self, expression: &mut Expression) {
+        if let Some(name) = decimal_variable(expression) {
+            read_as(expression, &self.catalog.user_variable_type(&name));
+        }
+    }
+
+    /// Gives the variables that a statement's result shows the types of their values.
+    pub(super) fn show_variables(&self, block: &mut Block) {
+        let mut relation = &mut block.relation;
+        loop {
+            relation = match relation {
+                Relation::Limit { input, .. } => input,
+                Relation::Extend { input, columns } => {
+                    for computed in columns {
+                        let mut shown = block.columns.iter_mut();
+                        if let Some(column) = shown.find(|column| column.id == computed.id) {
+                            self.read_exactly(&mut computed.expression);
+                            column.ty = computed.expression.ty.clone();
+                        }
+                    }
+                    input
+                }
+                _ => return,
+            };
+        }
+    }
+}
+
+/// The name of the variable that an expression reads, if it holds a DECIMAL.
+pub(super) fn decimal_variable(expression: &Expression) -> Option<String> {
+    match &expression.kind {
+        ExpressionKind::Call {
+            function,
+            arguments,
+            ..
+        } if function.names()[0] == READER && expression.ty.kind == TypeKind::Decimal => {
+            match arguments.first()?.as_literal()? {
+                Value::Bytes(name) => String::from_utf8(name.clone()).ok(),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Lets a variable be read as another type, to which its value is converted directly.
+pub(super) fn read_as(expression: &mut Expression, ty: &SqlType) {
+    if let ExpressionKind::Call { signature, .. } = &mut expression.kind {
+        let signature = Arc::make_mut(signature);
+        signature.result = ty.clone();
+        expression.ty = ty.clone();
+    }
+}
