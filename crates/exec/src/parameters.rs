@@ -147,6 +147,7 @@ impl Walk<'_> {
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || match &expression.kind {
             ExpressionKind::Literal(_)
             | ExpressionKind::Column(_)
+            | ExpressionKind::Local(_)
             | ExpressionKind::LogicalSubquery(_) => {}
             ExpressionKind::Parameter(parameter) => self.parameter(*parameter),
             ExpressionKind::Call { arguments, .. } => self.expressions(arguments),
@@ -157,6 +158,10 @@ impl Walk<'_> {
             ExpressionKind::Compare { left, right, .. } => {
                 self.expression(left);
                 self.expression(right);
+            }
+            ExpressionKind::Let { value, body, .. } => {
+                self.expression(value);
+                self.expression(body);
             }
             ExpressionKind::And(terms) | ExpressionKind::Or(terms) => self.expressions(terms),
             ExpressionKind::Case {

@@ -101,6 +101,18 @@ pub enum ExpressionKind {
         /// NOT IN
         negated: bool,
     },
+    /// `body` with a value in it that is computed once for each row, however often it is read: the
+    /// operand of BETWEEN, IN and CASE when computing it again could give another value.
+    Let {
+        /// The value's number, unique in the statement.
+        local: usize,
+        /// What it is.
+        value: Box<Expression>,
+        /// What reads it, as [`ExpressionKind::Local`].
+        body: Box<Expression>,
+    },
+    /// The value of the [`ExpressionKind::Let`] of that number.
+    Local(usize),
     /// A subquery used as a value or predicate.
     Subquery(Arc<Subquery>),
     /// Logical plans only: a subquery before it is planned. Physical plans have

@@ -199,6 +199,14 @@ fn write_node(out: &mut dyn Write, expression: &Expression, names: &dyn Names) -
         ExpressionKind::Literal(value) => out.write_str(&literal_text(value, &expression.ty)),
         ExpressionKind::Column(column) => out.write_str(&names.column(*column)),
         ExpressionKind::Parameter(_) => out.write_char('?'),
+        ExpressionKind::Local(local) => write!(out, "<value {local}>"),
+        ExpressionKind::Let { local, value, body } => {
+            write!(out, "(<value {local}> := ")?;
+            write_expression(out, value, names)?;
+            out.write_str("; ")?;
+            write_expression(out, body, names)?;
+            out.write_char(')')
+        }
         ExpressionKind::Call {
             function,
             arguments,

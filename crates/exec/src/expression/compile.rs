@@ -158,6 +158,16 @@ impl Compiler {
                 };
                 (operation, total)
             }
+            ExpressionKind::Let { local, value, body } => {
+                let (value, body) = (self.node(value), self.node(body));
+                let operation = Operation::Let {
+                    local: *local,
+                    value,
+                    body,
+                };
+                (operation, self.is_total(value) && self.is_total(body))
+            }
+            ExpressionKind::Local(local) => (Operation::Local(*local), true),
             ExpressionKind::LogicalSubquery(_) => (Operation::Unplanned, false),
             ExpressionKind::Subquery(subquery) => (
                 Operation::Subquery(Box::new(SubqueryNode::compile(subquery))),

@@ -22,6 +22,8 @@ use crate::operators::to_boolean;
 #[derive(Clone, Copy)]
 struct Rows<'a> {
     columns: &'a [ArrayRef],
+    /// The values of the LETs around, by their numbers.
+    locals: &'a [(usize, Column)],
     count: usize,
 }
 
@@ -32,7 +34,12 @@ impl Program {
         count: usize,
         run: &RunContext,
     ) -> Result<Column> {
-        self.node(self.root, Rows { columns, count }, run)
+        let rows = Rows {
+            columns,
+            locals: &[],
+            count,
+        };
+        self.node(self.root, rows, run)
     }
 
     /// The root's truth for a filter, which does not tell false from unknown: terms of a top-level
@@ -43,7 +50,11 @@ impl Program {
         count: usize,
         run: &RunContext,
     ) -> Result<Truth> {
-        let rows = Rows { columns, count };
+        let rows = Rows {
+            columns,
+            locals: &[],
+            count,
+        };
         match &self.nodes[self.root as usize].operation {
             Operation::Logic {
                 conjunction: true,
@@ -66,6 +77,12 @@ impl Program {
                 _ => Arc::clone(&rows.columns[*column]),
             })),
             Operation::Parameter(index) => Ok(Column::Constant(run.parameter(*index))),
+            Operation::Local(local) => {
+                let value = rows.locals.iter().find(|(known, _)| known == local);
+                let outside =
+                    || codes::ER_UNKNOWN_ERROR.with(&[&"a value is read outside of its LET"]);
+                value.map(|(_, value)| value.clone()).ok_or_else(outside)
+            }
             _ => stacker::maybe_grow(STACK_RED_ZONE, STACK_SEGMENT, || {
                 self.operation(&node.operation, node.physical, rows, run)
             }),
@@ -80,8 +97,21 @@ impl Program {
         run: &RunContext,
     ) -> Result<Column> {
         match operation {
-            Operation::Constant(_) | Operation::Column(_) | Operation::Parameter(_) => {
+            Operation::Constant(_)
+            | Operation::Column(_)
+            | Operation::Parameter(_)
+            | Operation::Local(_) => {
                 unreachable!("leaves are evaluated by their caller")
+            }
+            Operation::Let { local, value, body } => {
+                let value = self.node(*value, rows, run)?;
+                let mut locals = rows.locals.to_vec();
+                locals.push((*local, value));
+                let rows = Rows {
+                    locals: &locals,
+                    ..rows
+                };
+                self.node(*body, rows, run)
             }
             Operation::Call {
                 function,
@@ -230,12 +260,18 @@ impl Program {
         evaluate: impl FnOnce(&Self, NodeId, Rows<'_>) -> Result<T>,
     ) -> Result<T> {
         let filter = selection_filter(selection, part.columns.len());
+        let local = |(local, value): &(usize, Column)| match value {
+            Column::Array(array) => (*local, Column::Array(filter_array(&filter, array))),
+            constant => (*local, constant.clone()),
+        };
+        let locals: Vec<_> = rows.locals.iter().map(local).collect();
         let mut columns = rows.columns.to_vec();
         for column in &part.columns {
             columns[*column] = filter_array(&filter, &rows.columns[*column]);
         }
         let rows = Rows {
             columns: &columns,
+            locals: &locals,
             count: filter.count(),
         };
         evaluate(self, part.node, rows)

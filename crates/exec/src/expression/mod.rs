@@ -111,6 +111,13 @@ enum Operation {
         list: InList,
         negated: bool,
     },
+    /// `body` with a value that is computed once for all that reads it.
+    Let {
+        local: usize,
+        value: NodeId,
+        body: NodeId,
+    },
+    Local(usize),
     Subquery(Box<SubqueryNode>),
     /// A subquery that the planner left logical: an error if it is ever evaluated.
     Unplanned,

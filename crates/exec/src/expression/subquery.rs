@@ -458,6 +458,7 @@ fn collect_columns(expression: &Expression, columns: &mut Vec<usize>) {
     stacker::maybe_grow(64 * 1024, 1024 * 1024, || match &expression.kind {
         ExpressionKind::Literal(_)
         | ExpressionKind::Parameter(_)
+        | ExpressionKind::Local(_)
         | ExpressionKind::LogicalSubquery(_) => {}
         ExpressionKind::Column(column) => columns.push(*column),
         ExpressionKind::Call { arguments, .. } => {
@@ -471,6 +472,10 @@ fn collect_columns(expression: &Expression, columns: &mut Vec<usize>) {
         ExpressionKind::Compare { left, right, .. } => {
             collect_columns(left, columns);
             collect_columns(right, columns);
+        }
+        ExpressionKind::Let { value, body, .. } => {
+            collect_columns(value, columns);
+            collect_columns(body, columns);
         }
         ExpressionKind::And(terms) | ExpressionKind::Or(terms) => {
             terms.iter().for_each(|e| collect_columns(e, columns));

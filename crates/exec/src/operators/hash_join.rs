@@ -249,6 +249,7 @@ fn shift(expression: &mut Expression, offset: usize) {
         ExpressionKind::Column(column) => *column += offset,
         ExpressionKind::Literal(_)
         | ExpressionKind::Parameter(_)
+        | ExpressionKind::Local(_)
         | ExpressionKind::LogicalSubquery(_) => {}
         ExpressionKind::Call { arguments, .. } => {
             arguments.iter_mut().for_each(|e| shift(e, offset));
@@ -261,6 +262,10 @@ fn shift(expression: &mut Expression, offset: usize) {
         ExpressionKind::Compare { left, right, .. } => {
             shift(left, offset);
             shift(right, offset);
+        }
+        ExpressionKind::Let { value, body, .. } => {
+            shift(value, offset);
+            shift(body, offset);
         }
         ExpressionKind::And(terms) | ExpressionKind::Or(terms) => {
             terms.iter_mut().for_each(|e| shift(e, offset));

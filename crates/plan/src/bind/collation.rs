@@ -14,6 +14,7 @@ pub(crate) fn coercibility(expression: &Expression) -> Coercibility {
         ExpressionKind::Literal(_) => Coercibility::Coercible,
         ExpressionKind::Parameter(_) => Coercibility::Coercible,
         ExpressionKind::Call { signature, .. } => signature.coercibility,
+        ExpressionKind::Let { body, .. } => coercibility(body),
         ExpressionKind::Case {
             branches,
             otherwise,

@@ -45,7 +45,10 @@ pub(crate) fn for_each_child<'e>(
     visit: &mut dyn FnMut(&'e Expression),
 ) {
     match &expression.kind {
-        ExpressionKind::Literal(_) | ExpressionKind::Column(_) | ExpressionKind::Parameter(_) => {}
+        ExpressionKind::Literal(_)
+        | ExpressionKind::Column(_)
+        | ExpressionKind::Parameter(_)
+        | ExpressionKind::Local(_) => {}
         ExpressionKind::Call { arguments, .. } => arguments.iter().for_each(visit),
         ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
             operands.iter().for_each(visit);
@@ -58,6 +61,10 @@ pub(crate) fn for_each_child<'e>(
         ExpressionKind::Compare { left, right, .. } => {
             visit(left);
             visit(right);
+        }
+        ExpressionKind::Let { value, body, .. } => {
+            visit(value);
+            visit(body);
         }
         ExpressionKind::Case {
             branches,
@@ -101,6 +108,7 @@ pub(crate) fn for_each_child_mut(
         ExpressionKind::Literal(_)
         | ExpressionKind::Column(_)
         | ExpressionKind::Parameter(_)
+        | ExpressionKind::Local(_)
         | ExpressionKind::Subquery(_) => {}
         ExpressionKind::Call { arguments, .. } => arguments.iter_mut().for_each(visit),
         ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
@@ -114,6 +122,10 @@ pub(crate) fn for_each_child_mut(
         ExpressionKind::Compare { left, right, .. } => {
             visit(left);
             visit(right);
+        }
+        ExpressionKind::Let { value, body, .. } => {
+            visit(value);
+            visit(body);
         }
         ExpressionKind::Case {
             branches,

@@ -138,14 +138,19 @@ fn join_of(subquery: Subquery, outer: &ColumnSet) -> Result<Shape, Box<Subquery>
         return Err(Box::new(subquery));
     }
     let (right, on) = if correlated {
-        let mut pulled = Pulled::default();
+        let mut pulled = Pulled {
+            outer: outer.clone(),
+            on: Vec::new(),
+            computed: Vec::new(),
+        };
         let exists = pairs.is_empty();
         // The subquery stays as it is when it cannot be pulled apart.
-        let relation = pull(subquery.relation.clone(), outer, exists, &mut pulled);
-        let Some(relation) = relation.filter(|found| !free_columns(found).intersects(outer)) else {
+        let relation = pulled.pull(subquery.relation.clone(), exists);
+        let is_apart = |found: &Relation| !free_columns(found).intersects(&pulled.outer);
+        let Some(relation) = relation.filter(is_apart) else {
             return Err(Box::new(subquery));
         };
-        let Pulled { on, computed } = pulled;
+        let Pulled { on, computed, .. } = pulled;
         (relation, finished(on, pairs, &computed, null_aware))
     } else {
         let on = finished(Vec::new(), pairs.clone(), &[], null_aware);
@@ -185,105 +190,111 @@ fn finished(
         }
     }
     on.extend(pulled);
+    for predicate in &mut on {
+        substitute_computed(predicate, computed);
+    }
+    on
+}
+
+/// What is taken out of a subquery: all that reads columns of the outer rows.
+struct Pulled {
+    /// The columns of the outer rows, and those that are computed of them.
+    outer: ColumnSet,
+    /// Conditions.
+    on: Vec<Expression>,
+    /// Computed columns, of outer columns and of columns that stay.
+    computed: Vec<Computed>,
+}
+
+impl Pulled {
+    /// What stays of a subquery. `exists`: only whether there are rows matters.
+    fn pull(&mut self, relation: Relation, exists: bool) -> Option<Relation> {
+        match relation {
+            Relation::Extend { input, columns } => {
+                let input = self.pull(*input, exists)?;
+                if exists {
+                    return Some(input);
+                }
+                let mut stay = Vec::with_capacity(columns.len());
+                for column in columns {
+                    if column.expression.columns().intersects(&self.outer) {
+                        self.take_computed(column)?;
+                    } else {
+                        stay.push(column);
+                    }
+                }
+                if stay.is_empty() {
+                    return Some(input);
+                }
+                Some(Relation::Extend {
+                    input: Box::new(input),
+                    columns: stay,
+                })
+            }
+            Relation::Sort {
+                input, limit: None, ..
+            } => self.pull(*input, exists),
+            Relation::Limit {
+                input,
+                offset: 0,
+                count,
+            } if exists && count > 0 => self.pull(*input, exists),
+            Relation::Aggregate(aggregate) if aggregate.purpose == Purpose::Distinct => {
+                self.pull(*aggregate.input, exists)
+            }
+            Relation::Filter { input, predicates } => {
+                // From here on columns may be read by what is taken out.
+                let input = self.pull(*input, false)?;
+                let stay = self.take_correlated(predicates)?;
+                Some(input.filtered(stay))
+            }
+            Relation::Join(mut join) if !join.lateral => {
+                let left = self.pull(join.left.take(), false)?;
+                join.left = Box::new(left);
+                if join.kind == JoinKind::Inner {
+                    let right = self.pull(join.right.take(), false)?;
+                    join.right = Box::new(right);
+                    join.on = self.take_correlated(std::mem::take(&mut join.on))?;
+                }
+                Some(Relation::Join(join))
+            }
+            other => Some(other),
+        }
+    }
+
+    fn take_computed(&mut self, mut column: Computed) -> Option<()> {
+        if has_subquery(&column.expression) || !is_movable(&column.expression) {
+            return None;
+        }
+        substitute_computed(&mut column.expression, &self.computed);
+        self.outer.insert(column.id);
+        self.computed.push(column);
+        Some(())
+    }
+
+    /// Moves the correlated ones of some conditions out; gives the others.
+    fn take_correlated(&mut self, predicates: Vec<Expression>) -> Option<Vec<Expression>> {
+        let mut stay = Vec::with_capacity(predicates.len());
+        for predicate in predicates {
+            if !predicate.columns().intersects(&self.outer) {
+                stay.push(predicate);
+            } else if has_subquery(&predicate) || !is_movable(&predicate) {
+                return None;
+            } else {
+                self.on.push(predicate);
+            }
+        }
+        Some(stay)
+    }
+}
+
+/// Puts computed columns' expressions in the place of the columns.
+fn substitute_computed(expression: &mut Expression, computed: &[Computed]) {
     let replacements: Vec<(ColumnId, &Expression)> = computed
         .iter()
         .map(|column| (column.id, &column.expression))
         .collect();
     if !replacements.is_empty() {
-        on.iter_mut()
-            .for_each(|predicate| substitute(predicate, &replacements));
+        substitute(expression, &replacements);
     }
-    on
-}
-
-/// What was taken out of a subquery.
-#[derive(Default)]
-struct Pulled {
-    /// Conditions that read outer columns.
-    on: Vec<Expression>,
-    /// Columns that read outer columns, in the order in which they are computed.
-    computed: Vec<Computed>,
-}
-
-/// Takes out of a subquery what reads columns of `outer`. `exists`: only whether there are rows
-/// matters.
-fn pull(
-    relation: Relation,
-    outer: &ColumnSet,
-    exists: bool,
-    pulled: &mut Pulled,
-) -> Option<Relation> {
-    let reads = |expression: &Expression| expression.columns().intersects(outer);
-    match relation {
-        Relation::Extend { input, columns } => {
-            let input = pull(*input, outer, exists, pulled)?;
-            if exists {
-                return Some(input);
-            }
-            let (moved, stay): (Vec<_>, Vec<_>) = columns
-                .into_iter()
-                .partition(|column| reads(&column.expression));
-            let pure = |column: &Computed| {
-                is_movable(&column.expression) && !has_subquery(&column.expression)
-            };
-            if !moved.iter().all(pure) {
-                return None;
-            }
-            pulled.computed.extend(moved);
-            if stay.is_empty() {
-                return Some(input);
-            }
-            Some(Relation::Extend {
-                input: Box::new(input),
-                columns: stay,
-            })
-        }
-        Relation::Sort {
-            input, limit: None, ..
-        } => pull(*input, outer, exists, pulled),
-        Relation::Limit {
-            input,
-            offset: 0,
-            count,
-        } if exists && count > 0 => pull(*input, outer, exists, pulled),
-        Relation::Aggregate(aggregate) if aggregate.purpose == Purpose::Distinct => {
-            pull(*aggregate.input, outer, exists, pulled)
-        }
-        Relation::Filter { input, predicates } => {
-            // From here on columns may be read by what is taken out.
-            let input = pull(*input, outer, false, pulled)?;
-            let stay = take_correlated(predicates, outer, pulled)?;
-            Some(input.filtered(stay))
-        }
-        Relation::Join(mut join) if !join.lateral => {
-            let left = pull(join.left.take(), outer, false, pulled)?;
-            join.left = Box::new(left);
-            if join.kind == JoinKind::Inner {
-                let right = pull(join.right.take(), outer, false, pulled)?;
-                join.right = Box::new(right);
-                join.on = take_correlated(std::mem::take(&mut join.on), outer, pulled)?;
-            }
-            Some(Relation::Join(join))
-        }
-        other => Some(other),
-    }
-}
-
-/// Moves the correlated ones of some conditions out; gives the others.
-fn take_correlated(
-    predicates: Vec<Expression>,
-    outer: &ColumnSet,
-    pulled: &mut Pulled,
-) -> Option<Vec<Expression>> {
-    let mut stay = Vec::with_capacity(predicates.len());
-    for predicate in predicates {
-        if !predicate.columns().intersects(outer) {
-            stay.push(predicate);
-        } else if has_subquery(&predicate) || !is_movable(&predicate) {
-            return None;
-        } else {
-            pulled.on.push(predicate);
-        }
-    }
-    Some(stay)
 }

@@ -17,12 +17,26 @@ impl Binder<'_> {
         conditions: &[CaseWhen],
         otherwise: Option<&Expr>,
     ) -> Result<Expression> {
-        let operand = operand
-            .map(|operand| self.bind_expression(operand))
-            .transpose()?;
+        match operand {
+            Some(operand) => {
+                let operand = self.bind_expression(operand)?;
+                self.with_value(operand, |binder, operand| {
+                    binder.bind_branches(Some(&operand), conditions, otherwise)
+                })
+            }
+            None => self.bind_branches(None, conditions, otherwise),
+        }
+    }
+
+    fn bind_branches(
+        &mut self,
+        operand: Option<&Expression>,
+        conditions: &[CaseWhen],
+        otherwise: Option<&Expr>,
+    ) -> Result<Expression> {
         let mut branches = Vec::with_capacity(conditions.len());
         for when in conditions {
-            let condition = match &operand {
+            let condition = match operand {
                 Some(operand) => {
                     let value = self.bind_expression(&when.condition)?;
                     self.compare_bound(operand.clone(), Comparison::Equal, value)?

@@ -9,9 +9,11 @@ use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::literal::is_hexadecimal;
 use super::{comparison_of, comparison_text, one_column};
-use crate::bind::types::{and, compare, not, or, unify_for_comparison};
+use crate::bind::collation::{aggregate_collations, has_collation};
+use crate::bind::types::{and, compare, not, or, unify_for_comparison, with_collation};
 use crate::bind::{Binder, not_supported};
 use crate::expression::{Comparison, Expression, ExpressionKind};
+use crate::physical::build::expression_is_volatile;
 
 impl Binder<'_> {
     pub(super) fn bind_binary(
@@ -212,22 +214,54 @@ impl Binder<'_> {
         low: &Expr,
         high: &Expr,
     ) -> Result<Expression> {
-        let operand = self.bind_expression(expr)?;
-        let low = self.bind_expression(low)?;
-        let high = self.bind_expression(high)?;
-        let unify = |value, bound| unify_for_comparison(value, bound, "between");
-        let (low_operand, low) = unify(operand.clone(), low)?;
-        let (high_operand, high) = unify(operand, high)?;
-        Ok(if negated {
-            or(vec![
-                compare(Comparison::Less, low_operand, low),
-                compare(Comparison::Greater, high_operand, high),
-            ])
-        } else {
-            and(vec![
-                compare(Comparison::GreaterOrEqual, low_operand, low),
-                compare(Comparison::LessOrEqual, high_operand, high),
-            ])
+        let operands = [expr, low, high].map(|operand| self.bind_expression(operand));
+        let [operand, low, high] = operands;
+        let mut operands = [operand?, low?, high?];
+        share_collation(&mut operands, "between")?;
+        let [operand, low, high] = operands;
+        self.with_value(operand, |_, operand| {
+            let unify = |value, bound| unify_for_comparison(value, bound, "between");
+            let (low_operand, low) = unify(operand.clone(), low)?;
+            let (high_operand, high) = unify(operand, high)?;
+            Ok(if negated {
+                or(vec![
+                    compare(Comparison::Less, low_operand, low),
+                    compare(Comparison::Greater, high_operand, high),
+                ])
+            } else {
+                and(vec![
+                    compare(Comparison::GreaterOrEqual, low_operand, low),
+                    compare(Comparison::LessOrEqual, high_operand, high),
+                ])
+            })
+        })
+    }
+
+    /// Makes an expression that may read a value more than once: one that could differ each time
+    /// is computed once.
+    pub(super) fn with_value(
+        &mut self,
+        value: Expression,
+        make: impl FnOnce(&mut Self, Expression) -> Result<Expression>,
+    ) -> Result<Expression> {
+        if !expression_is_volatile(&value) {
+            return make(self, value);
+        }
+        let local = self.new_column();
+        let read = Expression {
+            kind: ExpressionKind::Local(local),
+            ty: value.ty.clone(),
+            nullable: value.nullable,
+        };
+        let body = make(self, read)?;
+        Ok(Expression {
+            ty: body.ty.clone(),
+            nullable: body.nullable,
+            kind: ExpressionKind::Let {
+                local,
+                value: Box::new(value),
+                body: Box::new(body),
+            },
         })
     }
 
@@ -250,72 +284,20 @@ impl Binder<'_> {
                 or(choices)
             }
             None => {
-                let operand = self.bind_expression(expr)?;
-                self.in_list_of_values(operand, list)?
+                let mut operands = vec![self.bind_expression(expr)?];
+                for item in list {
+                    if row_of(bare(item)).is_some() {
+                        return Err(one_column());
+                    }
+                    operands.push(self.bind_expression(item)?);
+                }
+                share_collation(&mut operands, " IN ")?;
+                let list = operands.split_off(1);
+                let operand = operands.remove(0);
+                self.with_value(operand, |_, operand| in_list_of_values(operand, list))?
             }
         };
         Ok(if negated { not(found) } else { found })
-    }
-
-    /// Constants that meet the operand in one type make one lookup; the rest is compared singly.
-    fn in_list_of_values(&mut self, operand: Expression, list: &[Expr]) -> Result<Expression> {
-        let mut lookups: Vec<(Expression, Vec<Value>)> = Vec::new();
-        let mut others = Vec::new();
-        let mut nullable = operand.nullable;
-        for item in list {
-            if row_of(bare(item)).is_some() {
-                return Err(one_column());
-            }
-            let item = self.bind_expression(item)?;
-            nullable |= item.nullable;
-            if item.ty.kind == mayfly_types::TypeKind::Null
-                && let Some((_, values)) = lookups.last_mut()
-            {
-                values.push(Value::Null);
-                continue;
-            }
-            let (left, right) = unify_for_comparison(operand.clone(), item, " IN ")?;
-            match right.kind {
-                ExpressionKind::Literal(value) => {
-                    match lookups
-                        .iter_mut()
-                        .find(|(known, _)| same_lookup(known, &left))
-                    {
-                        Some((_, values)) => values.push(value),
-                        None => lookups.push((left, vec![value])),
-                    }
-                }
-                _ => others.push(compare(Comparison::Equal, left, right)),
-            }
-        }
-        let mut choices = Vec::with_capacity(lookups.len() + others.len());
-        for (left, mut values) in lookups {
-            if values.len() == 1
-                && let Some(value) = values.pop()
-            {
-                let ty = left.ty.clone();
-                choices.push(compare(
-                    Comparison::Equal,
-                    left,
-                    Expression::literal(value, ty),
-                ));
-                continue;
-            }
-            let has_null = values.iter().any(Value::is_null);
-            choices.push(Expression {
-                nullable: has_null || left.nullable,
-                kind: ExpressionKind::InList {
-                    operand: Box::new(left),
-                    list: Arc::from(values),
-                    negated: false,
-                },
-                ty: SqlType::boolean(),
-            });
-        }
-        choices.extend(others);
-        let mut found = or(choices);
-        found.nullable = nullable;
-        Ok(found)
     }
 
     /// Calls a function with expressions still to be bound.
@@ -326,6 +308,80 @@ impl Binder<'_> {
             .collect::<Result<Vec<_>>>()?;
         self.call_bound(name, arguments)
     }
+}
+
+/// Constants that meet the operand in one type make one lookup; the rest is compared singly.
+fn in_list_of_values(operand: Expression, list: Vec<Expression>) -> Result<Expression> {
+    let mut lookups: Vec<(Expression, Vec<Value>)> = Vec::new();
+    let mut others = Vec::new();
+    let mut nullable = operand.nullable;
+    for item in list {
+        nullable |= item.nullable;
+        if item.ty.kind == mayfly_types::TypeKind::Null
+            && let Some((_, values)) = lookups.last_mut()
+        {
+            values.push(Value::Null);
+            continue;
+        }
+        let (left, right) = unify_for_comparison(operand.clone(), item, " IN ")?;
+        match right.kind {
+            ExpressionKind::Literal(value) => {
+                match lookups
+                    .iter_mut()
+                    .find(|(known, _)| same_lookup(known, &left))
+                {
+                    Some((_, values)) => values.push(value),
+                    None => lookups.push((left, vec![value])),
+                }
+            }
+            _ => others.push(compare(Comparison::Equal, left, right)),
+        }
+    }
+    let mut choices = Vec::with_capacity(lookups.len() + others.len());
+    for (left, mut values) in lookups {
+        if values.len() == 1
+            && let Some(value) = values.pop()
+        {
+            let ty = left.ty.clone();
+            choices.push(compare(
+                Comparison::Equal,
+                left,
+                Expression::literal(value, ty),
+            ));
+            continue;
+        }
+        let has_null = values.iter().any(Value::is_null);
+        choices.push(Expression {
+            nullable: has_null || left.nullable,
+            kind: ExpressionKind::InList {
+                operand: Box::new(left),
+                list: Arc::from(values),
+                negated: false,
+            },
+            ty: SqlType::boolean(),
+        });
+    }
+    choices.extend(others);
+    let mut found = or(choices);
+    found.nullable = nullable;
+    Ok(found)
+}
+
+/// Gives strings that are compared with each other one collation.
+fn share_collation(operands: &mut [Expression], operation: &str) -> Result<()> {
+    let text = |operand: &&Expression| operand.ty.kind != TypeKind::Null;
+    let texts: Vec<&Expression> = operands.iter().filter(text).collect();
+    if texts.len() < 3 || !texts.iter().all(|operand| has_collation(&operand.ty)) {
+        return Ok(());
+    }
+    let collation = aggregate_collations(&texts, operation, true)?;
+    for operand in operands {
+        if operand.ty.kind != TypeKind::Null {
+            let value = std::mem::replace(operand, super::literal::null());
+            *operand = with_collation(value, collation);
+        }
+    }
+    Ok(())
 }
 
 fn same_lookup(a: &Expression, b: &Expression) -> bool {

@@ -23,7 +23,9 @@ impl Lowering {
 
     fn lower_in_place(&mut self, expression: &mut Expression, layout: &[ColumnId]) -> Result<()> {
         match &mut expression.kind {
-            ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => Ok(()),
+            ExpressionKind::Literal(_)
+            | ExpressionKind::Parameter(_)
+            | ExpressionKind::Local(_) => Ok(()),
             ExpressionKind::Column(id) => {
                 let id = *id;
                 expression.kind = self.column(id, layout, &expression.ty, expression.nullable)?;
