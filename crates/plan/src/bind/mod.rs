@@ -10,6 +10,7 @@
 //! columns they may read.
 
 mod collation;
+mod comparison;
 mod expression;
 mod from;
 mod group;

@@ -2,6 +2,7 @@
 
 mod add_time;
 mod arguments;
+mod comparable;
 mod conversion;
 mod convert_tz;
 mod date_add;
@@ -40,6 +41,8 @@ pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
     &format::DateFormat,
     &format::TimeFormat,
     &get_format::GetFormat,
+    &comparable::COMPARABLE_DATE,
+    &comparable::COMPARABLE_DATETIME,
     &last_day::LastDay,
     &make::MakeDate,
     &make::MakeTime,

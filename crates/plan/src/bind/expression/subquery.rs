@@ -6,7 +6,7 @@ use mayfly_types::{Result, SqlType};
 
 use super::operator::{bare, row_of};
 use super::{comparison_of, comparison_text, one_column};
-use crate::bind::types::unify_for_comparison;
+use crate::bind::comparison::unify_for_comparison;
 use crate::bind::{Binder, Block, not_supported};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::logical::{ColumnId, Computed, Relation, Subquery, SubqueryKind};

@@ -1,0 +1,284 @@
+//! In which type two operands are compared (the manual, "Type Conversion in Expression Evaluation").
+
+use std::sync::Arc;
+
+use mayfly_functions::Signature;
+use mayfly_types::common_type::wider_decimal;
+use mayfly_types::temporal::number::{datetime_from_number, time_from_number};
+use mayfly_types::temporal::{DateRules, parse_time};
+use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
+
+use super::collation::{aggregate_collations, has_collation};
+use super::expression::literal;
+use super::types::{cast, with_collation};
+use crate::expression::{Expression, ExpressionKind};
+
+/// Converts two operands to the type that they are compared in.
+pub(crate) fn unify_for_comparison(
+    left: Expression,
+    right: Expression,
+    operation: &str,
+) -> Result<(Expression, Expression)> {
+    let (left, right) = match (left.ty.kind, right.ty.kind) {
+        (TypeKind::Year, _) => (left, full_year(right)),
+        (_, TypeKind::Year) => (full_year(left), right),
+        _ => (left, right),
+    };
+    match comparison_type(&left, &right, operation)? {
+        Target::Type(ty) if ty.kind == TypeKind::Json => Ok((as_json(left), as_json(right))),
+        Target::Type(ty) => Ok((comparable(left, &ty)?, comparable(right, &ty)?)),
+        Target::Collation(collation) => Ok((
+            with_collation(left, collation),
+            with_collation(right, collation),
+        )),
+    }
+}
+
+/// A literal of one or two digits as a year, which is what it is compared with.
+fn full_year(operand: Expression) -> Expression {
+    let digits = match operand.as_literal() {
+        Some(Value::Int(number)) => u16::try_from(*number).ok().filter(|number| *number > 0),
+        Some(Value::Bytes(text)) => std::str::from_utf8(text)
+            .ok()
+            .filter(|text| (1..=2).contains(&text.len()))
+            .and_then(|text| text.parse().ok()),
+        _ => None,
+    };
+    let year = match digits {
+        Some(number @ 0..70) => number + 2000,
+        Some(number @ 70..100) => number + 1900,
+        _ => return operand,
+    };
+    Expression::literal(Value::Int(year.into()), SqlType::bigint())
+}
+
+/// An operand in the type that it is compared in. Text that meets a date is a function's task: what
+/// is no date is the zero date there, and not NULL.
+fn comparable(operand: Expression, to: &SqlType) -> Result<Expression> {
+    let name = match to.kind {
+        TypeKind::Date => "comparable date",
+        TypeKind::DateTime => "comparable datetime",
+        _ => return Ok(cast(operand, to)),
+    };
+    let is_date = |value| literal::convert(value, &operand.ty, to).is_some();
+    let is_text = has_collation(&operand.ty) && !operand.as_literal().is_some_and(is_date);
+    let Some(function) = mayfly_functions::scalar::by_name(name).filter(|_| is_text) else {
+        return Ok(cast(operand, to));
+    };
+    Ok(Expression {
+        nullable: operand.nullable,
+        ty: to.clone(),
+        kind: ExpressionKind::Call {
+            function,
+            signature: Arc::new(Signature::new(
+                vec![operand.ty.clone()],
+                to.clone(),
+                operand.nullable,
+            )),
+            arguments: vec![operand],
+        },
+    })
+}
+
+/// What a document is compared with: a string literal is a JSON string, not the text of a document.
+fn as_json(operand: Expression) -> Expression {
+    let json = SqlType::json();
+    let is_text = operand.ty.is_string() && !operand.ty.is_binary_string();
+    if let (true, ExpressionKind::Literal(Value::Bytes(text))) = (is_text, &operand.kind) {
+        let mut quoted = Vec::with_capacity(text.len() + 2);
+        mayfly_types::json::append_quoted(&mut quoted, text);
+        return Expression::literal(Value::Bytes(quoted), json);
+    }
+    cast(operand, &json)
+}
+
+enum Target {
+    Type(SqlType),
+    Collation(CollationId),
+}
+
+fn comparison_type(left: &Expression, right: &Expression, operation: &str) -> Result<Target> {
+    let (a, b) = (&left.ty, &right.ty);
+    if b.kind == TypeKind::Null {
+        return Ok(Target::Type(type_of_value(a)));
+    }
+    if a.kind == TypeKind::Null {
+        return Ok(Target::Type(type_of_value(b)));
+    }
+    if a.kind == TypeKind::Json || b.kind == TypeKind::Json {
+        return Ok(Target::Type(SqlType::json()));
+    }
+    let text = |ty: &SqlType| has_collation(ty);
+    if text(a) && text(b) {
+        let collation = aggregate_collations(&[left, right], operation, true)?;
+        return Ok(Target::Collation(collation));
+    }
+    if a.is_temporal() || b.is_temporal() {
+        return Ok(temporal_comparison(left, right));
+    }
+    // ENUM and SET meet a number as their index.
+    let number = |ty: &SqlType| match ty.kind {
+        TypeKind::Enum | TypeKind::Set => SqlType::bigint_unsigned(),
+        _ => ty.clone(),
+    };
+    let (a, b) = (number(a), number(b));
+    if text(&a) || text(&b) {
+        let (string, other) = if text(&a) { (left, &b) } else { (right, &a) };
+        return Ok(Target::Type(string_with_number(string, other)));
+    }
+    Ok(Target::Type(numeric_comparison(left, &a, right, &b)))
+}
+
+/// The type itself, unless it is none that values are compared in.
+fn type_of_value(ty: &SqlType) -> SqlType {
+    match ty.kind {
+        TypeKind::Null => SqlType::bigint(),
+        _ => mayfly_types::common_type::as_value(ty),
+    }
+}
+
+fn string_with_number(string: &Expression, number: &SqlType) -> SqlType {
+    // A literal that is an integer is compared as one, so that large ones keep all their digits;
+    // 0x41 is a number here.
+    if let ExpressionKind::Literal(Value::Bytes(bytes)) = &string.kind
+        && number.is_integer()
+    {
+        if literal::is_hexadecimal(string) {
+            return SqlType::bigint_unsigned();
+        }
+        let digits = bytes.strip_prefix(b"-").unwrap_or(bytes);
+        if (1..=18).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) {
+            return match number.physical() {
+                PhysicalType::UInt64 if bytes.len() != digits.len() => SqlType::decimal(20, 0),
+                PhysicalType::UInt64 => SqlType::bigint_unsigned(),
+                _ => SqlType::bigint(),
+            };
+        }
+    }
+    SqlType::double()
+}
+
+fn numeric_comparison(left: &Expression, a: &SqlType, right: &Expression, b: &SqlType) -> SqlType {
+    let float = |ty: &SqlType| matches!(ty.kind, TypeKind::Float | TypeKind::Double);
+    if float(a) || float(b) {
+        return SqlType::double();
+    }
+    if a.kind == TypeKind::Decimal || b.kind == TypeKind::Decimal {
+        return wider_decimal(&as_decimal(a), &as_decimal(b));
+    }
+    let unsigned = |ty: &SqlType| ty.physical() == PhysicalType::UInt64;
+    match (unsigned(a), unsigned(b)) {
+        (false, false) => SqlType::bigint(),
+        (true, true) => SqlType::bigint_unsigned(),
+        // A literal takes the other side's signedness if it can.
+        (true, false) if fits_other_sign(right) => SqlType::bigint_unsigned(),
+        (false, true) if fits_other_sign(left) => SqlType::bigint_unsigned(),
+        (true, false) if fits_other_sign(left) => SqlType::bigint(),
+        (false, true) if fits_other_sign(right) => SqlType::bigint(),
+        _ => SqlType::decimal(20, 0),
+    }
+}
+
+fn fits_other_sign(expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::Literal(Value::Int(number)) => *number >= 0,
+        ExpressionKind::Literal(Value::UInt(number)) => i64::try_from(*number).is_ok(),
+        _ => expression.ty.kind == TypeKind::Boolean,
+    }
+}
+
+fn as_decimal(ty: &SqlType) -> SqlType {
+    mayfly_types::decimal::decimal_of_numeric(ty)
+}
+
+fn temporal_comparison(left: &Expression, right: &Expression) -> Target {
+    let (a, b) = (&left.ty, &right.ty);
+    let time = |ty: &SqlType| ty.kind == TypeKind::Time;
+    let decimals = a.decimals.max(b.decimals);
+    match (a.is_temporal(), b.is_temporal()) {
+        (true, true) if time(a) && time(b) => {
+            Target::Type(SqlType::temporal(TypeKind::Time, decimals))
+        }
+        (true, true) => Target::Type(SqlType::temporal(TypeKind::DateTime, decimals)),
+        (true, false) => temporal_with_other(a, right),
+        _ => temporal_with_other(b, left),
+    }
+}
+
+fn temporal_with_other(temporal: &SqlType, other: &Expression) -> Target {
+    if has_collation(&other.ty) {
+        return temporal_with_text(temporal, other);
+    }
+    let is_date_or_time = match &other.kind {
+        // A number that is no date leaves numbers to compare: `d <> 0`.
+        ExpressionKind::Literal(value) => !other.ty.is_numeric() || is_moment(value, temporal),
+        ExpressionKind::Parameter(_) => true,
+        _ => false,
+    };
+    Target::Type(if is_date_or_time {
+        match temporal.kind {
+            TypeKind::Time => SqlType::temporal(TypeKind::Time, temporal.decimals),
+            _ => SqlType::temporal(TypeKind::DateTime, temporal.decimals),
+        }
+    } else if matches!(other.ty.kind, TypeKind::Float | TypeKind::Double) {
+        SqlType::double()
+    } else {
+        wider_decimal(&temporal_number(temporal), &as_decimal(&other.ty))
+    })
+}
+
+/// The literal is converted, not the column; the fraction of a literal counts. A column of text is
+/// converted to what it meets, but times are compared with it as text.
+fn temporal_with_text(temporal: &SqlType, text: &Expression) -> Target {
+    let exact = match temporal.kind {
+        TypeKind::Time => SqlType::temporal(TypeKind::Time, 6),
+        _ => SqlType::temporal(TypeKind::DateTime, 6),
+    };
+    let is_parameter = matches!(text.kind, ExpressionKind::Parameter(_));
+    match (temporal.kind, text.as_literal()) {
+        (TypeKind::Time, Some(Value::Bytes(bytes))) => match parse_time(bytes, false) {
+            Ok(time) if !time.truncated => Target::Type(exact),
+            _ => Target::Collation(text.ty.collation),
+        },
+        (TypeKind::Time, None) if !is_parameter => Target::Collation(text.ty.collation),
+        (TypeKind::Date, None) if !is_parameter => {
+            Target::Type(SqlType::temporal(TypeKind::Date, 0))
+        }
+        _ => Target::Type(exact),
+    }
+}
+
+/// Whether a number is a date (or time, if `temporal` is one) written without delimiters.
+fn is_moment(number: &Value, temporal: &SqlType) -> bool {
+    let number = match number {
+        Value::Int(number) => Some(*number),
+        Value::UInt(number) => i64::try_from(*number).ok(),
+        Value::Float(number) => Some(*number as i64),
+        Value::Decimal { unscaled, scale } => {
+            mayfly_types::decimal::Decimal::new(*unscaled, *scale)
+                .truncate(0)
+                .to_i64()
+                .ok()
+        }
+        Value::Null | Value::Bytes(_) => None,
+    };
+    let rules = DateRules {
+        no_zero_date: true,
+        no_zero_in_date: true,
+        ..DateRules::default()
+    };
+    number.is_some_and(|number| match temporal.kind {
+        TypeKind::Time => time_from_number(number, 0).is_ok_and(|(_, cut)| !cut),
+        _ => datetime_from_number(number, 0, rules).is_ok(),
+    })
+}
+
+/// A temporal value as the number 20240131235959.
+fn temporal_number(ty: &SqlType) -> SqlType {
+    let digits = match ty.kind {
+        TypeKind::Date => 8,
+        TypeKind::Time => 7,
+        _ => 14,
+    };
+    SqlType::decimal(digits + ty.decimals, ty.decimals)
+}
