@@ -259,7 +259,7 @@ impl Key {
                 Order::Bool | Order::UInt => prefix.put_word(cell.word(row)),
                 Order::Int => prefix.put_word(cell.word(row) ^ 1 << 63),
                 Order::Float => prefix.put_word(float_bits(f64::from_bits(cell.word(row)))),
-                Order::Decimal => prefix.put(cell.wide(row) as u128 ^ 1 << 127, 16),
+                Order::Decimal => prefix.put(cell.wide(row) ^ 1 << 127, 16),
                 Order::Wide => {
                     let (_, high) = read_wide(cell, row).to_parts();
                     prefix.put(high as u128 ^ 1 << 127, 32);
@@ -319,20 +319,18 @@ unsafe fn read_wide(cell: &Cell, row: *const u8) -> i256 {
 /// Puts at least `wanted` bytes of a string's sort key into `key`, or all of it.
 fn collated_prefix(collation: CollationId, text: &[u8], wanted: usize, key: &mut Vec<u8>) {
     key.clear();
-    if collation != CollationId::JSON {
-        if text.len() > COLLATED_HEAD_BYTES {
-            // A cut between characters. The weights of the last ones may depend on what follows, so
-            // the head must give more key than is wanted.
-            let mut end = COLLATED_HEAD_BYTES;
-            while end > 0 && text[end] & 0xC0 == 0x80 {
-                end -= 1;
-            }
-            append_collation_key(collation, &text[..end], key);
-            if key.len() >= wanted + COLLATED_HEAD_BYTES / 4 {
-                return;
-            }
-            key.clear();
+    if collation != CollationId::JSON && text.len() > COLLATED_HEAD_BYTES {
+        // A cut between characters. The weights of the last ones may depend on what follows, so the
+        // head must give more key than is wanted.
+        let mut end = COLLATED_HEAD_BYTES;
+        while end > 0 && text[end] & 0xC0 == 0x80 {
+            end -= 1;
         }
+        append_collation_key(collation, &text[..end], key);
+        if key.len() >= wanted + COLLATED_HEAD_BYTES / 4 {
+            return;
+        }
+        key.clear();
     }
     append_collation_key(collation, text, key);
 }
