@@ -3,7 +3,8 @@
 //! where a set of values in every group could not.
 //!
 //! Done when all DISTINCT calls have the same arguments, and no other call minds repeated values
-//! (MIN, MAX, BIT_AND, BIT_OR).
+//! (MIN, MAX, BIT_AND, BIT_OR). WITH ROLLUP counts values of several groups together, of which each
+//! may have the same ones: there nothing is done.
 
 use super::Rule;
 use crate::expression::{Expression, ExpressionKind, same_expression};
@@ -36,7 +37,7 @@ fn is_candidate(aggregate: &Aggregate) -> bool {
     let Some(first) = calls().find(|call| call.distinct) else {
         return false;
     };
-    calls().all(|call| {
+    let may_share = |call: &AggregateCall| {
         if call.distinct {
             !call.function.is_order_sensitive()
                 && call.order_by.is_empty()
@@ -49,7 +50,8 @@ fn is_candidate(aggregate: &Aggregate) -> bool {
         } else {
             is_repeatable(call)
         }
-    })
+    };
+    aggregate.rollup.is_none() && calls().all(may_share)
 }
 
 /// Whether a call over results of itself gives what it gives over the rows.
