@@ -15,6 +15,7 @@ mod operators;
 mod parameters;
 mod state;
 mod stream;
+mod tally;
 
 pub use context::{
     Counters, ExecutionOptions, Progress, RunContext, StatementContext, TableOpener,

@@ -9,6 +9,7 @@ use mayfly_types::{Batch, PhysicalType, Result, Value};
 use crate::context::{RunContext, StatementContext, count};
 use crate::error::contain;
 use crate::operators::{Cursor, Node, build, to_boolean};
+use crate::tally::tally;
 
 /// Starts a plan. Nothing is read before the first [`ResultStream::next_batch`]. `parameters` are
 /// the values of a prepared statement's `?`.
@@ -108,6 +109,7 @@ impl ResultStream {
         self.run.statement.check_interrupt()?;
         if let State::New(plan) = &self.state {
             let root: Arc<dyn Node> = build(&plan.root, &self.run)?;
+            tally(plan, &self.run.statement.counters);
             root.prepare(&self.run)?;
             self.state = State::Running(root.open(&self.run)?);
         }

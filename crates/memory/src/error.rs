@@ -68,6 +68,21 @@ impl IoFailure {
         self.source.raw_os_error().unwrap_or(0)
     }
 
+    /// What happened, for a message that names the file itself: `28 - No space left on device;
+    /// write of 4096 bytes at offset 0`.
+    pub fn detail(&self) -> String {
+        let text = self.source.to_string();
+        // Rust puts the number behind the system's text.
+        let text = text.split(" (os error").next().unwrap_or_default();
+        format!(
+            "{} - {text}; {} of {} bytes at offset {}",
+            self.errno(),
+            self.operation,
+            self.bytes,
+            self.offset
+        )
+    }
+
     /// Whether the device or a quota is full.
     pub fn is_disk_full(&self) -> bool {
         matches!(
@@ -79,16 +94,7 @@ impl IoFailure {
 
 impl fmt::Display for IoFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} of {} bytes at offset {} of '{}' failed: {} (errno {})",
-            self.operation,
-            self.bytes,
-            self.offset,
-            self.path.display(),
-            self.source,
-            self.errno()
-        )
+        write!(f, "'{}': {}", self.path.display(), self.detail())
     }
 }
 
@@ -145,12 +151,20 @@ impl fmt::Display for MemoryError {
                 bytes,
             } => write!(
                 f,
-                "checksum mismatch in {bytes} bytes at offset {offset} of '{}': the temporary \
-                 file was changed or the device is faulty",
-                path.display()
+                "'{}': {}",
+                path.display(),
+                corruption(*offset, *bytes)
             ),
         }
     }
+}
+
+/// What is wrong with bytes that were read back, for a message that names the file itself.
+pub fn corruption(offset: u64, bytes: u64) -> String {
+    format!(
+        "checksum mismatch in {bytes} bytes at offset {offset}; the temporary file was changed or \
+         the device is faulty"
+    )
 }
 
 impl std::error::Error for MemoryError {}

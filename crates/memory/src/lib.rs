@@ -27,7 +27,7 @@ pub mod temp;
 
 pub use budget::{Budget, BudgetKind, Reservation};
 pub use counters::TempCounters;
-pub use error::{IoFailure, LimitError, MemoryError, Result};
+pub use error::{IoFailure, LimitError, MemoryError, Result, corruption};
 pub use pool::{Block, BlockPool, PoolOptions, SizeClass};
 pub use stable::{StableRange, StableRanges};
 pub use temp::{Extent, TempFile, TempSpace, TempSpaceOptions};

@@ -1,6 +1,6 @@
 //! From the failures of [`mayfly_memory`] to the errors that a user sees.
 
-use mayfly_memory::MemoryError;
+use mayfly_memory::{MemoryError, corruption};
 use mayfly_types::Error;
 use mayfly_types::error::codes;
 
@@ -17,16 +17,18 @@ pub fn user_error(error: &MemoryError, table: &str) -> Error {
         MemoryError::Interrupted => codes::ER_QUERY_INTERRUPTED.error(),
         MemoryError::OutOfMemory { .. } => codes::ER_OUT_OF_MEMORY.with(&[error]),
         MemoryError::Io(failure) if failure.is_disk_full() => {
-            codes::ER_DISK_FULL.with(&[&failure.path.display(), &failure])
+            codes::ER_DISK_FULL.with(&[&failure.path.display(), &failure.detail()])
         }
         MemoryError::Io(failure) if failure.operation == "read" => {
-            codes::ER_ERROR_ON_READ.with(&[&failure.path.display(), &failure])
+            codes::ER_ERROR_ON_READ.with(&[&failure.path.display(), &failure.detail()])
         }
         MemoryError::Io(failure) => {
-            codes::ER_ERROR_ON_WRITE.with(&[&failure.path.display(), &failure])
+            codes::ER_ERROR_ON_WRITE.with(&[&failure.path.display(), &failure.detail()])
         }
-        MemoryError::Corrupt { path, .. } => {
-            codes::ER_ERROR_ON_READ.with(&[&path.display(), error])
-        }
+        MemoryError::Corrupt {
+            path,
+            offset,
+            bytes,
+        } => codes::ER_ERROR_ON_READ.with(&[&path.display(), &corruption(*offset, *bytes)]),
     }
 }

@@ -27,6 +27,7 @@ use crate::catalog::zoned_table;
 use crate::convert::{self, Storing};
 use crate::expressions::{self, Bound, columns_of};
 use crate::session::Session;
+use crate::status::Counter;
 
 /// Rows that are set value by value are appended in batches of so many.
 const ROWS_PER_BATCH: usize = 4096;
@@ -524,6 +525,8 @@ impl<'t> RowSink<'t> {
         if let Some(writer) = self.writer.take() {
             writer.finish()?;
         }
+        let counters = self.session.counters();
+        counters.add(Counter::HandlerWrite, self.written.inserted);
         if let Some(mut unique) = self.unique.take() {
             unique.commit();
         }

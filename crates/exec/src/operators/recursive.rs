@@ -12,15 +12,17 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use mayfly_functions::EvaluationContext;
 use mayfly_plan::physical::{Plan, SharedId, SharedResult};
-use mayfly_storage::{Access, GroupIndex, KeyColumn, TempTable, TempTableSpec, TempTableWriter};
+use mayfly_storage::{
+    Access, GroupIndex, KeyColumn, Purpose, TempTable, TempTableSpec, TempTableWriter,
+};
 use mayfly_types::convert::{StoreContext, store_array};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Diagnostics, PhysicalType, Result, SqlType};
 
-use super::keys::{key_mode, storage_purpose};
+use super::keys::key_mode;
 use super::materialize::plain_table;
 use super::{Node, build, travelling_all};
-use crate::context::RunContext;
+use crate::context::{RunContext, count};
 use crate::driver::{Sink, drain};
 use crate::expression::{cast_context, filter_batch};
 
@@ -62,6 +64,7 @@ pub(crate) fn run(
         round = next?;
         rows = rows.saturating_add(round.row_count() as u64);
     }
+    count(&run.statement.counters.handler_write, rows);
     whole.finish()
 }
 
@@ -108,7 +111,15 @@ impl RoundRows {
 impl Whole<'_> {
     /// Runs a part; its new rows become part of the whole and are returned as a table.
     fn add(&mut self, plan: &Plan, run: &RunContext) -> Result<TempTable> {
-        let added = plain_table(&self.result.output, &self.result.temporary, run)?;
+        let added = TempTable::create(
+            &run.statement.temp,
+            TempTableSpec {
+                purpose: Purpose::RecursionRound,
+                cause: self.result.temporary.cause.clone(),
+                columns: travelling_all(&self.result.output),
+                access: Access::Plain,
+            },
+        )?;
         let input: Arc<dyn Node> = build(plan, run)?;
         if matches!(self.known, Known::Nothing) {
             self.begin_round(run)?;
@@ -189,7 +200,7 @@ impl Whole<'_> {
         let mut columns = travelling_all(&self.result.output);
         columns.push(PhysicalType::Int64);
         let spec = TempTableSpec {
-            purpose: storage_purpose(self.result.temporary.purpose),
+            purpose: Purpose::RecursionRound,
             cause: self.result.temporary.cause.clone(),
             columns,
             access: Access::Hash(keys.collect()),

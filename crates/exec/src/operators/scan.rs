@@ -1,6 +1,6 @@
 //! The rows of a base table, with a predicate applied on the way.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mayfly_plan::{Expression, TableSource};
@@ -18,6 +18,7 @@ struct Scan {
     columns: Vec<ColumnId>,
     predicate: Option<Program>,
     rows: AtomicU64,
+    ended: AtomicBool,
     scan: Mutex<Option<Box<dyn TableScan>>>,
 }
 
@@ -31,6 +32,7 @@ pub(super) fn build(
         columns: columns.iter().copied().map(ColumnId).collect(),
         predicate: predicate.map(Program::compile),
         rows: AtomicU64::new(0),
+        ended: AtomicBool::new(false),
         scan: Mutex::new(None),
     })
 }
@@ -41,6 +43,7 @@ impl Node for Scan {
         let rows = table.statistics().rows;
         self.rows.store(rows, Ordering::Relaxed);
         *lock(&self.scan) = Some(table.scan(&self.columns)?);
+        self.ended.store(false, Ordering::Relaxed);
         count(&run.statement.counters.handler_read_first, 1);
         count(&run.statement.progress.rows_expected, rows);
         Ok(())
@@ -81,6 +84,10 @@ impl Cursor for ScanCursor {
                     return Ok(Some(filter_batch(&batch, &selection, count)));
                 }
             }
+        }
+        // MySQL counts the attempt to read behind the last row too.
+        if !self.node.ended.swap(true, Ordering::Relaxed) {
+            count(&run.statement.counters.handler_read_rnd_next, 1);
         }
         Ok(None)
     }

@@ -19,6 +19,8 @@ pub enum Purpose {
     DerivedTable,
     /// A common table expression.
     CommonTableExpression,
+    /// The rows that one round of a recursive common table expression added.
+    RecursionRound,
     /// The result of a subquery, kept for many lookups.
     Subquery,
     /// SQL_BUFFER_RESULT and other kept results.
@@ -38,6 +40,7 @@ impl Purpose {
             Self::Join => "JOIN",
             Self::DerivedTable => "DERIVED TABLE",
             Self::CommonTableExpression => "COMMON TABLE EXPRESSION",
+            Self::RecursionRound => "RECURSION ROUND",
             Self::Subquery => "SUBQUERY",
             Self::Buffer => "BUFFER RESULT",
             Self::UserTable => "CREATE TEMPORARY TABLE",

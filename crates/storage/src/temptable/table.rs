@@ -126,9 +126,13 @@ impl TempTable {
             Arc::clone(&shared.counters),
             (memory.clone(), temp_budget.clone()),
         );
-        // The status variable counts what MySQL has temporary tables for; it has other means to sort
-        // and to join.
-        if !matches!(spec.purpose, Purpose::OrderBy | Purpose::Join) {
+        // The status variable counts what MySQL has temporary tables for; it has other means to sort,
+        // to join and to recurse.
+        let is_means = matches!(
+            spec.purpose,
+            Purpose::OrderBy | Purpose::Join | Purpose::RecursionRound
+        );
+        if !is_means {
             context.count(|counters| &counters.created_tmp_tables, 1);
         }
         let store = Store::new(context, &spec.columns, memory, temp_budget);

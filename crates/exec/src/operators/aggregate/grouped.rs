@@ -409,6 +409,7 @@ fn merged(node: &Aggregate, sinks: Vec<GroupSink<'_>>, run: &RunContext) -> Resu
             .into_iter()
             .map(super::to_travelling),
     );
+    node.count_groups(groups, run);
     let batch = Batch::new(columns, groups);
     Ok(State::Ready(split(
         &batch,

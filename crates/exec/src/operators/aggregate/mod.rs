@@ -38,7 +38,7 @@ use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::keys::key_mode;
 use super::{Cursor, Node, to_travelling, travelling};
-use crate::context::RunContext;
+use crate::context::{RunContext, count};
 use crate::expression::Program;
 use crate::state::lock;
 use call::Call;
@@ -181,6 +181,13 @@ impl Aggregate {
         }
     }
 
+    /// Groups are rows of a temporary table.
+    fn count_groups(&self, groups: usize, run: &RunContext) {
+        if self.key_count > 0 {
+            count(&run.statement.counters.handler_write, groups as u64);
+        }
+    }
+
     /// The keys and the results of groups, in batches.
     fn results(
         &self,
@@ -193,6 +200,7 @@ impl Aggregate {
         for result in accumulators.results(run)? {
             columns.push(to_travelling(result));
         }
+        self.count_groups(group_count, run);
         let batch = Batch::new(columns, group_count);
         Ok(split(&batch, run.statement.options.batch_rows))
     }

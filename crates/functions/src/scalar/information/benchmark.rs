@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
+use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
 use crate::scalar::{ScalarFunction, Volatility};
@@ -45,11 +46,17 @@ impl ScalarFunction for Benchmark {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let counts = input::ints(&arguments[0])?;
-        output::ints(row_count, |row| {
-            Ok(counts.get(row).filter(|count| *count >= 0).map(|_| 0))
+        output::ints(row_count, |row| match counts.get(row) {
+            Some(count @ ..0) => {
+                context.diagnostics.warn_with(|| {
+                    codes::ER_WRONG_VALUE_FOR_TYPE.with(&[&"count", &count, &"benchmark"])
+                });
+                Ok(None)
+            }
+            count => Ok(count.map(|_| 0)),
         })
     }
 }
