@@ -149,12 +149,7 @@ impl fmt::Display for MemoryError {
                 path,
                 offset,
                 bytes,
-            } => write!(
-                f,
-                "'{}': {}",
-                path.display(),
-                corruption(*offset, *bytes)
-            ),
+            } => write!(f, "'{}': {}", path.display(), corruption(*offset, *bytes)),
         }
     }
 }

@@ -150,7 +150,9 @@ fn column_line(
         if differs {
             line += &format!(" CHARACTER SET {}", row.character_set);
         }
-        if differs || !row.is_default() {
+        // The default of servers before 8.0 was another: utf8mb4 alone would be ambiguous.
+        let is_newer_default = column.ty.collation == CollationId::UTF8MB4_0900_AI_CI && differs;
+        if column.explicit_collation || !row.is_default() || is_newer_default {
             line += &format!(" COLLATE {}", row.name);
         }
     }

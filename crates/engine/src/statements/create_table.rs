@@ -6,7 +6,7 @@ use mayfly_plan::physical::OutputColumn;
 use mayfly_syntax::ast::{CreateTable, OnDuplicateRow};
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Level, Result, SqlType, TypeKind};
+use mayfly_types::{CollationId, Level, Result, SqlMode, SqlType, TypeKind};
 
 use super::insert::copy_rows;
 use super::row_sink::Written;
@@ -135,29 +135,23 @@ fn selected_column(session: &Session, column: &OutputColumn) -> ColumnDefinition
         }
         _ => ty.clone(),
     };
-    let inherited = column.origin.as_ref().and_then(|origin| {
+    let source = column.origin.as_ref().and_then(|origin| {
         let table = session.find_table(&origin.database, &origin.table)?;
         let position = table.definition.column_position(&origin.column)?;
-        match &table.definition.columns[position].default {
-            ColumnDefault::None => None,
-            default => Some(default.clone()),
-        }
+        Some(table.definition.columns[position].clone())
     });
-    let default = match nullable {
-        _ if inherited.is_some() => inherited.unwrap_or(ColumnDefault::None),
-        true => ColumnDefault::None,
-        // MySQL gives the columns of a query that cannot be NULL a default.
-        false if ty.is_numeric() || ty.is_string() => match ty.kind {
-            TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
-                ColumnDefault::None
-            }
-            _ => ColumnDefault::Value(implicit_default(&ty)),
-        },
-        false => ColumnDefault::None,
+    let explicit_collation = source
+        .as_ref()
+        .is_some_and(|source| source.explicit_collation);
+    let default = match source {
+        // A column of a table keeps its default, or that it has none.
+        Some(source) if !source.auto_increment => source.default,
+        _ if nullable => ColumnDefault::None,
+        _ => default_of_computed(session, &ty),
     };
     ColumnDefinition {
         name: column.name.clone(),
-        explicit_collation: false,
+        explicit_collation,
         ty,
         nullable,
         default,
@@ -166,6 +160,24 @@ fn selected_column(session: &Session, column: &OutputColumn) -> ColumnDefinition
         generated: None,
         comment: String::new(),
         invisible: false,
+    }
+}
+
+/// MySQL gives the columns of a query that cannot be NULL a default: the zero of their type, if there
+/// is one and `sql_mode` allows it.
+fn default_of_computed(session: &Session, ty: &SqlType) -> ColumnDefault {
+    let mode = session.options().sql_mode;
+    let has_zero = match ty.kind {
+        TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => false,
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {
+            !mode.has(SqlMode::NO_ZERO_DATE)
+        }
+        TypeKind::Time => true,
+        _ => ty.is_numeric() || ty.is_string(),
+    };
+    match has_zero {
+        true => ColumnDefault::Value(implicit_default(ty)),
+        false => ColumnDefault::None,
     }
 }
 

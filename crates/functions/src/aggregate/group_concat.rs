@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, Value};
+use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use super::state;
 use crate::{
@@ -16,6 +16,18 @@ use crate::{
 /// GROUP_CONCAT(); the option is its separator.
 #[derive(Debug)]
 pub(crate) struct GroupConcat;
+
+/// Up to this `group_concat_max_len` the result is a VARCHAR.
+const SHORT_BYTES_MAX: u64 = 512;
+
+/// The TEXT that holds so many bytes.
+fn text_kind(bytes: u64) -> TypeKind {
+    match bytes {
+        ..=0xFFFF => TypeKind::Text,
+        ..=0xFF_FFFF => TypeKind::MediumText,
+        _ => TypeKind::LongText,
+    }
+}
 
 impl AggregateFunction for GroupConcat {
     fn names(&self) -> &'static [&'static str] {
@@ -44,7 +56,10 @@ impl AggregateFunction for GroupConcat {
         Ok(AggregateSignature {
             arguments: arguments.iter().map(ty).collect(),
             state: Vec::new(),
-            result: derive::string_type(characters, collation),
+            result: match bytes {
+                ..=SHORT_BYTES_MAX => derive::string_type(characters, collation),
+                _ => SqlType::text(text_kind(bytes), collation),
+            },
             nullable: true,
         })
     }

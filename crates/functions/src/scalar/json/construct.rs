@@ -31,7 +31,7 @@ impl ScalarFunction for JsonArray {
         _context: &SignatureContext,
     ) -> Result<Signature> {
         let types = arguments.iter().map(arguments::value_type);
-        Ok(Signature::new(types.collect(), SqlType::json(), false))
+        Ok(Signature::new(types.collect(), SqlType::json(), true))
     }
 
     fn evaluate(
@@ -88,7 +88,7 @@ impl ScalarFunction for JsonObjectOf {
                 arguments::value_type(argument)
             }
         });
-        Ok(Signature::new(types.collect(), SqlType::json(), false))
+        Ok(Signature::new(types.collect(), SqlType::json(), true))
     }
 
     fn evaluate(

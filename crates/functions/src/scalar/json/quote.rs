@@ -41,7 +41,7 @@ impl ScalarFunction for JsonQuote {
             .saturating_mul(6)
             .saturating_add(2);
         let result = derive::string_type(characters, CollationId::UTF8MB4_BIN);
-        Ok(Signature::new(vec![text], result, arguments[0].nullable))
+        Ok(Signature::new(vec![text], result, true))
     }
 
     fn evaluate(

@@ -133,7 +133,7 @@ impl Binder<'_> {
             return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
         };
         let ty = call.signature.result.clone();
-        let nullable = call.signature.nullable || self.scopes[depth].rollup;
+        let nullable = call.signature.nullable;
         let known = self.scopes[depth]
             .aggregates
             .iter()

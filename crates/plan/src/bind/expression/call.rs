@@ -43,6 +43,19 @@ const NUMBERS_ONLY: &[(&str, usize)] = &[
     ("from_unixtime", 1),
 ];
 
+/// Functions that give a string that they were given, or that is known.
+const GIVES_ITS_ARGUMENT: &[&str] = &[
+    "greatest",
+    "least",
+    "any_value",
+    "name_const",
+    "version",
+    "ifnull",
+    "coalesce",
+    "nullif",
+    "set_user_variable",
+];
+
 /// Longer texts are not made: a chain of a thousand operators would be printed a thousand times.
 const OVERFLOW_TEXT_MAX: usize = 400;
 
@@ -277,6 +290,8 @@ impl Binder<'_> {
         if MAY_OVERFLOW.contains(&function.names()[0]) {
             signature.text = self.overflow_text(function.names()[0], &arguments);
         }
+        signature.nullable |= self.gives_null_when_too_long(&signature.result)
+            && !GIVES_ITS_ARGUMENT.contains(&canonical);
         let arguments = arguments
             .into_iter()
             .zip(&signature.arguments)
@@ -291,6 +306,12 @@ impl Binder<'_> {
                 signature: Arc::new(signature),
             },
         })
+    }
+
+    /// In strict mode MySQL takes a string that is computed for one that may be NULL: it may become
+    /// longer than `max_allowed_packet`, or may be no text of its character set.
+    pub(super) fn gives_null_when_too_long(&self, ty: &SqlType) -> bool {
+        ty.is_string() && self.options.sql_mode.is_strict()
     }
 
     /// A call as error 1690 shows it: with the full names of columns.

@@ -27,7 +27,10 @@ impl Binder<'_> {
             return Ok(Expression::literal(number, target));
         }
         // Unlike a silent conversion this one is always kept: CAST(… AS CHAR(3)) cuts.
-        let nullable = operand.nullable || target.is_temporal() || target.kind == TypeKind::Json;
+        let nullable = operand.nullable
+            || target.is_temporal()
+            || matches!(target.kind, TypeKind::Json | TypeKind::Year)
+            || self.gives_null_when_too_long(&target);
         let mut cast = Expression {
             kind: ExpressionKind::Cast(Box::new(operand), None),
             ty: target,
@@ -56,7 +59,7 @@ impl Binder<'_> {
             }
             CastTypeKind::Binary => match written.length {
                 Some(length) => SqlType::char(clamp(length), CollationId::BINARY),
-                None => binary_of(&operand.ty),
+                None => string_of(&operand.ty, CollationId::BINARY),
             },
             CastTypeKind::Decimal => SqlType::decimal(
                 byte(written.length.unwrap_or(10)),
@@ -111,7 +114,7 @@ impl Binder<'_> {
             None => self.options.collation_connection,
         };
         let target = string_of(&operand.ty, collation);
-        let nullable = operand.nullable;
+        let nullable = operand.nullable || self.gives_null_when_too_long(&target);
         Ok(Expression {
             kind: ExpressionKind::Cast(Box::new(operand), None),
             ty: target,
@@ -194,19 +197,6 @@ impl Binder<'_> {
                 Ok(Expression::literal(Value::Int(parsed.value.pack()), ty))
             }
         }
-    }
-}
-
-/// The binary string type that holds the bytes of any value of a type.
-fn binary_of(ty: &SqlType) -> SqlType {
-    let target = string_of(ty, CollationId::BINARY);
-    if target.kind != TypeKind::VarChar || !ty.is_string() || ty.is_binary_string() {
-        return target;
-    }
-    let bytes = u32::from(ty.collation.charset().max_length());
-    SqlType {
-        length: target.length.saturating_mul(bytes),
-        ..target
     }
 }
 

@@ -96,7 +96,8 @@ pub(crate) fn string(text: &str, collation: CollationId) -> Expression {
 }
 
 fn decimal(value: Decimal) -> Expression {
-    let precision = value.precision().max(value.scale).max(1);
+    // The zero before the point is a digit too: 0.5 is a DECIMAL(2,1).
+    let precision = value.precision().max(value.scale.saturating_add(1));
     let ty = SqlType::decimal(precision, value.scale);
     Expression::literal(
         Value::Decimal {
