@@ -24,7 +24,7 @@ const SHORT_BYTES_MAX: u64 = 512;
 fn text_kind(bytes: u64) -> TypeKind {
     match bytes {
         ..=0xFFFF => TypeKind::Text,
-        ..=0xFF_FFFF => TypeKind::MediumText,
+        0x1_0000..=0xFF_FFFF => TypeKind::MediumText,
         _ => TypeKind::LongText,
     }
 }
