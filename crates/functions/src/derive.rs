@@ -8,9 +8,8 @@ use crate::{Argument, Coercibility, Signature, SignatureContext};
 
 /// The longest VARCHAR in bytes; longer string results are TEXT.
 const VARCHAR_BYTES_MAX: u64 = 65_535;
-const MEDIUMTEXT_BYTES_MAX: u64 = 16_777_215;
 
-/// How many characters a value of a type needs as text.
+/// How many characters a value of a type needs as text. Those of a TEXT may be of a byte each.
 pub fn character_length(ty: &SqlType) -> u64 {
     let length = u64::from(ty.length);
     match ty.kind {
@@ -23,9 +22,6 @@ pub fn character_length(ty: &SqlType) -> u64 {
         TypeKind::Float => 12.max(length),
         TypeKind::Double => 22.max(length),
         TypeKind::Bit => length.div_ceil(8),
-        TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
-            length / bytes_per_character(ty.collation)
-        }
         TypeKind::Json => u64::from(u32::MAX) / 4,
         _ => length,
     }
@@ -36,18 +32,13 @@ pub fn bytes_per_character(collation: CollationId) -> u64 {
     u64::from(collation.charset().max_length())
 }
 
-/// The type of a string result of at most `characters`: VARCHAR while it can be one.
+/// The type of a string result of at most `characters`: VARCHAR while it can be one, or LONGTEXT.
 pub fn string_type(characters: u64, collation: CollationId) -> SqlType {
     let bytes = characters.saturating_mul(bytes_per_character(collation));
     if bytes <= VARCHAR_BYTES_MAX {
         return SqlType::varchar(u32::try_from(characters).unwrap_or(u32::MAX), collation);
     }
-    let kind = if bytes <= MEDIUMTEXT_BYTES_MAX {
-        TypeKind::MediumText
-    } else {
-        TypeKind::LongText
-    };
-    SqlType::text(kind, collation)
+    SqlType::text(TypeKind::LongText, collation)
 }
 
 /// The type that an argument has where text is wanted: strings stay as they are, JSON becomes text

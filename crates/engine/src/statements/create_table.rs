@@ -104,6 +104,9 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
     .into())
 }
 
+/// The longest VARCHAR that a query's column becomes when it is no column of a table.
+const COMPUTED_VARCHAR_MAX: u32 = 512;
+
 /// The column that a query's column becomes. A column of a table keeps its default.
 fn selected_column(session: &Session, column: &OutputColumn) -> ColumnDefinition {
     let (ty, nullable) = (&column.ty, column.nullable);
@@ -115,6 +118,10 @@ fn selected_column(session: &Session, column: &OutputColumn) -> ColumnDefinition
         },
         TypeKind::VarChar if ty.length > 16_383 && ty.collation != CollationId::BINARY => {
             SqlType::text(TypeKind::LongText, ty.collation)
+        }
+        // What was computed and may be long becomes a TEXT.
+        TypeKind::VarChar if ty.length > COMPUTED_VARCHAR_MAX && column.origin.is_none() => {
+            SqlType::text(TypeKind::Text, ty.collation)
         }
         TypeKind::VarChar if ty.length > 65_535 => SqlType::text(TypeKind::LongText, ty.collation),
         TypeKind::TinyInt

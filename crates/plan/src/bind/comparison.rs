@@ -144,7 +144,12 @@ fn string_with_number(string: &Expression, number: &SqlType) -> SqlType {
         && number.is_integer()
     {
         if literal::is_hexadecimal(string) {
-            return SqlType::bigint_unsigned();
+            let fits = bytes.len() < 8 || bytes.len() == 8 && bytes[0] < 0x80;
+            return match number.physical() {
+                PhysicalType::UInt64 => SqlType::bigint_unsigned(),
+                _ if fits => SqlType::bigint(),
+                _ => SqlType::decimal(20, 0),
+            };
         }
         let digits = bytes.strip_prefix(b"-").unwrap_or(bytes);
         if (1..=18).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) {

@@ -81,6 +81,7 @@ pub fn bind_scalar(
         .collect();
     binder.scopes.push(scope);
     binder.next_select = 2;
+    binder.keeps_value = true;
     let expression = binder.bind_expression(expr)?;
     if binder
         .scopes
@@ -89,8 +90,7 @@ pub fn bind_scalar(
     {
         return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
     }
-    let mut expression = types::as_value(expression);
-    binder.read_exactly(&mut expression);
+    let expression = types::as_value(expression);
     crate::physical::build::lower_scalar(expression, binder.shared, columns.len(), options)
 }
 
@@ -138,6 +138,8 @@ pub(crate) struct Binder<'a> {
     parameter_count: usize,
     /// The innermost scope in which a name was found since this was last set to `None`.
     deepest: Option<usize>,
+    /// What is bound is a value to be kept: variables have the scale of theirs.
+    keeps_value: bool,
     /// How many `?` without a number were bound.
     placeholders_seen: usize,
 }
@@ -159,6 +161,7 @@ impl<'a> Binder<'a> {
             reserved_select: None,
             parameter_count: options.parameters.len(),
             deepest: None,
+            keeps_value: false,
             placeholders_seen: 0,
         }
     }

@@ -1,5 +1,6 @@
 //! User variables: a DECIMAL in one has no fixed scale. Operators and temporary tables take it as
-//! `DECIMAL(65,30)`; a result and a string show it as it was assigned.
+//! `DECIMAL(65,30)`; a result and a string show it as it was assigned, and values that are assigned
+//! or stored have no more digits than those that they are made of.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ impl Binder<'_> {
             return Err(not_supported("user variables"));
         };
         let ty = match self.catalog.user_variable_type(name) {
-            ty if ty.kind == TypeKind::Decimal => {
+            ty if ty.kind == TypeKind::Decimal && !self.keeps_value => {
                 SqlType::decimal(DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX)
             }
             ty => ty,
@@ -42,7 +43,7 @@ impl Binder<'_> {
     }
 
     /// Gives an expression that is a variable the type of the variable's value.
-    pub(super) fn read_exactly(&self, expression: &mut Expression) {
+    fn read_exactly(&self, expression: &mut Expression) {
         if let Some(name) = decimal_variable(expression) {
             read_as(expression, &self.catalog.user_variable_type(&name));
         }

@@ -4,26 +4,17 @@ use std::borrow::Cow;
 
 use mayfly_types::error::codes;
 use mayfly_types::json::{self, Json, JsonPath};
-use mayfly_types::{CollationId, Result, SqlType, TypeKind};
+use mayfly_types::{CollationId, Error, Result, SqlType, TypeKind};
 
 use crate::input::{self, Texts};
-use crate::{Argument, Column, SignatureContext, derive};
+use crate::{Argument, Column, SignatureContext, choice, derive};
 
-/// The type that a document argument, number `index` from 1, is converted to: JSON, or text that
-/// is parsed. Error 3146 for other types, 3144 for binary strings.
-pub(crate) fn document_type(
-    argument: &Argument<'_>,
-    index: usize,
-    function: &str,
-) -> Result<SqlType> {
-    let ty = argument.ty;
-    match ty.kind {
-        TypeKind::Json | TypeKind::Null => Ok(SqlType::json()),
-        _ if ty.is_string() => {
-            refuse_binary(ty)?;
-            Ok(ty.clone())
-        }
-        _ => Err(codes::ER_INVALID_TYPE_FOR_JSON.with(&[&index, &function])),
+/// The type that a document argument is converted to: JSON, or text that is parsed. A value of any
+/// other type is refused when it is read.
+pub(crate) fn document_type(argument: &Argument<'_>) -> SqlType {
+    match argument.ty.kind {
+        TypeKind::Null => SqlType::json(),
+        _ => argument.ty.clone(),
     }
 }
 
@@ -55,6 +46,8 @@ pub(crate) fn path_type(argument: &Argument<'_>, context: &SignatureContext) -> 
 /// An argument of [`document_type`].
 pub(crate) struct Documents<'a> {
     texts: Texts<'a>,
+    /// What is wrong with the type: error 3146, or 3144 for a binary string.
+    refused: Option<(&'a Column, Error)>,
     is_json: bool,
     index: usize,
     function: &'static str,
@@ -70,8 +63,17 @@ impl<'a> Documents<'a> {
         index: usize,
         function: &'static str,
     ) -> Result<Self> {
+        let refused = match ty.kind {
+            TypeKind::Json => None,
+            _ if ty.is_string() => refuse_binary(ty).err(),
+            _ => Some(codes::ER_INVALID_TYPE_FOR_JSON.with(&[&index, &function])),
+        };
         let mut documents = Self {
-            texts: input::texts(column)?,
+            texts: match refused {
+                None => input::texts(column)?,
+                Some(_) => Texts::Constant(None),
+            },
+            refused: refused.map(|error| (column, error)),
             is_json: ty.kind == TypeKind::Json,
             index,
             function,
@@ -90,9 +92,16 @@ impl<'a> Documents<'a> {
         Ok(out)
     }
 
+    fn text(&self, row: usize) -> Result<Option<&'a [u8]>> {
+        match &self.refused {
+            Some((column, error)) if !choice::is_null(column, row) => Err(error.clone()),
+            _ => Ok(self.texts.get(row)),
+        }
+    }
+
     /// The document of a row as normalised text.
     pub(crate) fn get(&self, row: usize) -> Result<Option<Cow<'_, [u8]>>> {
-        let Some(text) = self.texts.get(row) else {
+        let Some(text) = self.text(row)? else {
             return Ok(None);
         };
         Ok(Some(if self.is_json {
@@ -106,7 +115,7 @@ impl<'a> Documents<'a> {
 
     /// The document of a row as a tree.
     pub(crate) fn tree(&self, row: usize) -> Result<Option<Json>> {
-        let Some(text) = self.texts.get(row) else {
+        let Some(text) = self.text(row)? else {
             return Ok(None);
         };
         let parsed = match (&self.constant, self.is_json) {

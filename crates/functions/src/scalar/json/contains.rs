@@ -32,8 +32,8 @@ impl ScalarFunction for JsonContains {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let mut types = vec![
-            arguments::document_type(&arguments[0], 1, "json_contains")?,
-            arguments::document_type(&arguments[1], 2, "json_contains")?,
+            arguments::document_type(&arguments[0]),
+            arguments::document_type(&arguments[1]),
         ];
         types.extend(
             arguments
@@ -54,8 +54,10 @@ impl ScalarFunction for JsonContains {
         let documents = arguments::documents(&arguments[..2], types, "json_contains")?;
         let mut paths = Paths::all(&arguments[2..], Wildcards::Refused)?;
         output::bools(row_count, |row| {
-            let (Some(target), Some(candidate)) = (documents[0].get(row)?, documents[1].get(row)?)
-            else {
+            let Some(target) = documents[0].get(row)? else {
+                return Ok(None);
+            };
+            let Some(candidate) = documents[1].get(row)? else {
                 return Ok(None);
             };
             let target = match paths.first_mut() {
@@ -113,8 +115,7 @@ impl ScalarFunction for JsonContainsPath {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        let name = "json_contains_path";
-        let mut types = vec![arguments::document_type(&arguments[0], 1, name)?];
+        let mut types = vec![arguments::document_type(&arguments[0])];
         types.extend(
             arguments[1..]
                 .iter()

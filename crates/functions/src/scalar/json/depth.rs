@@ -27,7 +27,7 @@ impl ScalarFunction for JsonDepth {
         arguments: &[Argument<'_>],
         _context: &SignatureContext,
     ) -> Result<Signature> {
-        let ty = arguments::document_type(&arguments[0], 1, "json_depth")?;
+        let ty = arguments::document_type(&arguments[0]);
         Ok(Signature::new(vec![ty], derive::bigint_of_width(21), true))
     }
 

@@ -27,7 +27,7 @@ impl ScalarFunction for JsonExtract {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        let mut types = vec![arguments::document_type(&arguments[0], 1, "json_extract")?];
+        let mut types = vec![arguments::document_type(&arguments[0])];
         types.extend(
             arguments[1..]
                 .iter()

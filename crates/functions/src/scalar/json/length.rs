@@ -28,7 +28,7 @@ impl ScalarFunction for JsonLength {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        let mut types = vec![arguments::document_type(&arguments[0], 1, "json_length")?];
+        let mut types = vec![arguments::document_type(&arguments[0])];
         types.extend(
             arguments
                 .get(1)

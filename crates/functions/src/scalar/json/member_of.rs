@@ -31,7 +31,7 @@ impl ScalarFunction for MemberOf {
     ) -> Result<Signature> {
         let types = vec![
             arguments::value_type(&arguments[0]),
-            arguments::document_type(&arguments[1], 2, "member of")?,
+            arguments::document_type(&arguments[1]),
         ];
         Ok(Signature::new(types, SqlType::boolean(), true))
     }

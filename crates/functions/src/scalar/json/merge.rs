@@ -43,11 +43,7 @@ impl ScalarFunction for Merge {
         arguments: &[Argument<'_>],
         _context: &SignatureContext,
     ) -> Result<Signature> {
-        let types = arguments
-            .iter()
-            .enumerate()
-            .map(|(index, argument)| arguments::document_type(argument, index + 1, self.names[0]))
-            .collect::<Result<_>>()?;
+        let types = arguments.iter().map(arguments::document_type).collect();
         Ok(Signature::new(types, SqlType::json(), true))
     }
 

@@ -30,8 +30,8 @@ impl ScalarFunction for JsonOverlaps {
         _context: &SignatureContext,
     ) -> Result<Signature> {
         let types = vec![
-            arguments::document_type(&arguments[0], 1, "json_overlaps")?,
-            arguments::document_type(&arguments[1], 2, "json_overlaps")?,
+            arguments::document_type(&arguments[0]),
+            arguments::document_type(&arguments[1]),
         ];
         Ok(Signature::new(types, SqlType::boolean(), true))
     }
@@ -45,7 +45,10 @@ impl ScalarFunction for JsonOverlaps {
     ) -> Result<ArrayRef> {
         let documents = arguments::documents(arguments, &signature.arguments, "json_overlaps")?;
         output::bools(row_count, |row| {
-            let (Some(a), Some(b)) = (documents[0].get(row)?, documents[1].get(row)?) else {
+            let Some(a) = documents[0].get(row)? else {
+                return Ok(None);
+            };
+            let Some(b) = documents[1].get(row)? else {
                 return Ok(None);
             };
             Ok(Some(overlap(&a, &b)))

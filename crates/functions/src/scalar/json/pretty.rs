@@ -29,7 +29,7 @@ impl ScalarFunction for JsonPretty {
         arguments: &[Argument<'_>],
         _context: &SignatureContext,
     ) -> Result<Signature> {
-        let ty = arguments::document_type(&arguments[0], 1, "json_pretty")?;
+        let ty = arguments::document_type(&arguments[0]);
         let result = SqlType::text(TypeKind::LongText, CollationId::UTF8MB4_BIN);
         Ok(Signature::new(vec![ty], result, true))
     }

@@ -30,7 +30,7 @@ impl ScalarFunction for JsonRemove {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        let mut types = vec![arguments::document_type(&arguments[0], 1, "json_remove")?];
+        let mut types = vec![arguments::document_type(&arguments[0])];
         types.extend(
             arguments[1..]
                 .iter()

@@ -35,7 +35,7 @@ impl ScalarFunction for JsonSearch {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        let mut types = vec![arguments::document_type(&arguments[0], 1, "json_search")?];
+        let mut types = vec![arguments::document_type(&arguments[0])];
         types.extend(
             arguments[1..]
                 .iter()

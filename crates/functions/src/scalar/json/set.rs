@@ -49,7 +49,7 @@ pub(crate) fn pairs_signature(
     if arguments.len().is_multiple_of(2) {
         return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
     }
-    let mut types = vec![arguments::document_type(&arguments[0], 1, name)?];
+    let mut types = vec![arguments::document_type(&arguments[0])];
     for pair in arguments[1..].chunks_exact(2) {
         types.push(arguments::path_type(&pair[0], context));
         types.push(arguments::value_type(&pair[1]));

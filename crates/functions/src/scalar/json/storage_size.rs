@@ -29,7 +29,7 @@ impl ScalarFunction for JsonStorageSize {
         arguments: &[Argument<'_>],
         _context: &SignatureContext,
     ) -> Result<Signature> {
-        let ty = arguments::document_type(&arguments[0], 1, self.names()[0])?;
+        let ty = arguments::document_type(&arguments[0]);
         Ok(Signature::new(vec![ty], derive::bigint_of_width(21), true))
     }
 
@@ -69,7 +69,7 @@ impl ScalarFunction for JsonStorageFree {
         arguments: &[Argument<'_>],
         _context: &SignatureContext,
     ) -> Result<Signature> {
-        let ty = arguments::document_type(&arguments[0], 1, self.names()[0])?;
+        let ty = arguments::document_type(&arguments[0]);
         Ok(Signature::new(vec![ty], derive::bigint_of_width(21), true))
     }
 

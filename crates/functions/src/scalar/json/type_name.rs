@@ -28,7 +28,7 @@ impl ScalarFunction for JsonType {
         arguments: &[Argument<'_>],
         _context: &SignatureContext,
     ) -> Result<Signature> {
-        let ty = arguments::document_type(&arguments[0], 1, "json_type")?;
+        let ty = arguments::document_type(&arguments[0]);
         // The longest name is UNSIGNED INTEGER.
         Ok(Signature::new(
             vec![ty],

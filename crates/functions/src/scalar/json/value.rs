@@ -43,7 +43,7 @@ impl ScalarFunction for JsonValue {
             _ => SqlType::varchar(512, CollationId::UTF8MB4_0900_AI_CI),
         };
         let mut types = vec![
-            arguments::document_type(&arguments[0], 1, NAME)?,
+            arguments::document_type(&arguments[0]),
             arguments::path_type(&arguments[1], context),
         ];
         for (index, argument) in arguments.iter().enumerate().skip(2) {

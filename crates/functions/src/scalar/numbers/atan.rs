@@ -6,9 +6,7 @@ use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
 use crate::scalar::ScalarFunction;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
 /// ATAN()
 #[derive(Debug)]
@@ -31,7 +29,7 @@ impl ScalarFunction for Atan {
         Ok(Signature::new(
             vec![SqlType::double(); arguments.len()],
             SqlType::double(),
-            derive::any_nullable(arguments),
+            true,
         ))
     }
 

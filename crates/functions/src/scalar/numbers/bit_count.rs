@@ -37,7 +37,7 @@ impl ScalarFunction for BitCount {
         };
         Ok(Signature::new(
             vec![ty],
-            derive::bigint_of_width(2),
+            derive::bigint_of_width(21),
             argument.nullable,
         ))
     }

@@ -53,12 +53,18 @@ impl ScalarFunction for WholeNumber {
             PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => {
                 let digits = same.length.saturating_sub(u32::from(scale)) + 1;
                 if digits <= 18 {
-                    derive::bigint_of_width(digits + 1)
+                    derive::bigint_of_width(21)
                 } else {
                     SqlType::decimal(u8::try_from(digits).unwrap_or(u8::MAX), 0)
                 }
             }
-            _ => same,
+            PhysicalType::Float64 => same,
+            // Integers are whole numbers of the widest type.
+            _ => SqlType {
+                unsigned: same.unsigned,
+                length: 21,
+                ..derive::bigint_of_width(21)
+            },
         };
         Ok(Signature::new(vec![ty], result, arguments[0].nullable))
     }

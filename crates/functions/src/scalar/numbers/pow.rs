@@ -7,9 +7,7 @@ use mayfly_types::{Result, SqlType};
 
 use crate::scalar::ScalarFunction;
 use crate::scalar::operators::numeric;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
 /// POW()
 #[derive(Debug)]
@@ -26,13 +24,13 @@ impl ScalarFunction for Pow {
 
     fn signature(
         &self,
-        arguments: &[Argument<'_>],
+        _arguments: &[Argument<'_>],
         _context: &SignatureContext,
     ) -> Result<Signature> {
         Ok(Signature::new(
             vec![SqlType::double(); 2],
             SqlType::double(),
-            derive::any_nullable(arguments),
+            true,
         ))
     }
 

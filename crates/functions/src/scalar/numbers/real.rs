@@ -16,6 +16,8 @@ pub(crate) struct RealFunction {
     compute: fn(f64) -> Option<f64>,
     /// Whether a missing result warns of the argument (logarithms).
     warns: bool,
+    /// Whether MySQL takes the result for nullable, whatever the argument.
+    nullable: bool,
 }
 
 const fn total(names: &'static [&'static str], compute: fn(f64) -> Option<f64>) -> RealFunction {
@@ -23,6 +25,7 @@ const fn total(names: &'static [&'static str], compute: fn(f64) -> Option<f64>) 
         names,
         compute,
         warns: false,
+        nullable: true,
     }
 }
 
@@ -34,6 +37,7 @@ const fn logarithm(
         names,
         compute,
         warns: true,
+        nullable: true,
     }
 }
 
@@ -62,11 +66,15 @@ pub(crate) static EXP: RealFunction = total(&["exp"], |x| Some(x.exp()));
 /// SQRT()
 pub(crate) static SQRT: RealFunction = total(&["sqrt"], |x| (x >= 0.0).then(|| x.sqrt()));
 /// DEGREES()
-pub(crate) static DEGREES: RealFunction =
-    total(&["degrees"], |x| Some(x * (180.0 / std::f64::consts::PI)));
+pub(crate) static DEGREES: RealFunction = RealFunction {
+    nullable: false,
+    ..total(&["degrees"], |x| Some(x * (180.0 / std::f64::consts::PI)))
+};
 /// RADIANS()
-pub(crate) static RADIANS: RealFunction =
-    total(&["radians"], |x| Some(x * (std::f64::consts::PI / 180.0)));
+pub(crate) static RADIANS: RealFunction = RealFunction {
+    nullable: false,
+    ..total(&["radians"], |x| Some(x * (std::f64::consts::PI / 180.0)))
+};
 /// LN()
 pub(crate) static LN: RealFunction = logarithm(&["ln"], |x| positive(x).map(f64::ln));
 /// LOG2()
@@ -85,13 +93,13 @@ impl ScalarFunction for RealFunction {
 
     fn signature(
         &self,
-        _arguments: &[Argument<'_>],
+        arguments: &[Argument<'_>],
         _context: &SignatureContext,
     ) -> Result<Signature> {
         Ok(Signature::new(
             vec![SqlType::double()],
             SqlType::double(),
-            true,
+            self.nullable || arguments[0].nullable,
         ))
     }
 

@@ -55,13 +55,16 @@ pub(crate) fn append(out: &mut Vec<u8>, text: &str, collation: CollationId) {
     }
 }
 
-/// The offset of a position in characters, from 1: error 1583 before the text and 3686 behind the
-/// place after it.
-pub(crate) fn offset(text: &str, position: i64, function: &str) -> Result<usize> {
+/// The offset of a position in characters, from 1. Error 3686 outside of the text and the place
+/// behind it; before the text some functions give error 1583, which names them.
+pub(crate) fn offset(text: &str, position: i64, function: Option<&str>) -> Result<usize> {
     let index = position
         .checked_sub(1)
         .and_then(|index| usize::try_from(index).ok())
-        .ok_or_else(|| codes::ER_WRONG_PARAMETERS_TO_NATIVE_FCT.with(&[&function]))?;
+        .ok_or_else(|| match function {
+            Some(function) => codes::ER_WRONG_PARAMETERS_TO_NATIVE_FCT.with(&[&function]),
+            None => out_of_bounds(),
+        })?;
     let ends = std::iter::once(text.len());
     text.char_indices()
         .map(|(offset, _)| offset)

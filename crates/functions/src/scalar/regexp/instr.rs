@@ -69,7 +69,7 @@ impl ScalarFunction for RegexpInstr {
                 return Ok(None);
             };
             let text = arguments::subject(text, ty.collation);
-            let from = arguments::offset(&text, position, "regexp_instr")?;
+            let from = arguments::offset(&text, position, None)?;
             let occurrence = usize::try_from(occurrence).unwrap_or(1);
             let found = pattern.find(&text, from, occurrence.max(1))?;
             Ok(Some(found.map_or(0, |(start, end)| {

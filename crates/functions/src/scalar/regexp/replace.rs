@@ -73,7 +73,7 @@ impl ScalarFunction for RegexpReplace {
             };
             let text = arguments::subject(text, ty.collation);
             let with = arguments::subject(with, ty.collation);
-            let from = arguments::offset(&text, position, "regexp_replace")?;
+            let from = arguments::offset(&text, position, Some("regexp_replace"))?;
             let only = usize::try_from(occurrence).unwrap_or(1);
             let replaced = replace(pattern, &text, &with, from, only)?;
             arguments::append(out, &replaced, ty.collation);

@@ -69,7 +69,7 @@ impl ScalarFunction for RegexpSubstr {
                 return Ok(false);
             };
             let text = arguments::subject(text, ty.collation);
-            let from = arguments::offset(&text, position, "regexp_substr")?;
+            let from = arguments::offset(&text, position, Some("regexp_substr"))?;
             let occurrence = usize::try_from(occurrence).unwrap_or(1);
             let Some((start, end)) = pattern.find(&text, from, occurrence.max(1))? else {
                 return Ok(false);

@@ -38,6 +38,7 @@ const NUMBERS_ONLY: &[(&str, usize)] = &[
     ("round", 1),
     ("truncate", 1),
     ("bin", 1),
+    ("conv", 1),
     ("oct", 1),
     ("sec_to_time", 1),
     ("from_unixtime", 1),
@@ -338,8 +339,10 @@ impl Binder<'_> {
         else {
             return Err(not_supported(":="));
         };
-        let mut value = self.bind_stored(value)?;
-        self.read_exactly(&mut value);
+        let outer = std::mem::replace(&mut self.keeps_value, true);
+        let value = self.bind_stored(value);
+        self.keeps_value = outer;
+        let value = value?;
         self.call_bound("set_user_variable", vec![word(name), value])
     }
 
