@@ -14,7 +14,6 @@ pub mod config;
 pub mod corpus;
 pub mod embedded;
 pub mod fixture;
-pub mod open;
 pub mod runner;
 pub mod server;
 pub mod workload;

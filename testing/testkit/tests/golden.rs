@@ -13,7 +13,6 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use mayfly_testkit::config::Config;
 use mayfly_testkit::corpus;
 use mayfly_testkit::embedded::Embedded;
-use mayfly_testkit::open::OpenRecords;
 use mayfly_testkit::runner::{self, Paths, Strictness};
 
 /// What a file may take. The longest takes a few seconds on two cores with other trials beside it.
@@ -69,10 +68,7 @@ fn run(config: &Config, file: &Path) -> Result<(), Failed> {
     let paths = Paths::new().map_err(|error| error.to_string())?;
     let embedded = Embedded::open(config, paths.clone())?;
     let report = runner::run_file(file, Strictness::Exact, || embedded.session())?;
-    let open = OpenRecords::read(&config.name, &corpus::short_name(file))?;
-    let (_, failures) = open.split(&report.failures);
-    let mut problems: Vec<String> = failures.iter().map(ToString::to_string).collect();
-    problems.extend(open.closed(&report.failures));
+    let mut problems: Vec<String> = report.failures.iter().map(ToString::to_string).collect();
     problems.extend(embedded.leaks());
     problems.extend(embedded.close());
     paths.clean();
@@ -82,7 +78,7 @@ fn run(config: &Config, file: &Path) -> Result<(), Failed> {
     if problems.is_empty() {
         Ok(())
     } else {
-        let n_failed = failures.len();
+        let n_failed = report.failures.len();
         let head = format!("{n_failed} of {} records failed", report.n_records);
         Err(format!("{head}\n{}", problems.join("\n")).into())
     }
