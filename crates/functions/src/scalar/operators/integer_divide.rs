@@ -70,6 +70,17 @@ impl ScalarFunction for IntegerDivide {
             )
         };
         let exact_integers = signature.arguments.iter().all(numeric::is_integer);
+        if exact_integers
+            && let Some(quotients) = numeric::by_positive_constant(
+                arguments,
+                row_count,
+                signature,
+                |a, b| a / b,
+                |a, b| a / b,
+            )?
+        {
+            return Ok(quotients);
+        }
         let quotient = |row: usize| -> Result<Option<i128>> {
             if exact_integers {
                 let (Some(a), Some(b)) = (

@@ -58,6 +58,13 @@ impl ScalarFunction for Modulo {
                 })
             }
             PhysicalType::Int64 | PhysicalType::UInt64 => {
+                let (signed, unsigned) = (|a, b| a % b, |a, b| a % b);
+                let fast = numeric::by_positive_constant(
+                    arguments, row_count, signature, signed, unsigned,
+                )?;
+                if let Some(remainders) = fast {
+                    return Ok(remainders);
+                }
                 let (left, right) = (
                     input::any_ints(&arguments[0])?,
                     input::any_ints(&arguments[1])?,
@@ -105,6 +112,8 @@ mod tests {
             ("%", &[f(5.5), i(2)], "1.5"),
             ("%", &[i(29), i(0)], "NULL +1365"),
             ("%", &[u(u64::MAX), i(-10)], "5"),
+            ("%", &[u(u64::MAX), i(10)], "5"),
+            ("%", &[i(i64::MIN), u(10)], "-8"),
         ]);
     }
 }

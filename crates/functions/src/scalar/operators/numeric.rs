@@ -321,6 +321,46 @@ pub(crate) fn decimal_rows(
     })
 }
 
+/// An integer operation by a constant that is positive, as nearly every divisor is: then there is
+/// neither overflow nor division by zero. `None` where it is otherwise.
+pub(crate) fn by_positive_constant(
+    arguments: &[Column],
+    row_count: usize,
+    signature: &Signature,
+    signed: impl Fn(i64, i64) -> i64,
+    unsigned: impl Fn(u64, u64) -> u64,
+) -> Result<Option<ArrayRef>> {
+    let divisor = match &arguments[1] {
+        Column::Constant(Value::Int(number)) => *number,
+        Column::Constant(Value::UInt(number)) => i64::try_from(*number).unwrap_or(0),
+        _ => return Ok(None),
+    };
+    let (from, to) = (
+        signature.arguments[0].physical(),
+        signature.result.physical(),
+    );
+    if divisor <= 0 || from != to {
+        return Ok(None);
+    }
+    Ok(Some(match from {
+        PhysicalType::Int64 => {
+            let left = input::ints(&arguments[0])?;
+            let right = Numbers::<Int64Type>::Constant(Some(divisor));
+            Arc::new(output::binary::<_, _, Int64Type>(
+                left, right, row_count, signed,
+            ))
+        }
+        PhysicalType::UInt64 => {
+            let left = input::uints(&arguments[0])?;
+            let right = Numbers::<UInt64Type>::Constant(Some(divisor.cast_unsigned()));
+            Arc::new(output::binary::<_, _, UInt64Type>(
+                left, right, row_count, unsigned,
+            ))
+        }
+        _ => return Ok(None),
+    }))
+}
+
 /// One of `+`, `-`, `*` in each number type. A trait rather than a table of function pointers, so
 /// that every loop is compiled for its operation.
 pub(crate) trait Arithmetic {
