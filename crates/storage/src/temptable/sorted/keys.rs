@@ -7,7 +7,7 @@ use mayfly_types::{CollationId, PhysicalType};
 
 use super::cutoff::{Bound, FirstValue};
 use crate::temptable::keys::{append_collation_key, collation_compare, is_bytewise_order};
-use crate::temptable::rows::{Cell, Resolver, RowLayout, View};
+use crate::temptable::rows::{Cell, Resolver, RowLayout, View, prefetch};
 use crate::temptable::spec::{KeyMode, SortKey};
 
 /// Bytes of a normalised key that a record holds.
@@ -128,6 +128,25 @@ impl SortKeys {
         Bound {
             prefix,
             first: self.keys.first().map_or(FirstValue::Unknown, first),
+        }
+    }
+
+    /// Asks the memory for what [`Self::prefix`] is about to read beside the row.
+    ///
+    /// # Safety
+    /// As for [`Self::prefix`].
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub(super) unsafe fn prefetch(&self, row: *const u8, values: Resolver<'_>) {
+        let text = |key: &&Key| matches!(key.order, Order::Bytes | Order::Collated(_));
+        let Some(key) = self.keys.iter().find(text) else {
+            return;
+        };
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let view = key.cell.view(row);
+            if !key.cell.is_null(row) && !view.is_inline() {
+                prefetch(values.address(view));
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use mayfly_memory::{Reservation, Result};
 
 use super::keys::{Prefix, SortKeys};
-use crate::temptable::rows::Resolver;
+use crate::temptable::rows::{AHEAD_ROWS, Resolver};
 use crate::temptable::store::{LoadedBlock, Part, RowWriter, StoreRef};
 
 /// What is sorted instead of a row.
@@ -80,6 +80,9 @@ pub(super) struct FileReader {
     block: usize,
     rows: Vec<*const u8>,
     next: usize,
+    /// The prefixes of the next rows; the last one's is that of row `prefixed - 1`.
+    prefixes: Vec<Prefix>,
+    prefixed: usize,
 }
 
 #[expect(unsafe_code, reason = "rows point into blocks that `loaded` owns")]
@@ -94,12 +97,13 @@ impl RunReader {
             block: 0,
             rows: Vec::new(),
             next: 0,
+            prefixes: Vec::new(),
+            prefixed: 0,
         })
     }
 
     /// The next row and its prefix; `None` at the end. A block that is left goes to `retired`: its
     /// rows were given out and may not be read yet.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub(super) fn next(
         &mut self,
         keys: &SortKeys,
@@ -125,14 +129,38 @@ impl RunReader {
                     reader.loaded = Some(loaded);
                     reader.block += 1;
                     reader.next = 0;
+                    reader.prefixed = 0;
                 }
+                if reader.next == reader.prefixed {
+                    reader.compute_prefixes(keys, store, buffer);
+                }
+                let prefix =
+                    reader.prefixes[reader.prefixes.len() - (reader.prefixed - reader.next)];
                 let row = reader.rows[reader.next];
                 reader.next += 1;
-                // SAFETY: a row of the store whose values are loaded.
-                let prefix =
-                    unsafe { keys.prefix(row, Resolver::stored(&store.directory), buffer) };
                 Ok(Some((prefix, row)))
             }
         }
+    }
+}
+
+impl FileReader {
+    /// Computes the prefixes of some rows. Their strings may be anywhere in memory: all are asked for
+    /// before the first is read, so that the waits overlap.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn compute_prefixes(&mut self, keys: &SortKeys, store: &StoreRef, buffer: &mut Vec<u8>) {
+        let end = self.rows.len().min(self.next + AHEAD_ROWS);
+        let rows = &self.rows[self.next..end];
+        let values = Resolver::stored(&store.directory);
+        // SAFETY: rows of the store whose values are loaded.
+        unsafe {
+            for row in rows {
+                keys.prefetch(*row, values);
+            }
+            self.prefixes.clear();
+            let prefix = |row: &*const u8| keys.prefix(*row, values, buffer);
+            self.prefixes.extend(rows.iter().map(prefix));
+        }
+        self.prefixed = end;
     }
 }
