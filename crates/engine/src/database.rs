@@ -189,6 +189,17 @@ impl Database {
         self.budgets.memory.used()
     }
 
+    /// The most bytes of memory that were under a reservation at once.
+    pub fn memory_peak(&self) -> u64 {
+        self.budgets.memory.peak()
+    }
+
+    /// Forgets the peaks of memory and temporary space.
+    pub fn reset_peaks(&self) {
+        self.budgets.memory.reset_peak();
+        self.budgets.temp_space.reset_peak();
+    }
+
     /// Bytes in temporary files.
     pub fn temp_space_used(&self) -> u64 {
         self.budgets.temp_space.used() + self.budgets.base_space.used()

@@ -7,6 +7,12 @@
 //! Charging is lock-free and meant to be coarse: a caller charges blocks (4 KiB and more), never
 //! rows. A limit may be changed while bytes are in use (`SET GLOBAL temptable_max_ram`); one that is
 //! lowered below `used` refuses new charges until enough was given back.
+//!
+//! A limit is never passed, but by the node that is charged itself: a table may need a little more
+//! than its own limit to work at all. So that such *working sets* find memory when everything else
+//! has grown up to the limits above, what merely grows leaves a quarter of those to them: a charge
+//! at a node may take its whole limit, and three quarters of each limit above. Who is refused
+//! overflows to temporary files; a working set that is refused is an error.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,6 +36,15 @@ struct Node {
     used: AtomicU64,
     peak: AtomicU64,
     parent: Option<Budget>,
+}
+
+/// What bytes are for; see the module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Charge {
+    /// They grow with the data.
+    Growth,
+    /// Nothing goes on without them.
+    WorkingSet,
 }
 
 /// A node of the tree. Cloning gives another handle to the same node.
@@ -101,39 +116,63 @@ impl Budget {
         self.0.peak.store(self.used(), Ordering::Relaxed);
     }
 
-    /// How many bytes could be charged now without passing a limit of this node or an ancestor.
-    /// Another thread may take them first: use it to plan, not to decide.
+    /// This node and its ancestors, and what a charge at this node may bring each to.
+    fn ceilings(&self, charge: Charge) -> impl Iterator<Item = (&Self, u64)> {
+        let above = std::iter::successors(self.0.parent.as_ref(), |node| node.0.parent.as_ref());
+        let own = match charge {
+            Charge::Growth => self.limit(),
+            Charge::WorkingSet => UNLIMITED,
+        };
+        let above = above.map(move |node| match (charge, node.limit()) {
+            (_, UNLIMITED) => (node, UNLIMITED),
+            (Charge::Growth, limit) => (node, limit - limit / 4),
+            (Charge::WorkingSet, limit) => (node, limit),
+        });
+        std::iter::once((self, own)).chain(above)
+    }
+
+    /// How many bytes could be charged now. Another thread may take them first: use it to plan,
+    /// not to decide.
     pub fn available(&self) -> u64 {
-        let mut least = UNLIMITED;
-        let mut next = Some(self);
-        while let Some(budget) = next {
-            least = least.min(budget.limit().saturating_sub(budget.used()));
-            next = budget.0.parent.as_ref();
-        }
-        least
+        let left = self
+            .ceilings(Charge::Growth)
+            .map(|(node, ceiling)| ceiling.saturating_sub(node.used()));
+        left.min().unwrap_or(UNLIMITED)
     }
 
     /// The lowest limit of this node and its ancestors.
     pub fn effective_limit(&self) -> u64 {
-        let mut least = UNLIMITED;
-        let mut next = Some(self);
-        while let Some(budget) = next {
-            least = least.min(budget.limit());
-            next = budget.0.parent.as_ref();
-        }
-        least
+        let limits = self.ceilings(Charge::Growth).map(|(node, _)| node.limit());
+        limits.min().unwrap_or(UNLIMITED)
+    }
+
+    /// How much a table should plan to use that is charged here: its own limit, and not more than a
+    /// quarter of those above, since it is seldom alone.
+    pub fn share(&self) -> u64 {
+        let above = self.0.parent.as_ref().map_or(UNLIMITED, Self::effective_limit);
+        let above = if above == UNLIMITED { above } else { above / 4 };
+        self.limit().min(above)
     }
 
     /// The node, of this one and its ancestors, that would refuse `bytes` now.
     pub fn refusing(&self, bytes: u64) -> Option<&Self> {
-        let mut next = Some(self);
-        while let Some(budget) = next {
-            if budget.limit().saturating_sub(budget.used()) < bytes {
-                return Some(budget);
-            }
-            next = budget.0.parent.as_ref();
-        }
-        None
+        self.refusing_charge(bytes, Charge::Growth)
+    }
+
+    /// As [`Self::refusing`], for a working set.
+    pub fn refusing_forced(&self, bytes: u64) -> Option<&Self> {
+        self.refusing_charge(bytes, Charge::WorkingSet)
+    }
+
+    fn refusing_charge(&self, bytes: u64, charge: Charge) -> Option<&Self> {
+        let mut ceilings = self.ceilings(charge);
+        let refusing = ceilings.find(|(node, ceiling)| ceiling.saturating_sub(node.used()) < bytes);
+        refusing.map(|(node, _)| node)
+    }
+
+    /// The node above this one.
+    pub fn parent(&self) -> Option<&Self> {
+        self.0.parent.as_ref()
     }
 
     /// Whether what is charged to this node is charged to `other` too.
@@ -158,53 +197,48 @@ impl Budget {
 
     /// Reserves `bytes`, or says which limit forbids it.
     pub fn reserve(&self, bytes: u64) -> Result<Reservation, LimitError> {
-        self.charge(bytes)?;
+        self.charge(bytes, Charge::Growth)?;
         Ok(Reservation {
             budget: self.clone(),
             bytes,
         })
     }
 
-    /// Reserves `bytes` even past the limits: only for the small working set without which no
-    /// statement can make progress (see the callers in `storage`), and it is still counted.
-    pub fn reserve_forced(&self, bytes: u64) -> Reservation {
-        self.charge_forced(bytes);
-        Reservation {
+    /// Reserves `bytes` of a working set, without which no statement can make progress: it may pass
+    /// this node's limit, and takes what others leave of the limits above.
+    pub fn reserve_forced(&self, bytes: u64) -> Result<Reservation, LimitError> {
+        self.charge(bytes, Charge::WorkingSet)?;
+        Ok(Reservation {
             budget: self.clone(),
             bytes,
-        }
+        })
     }
 
-    fn charge(&self, bytes: u64) -> Result<(), LimitError> {
-        let mut next = Some(self);
-        while let Some(budget) = next {
-            if let Err(error) = budget.charge_node(bytes) {
-                let mut undo = Some(self);
-                while let Some(charged) = undo {
-                    if Arc::ptr_eq(&charged.0, &budget.0) {
+    fn charge(&self, bytes: u64, charge: Charge) -> Result<(), LimitError> {
+        for (node, ceiling) in self.ceilings(charge) {
+            if let Err(error) = node.charge_node(bytes, ceiling) {
+                for (charged, _) in self.ceilings(charge) {
+                    if Arc::ptr_eq(&charged.0, &node.0) {
                         break;
                     }
                     charged.0.used.fetch_sub(bytes, Ordering::Relaxed);
-                    undo = charged.0.parent.as_ref();
                 }
                 return Err(error);
             }
-            next = budget.0.parent.as_ref();
         }
         Ok(())
     }
 
-    fn charge_node(&self, bytes: u64) -> Result<(), LimitError> {
+    fn charge_node(&self, bytes: u64, ceiling: u64) -> Result<(), LimitError> {
         let node = &*self.0;
         let mut used = node.used.load(Ordering::Relaxed);
         loop {
-            let limit = node.limit.load(Ordering::Relaxed);
-            let after = used.checked_add(bytes).filter(|after| *after <= limit);
+            let after = used.checked_add(bytes).filter(|after| *after <= ceiling);
             let Some(after) = after else {
                 return Err(LimitError {
                     setting: node.setting,
                     kind: node.kind,
-                    limit,
+                    limit: self.limit(),
                     used,
                     requested: bytes,
                 });
@@ -219,18 +253,6 @@ impl Budget {
                 }
                 Err(current) => used = current,
             }
-        }
-    }
-
-    fn charge_forced(&self, bytes: u64) {
-        let mut next = Some(self);
-        while let Some(budget) = next {
-            let before = budget.0.used.fetch_add(bytes, Ordering::Relaxed);
-            budget
-                .0
-                .peak
-                .fetch_max(before.saturating_add(bytes), Ordering::Relaxed);
-            next = budget.0.parent.as_ref();
         }
     }
 
@@ -278,15 +300,16 @@ impl Reservation {
 
     /// Holds `bytes` more, or changes nothing.
     pub fn try_grow(&mut self, bytes: u64) -> Result<(), LimitError> {
-        self.budget.charge(bytes)?;
+        self.budget.charge(bytes, Charge::Growth)?;
         self.bytes += bytes;
         Ok(())
     }
 
-    /// Holds `bytes` more even past the limits; see [`Budget::reserve_forced`].
-    pub fn grow_forced(&mut self, bytes: u64) {
-        self.budget.charge_forced(bytes);
+    /// Holds `bytes` more of a working set; see [`Budget::reserve_forced`].
+    pub fn grow_forced(&mut self, bytes: u64) -> Result<(), LimitError> {
+        self.budget.charge(bytes, Charge::WorkingSet)?;
         self.bytes += bytes;
+        Ok(())
     }
 
     /// Holds exactly `bytes`: grows (and may be refused) or shrinks.
@@ -368,11 +391,31 @@ mod tests {
         let held = budget.reserve(80).unwrap();
         budget.set_limit(50);
         assert!(budget.reserve(1).is_err());
-        let forced = budget.reserve_forced(5);
+        let forced = budget.reserve_forced(5).unwrap();
         assert_eq!(budget.used(), 85);
         drop((held, forced));
         assert!(budget.reserve(50).is_ok());
         assert!(budget.reserve(u64::MAX).is_err());
+    }
+
+    #[test]
+    fn a_working_set_passes_its_own_limit_and_no_other() {
+        let global = Budget::root(BudgetKind::Memory, "memory_limit", 100);
+        let table = global.child("tmp_table_size", 20);
+        let other = global.child("tmp_table_size", 200);
+        let grown = other.reserve(75).unwrap();
+        assert_eq!(other.reserve(1).unwrap_err().setting, "memory_limit");
+        assert_eq!((other.available(), table.available()), (0, 0));
+        assert_eq!(table.refusing(1).map(Budget::setting), Some("memory_limit"));
+        assert!(table.refusing_forced(25).is_none());
+        let mut forced = table.reserve_forced(25).unwrap();
+        assert_eq!((global.used(), table.used(), global.peak()), (100, 25, 100));
+        let error = forced.grow_forced(1).unwrap_err();
+        assert_eq!((error.setting, error.limit, error.used), ("memory_limit", 100, 100));
+        assert_eq!((global.used(), table.used()), (100, 25));
+        drop((grown, forced));
+        assert_eq!((global.used(), global.peak()), (0, 100));
+        assert_eq!((table.share(), other.share()), (20, 25));
     }
 
     #[test]

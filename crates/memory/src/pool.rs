@@ -159,9 +159,9 @@ impl BlockPool {
         self.take_reserved(class, reservation)
     }
 
-    /// As [`Self::take`], even past the limits; see [`Budget::reserve_forced`].
+    /// As [`Self::take`], for a working set; see [`Budget::reserve_forced`].
     pub fn take_forced(&self, class: SizeClass, budget: &Budget) -> Result<Block> {
-        let reservation = budget.reserve_forced(class.bytes() as u64);
+        let reservation = budget.reserve_forced(class.bytes() as u64)?;
         self.take_reserved(class, reservation)
     }
 
@@ -173,11 +173,11 @@ impl BlockPool {
         }
     }
 
-    /// As [`Self::take_bytes`], even past the limits; see [`Budget::reserve_forced`].
+    /// As [`Self::take_bytes`], for a working set; see [`Budget::reserve_forced`].
     pub fn take_bytes_forced(&self, bytes: usize, budget: &Budget) -> Result<Block> {
         match SizeClass::holding(bytes) {
             Some(class) => self.take_forced(class, budget),
-            None => self.take_own(bytes, budget.reserve_forced(bytes as u64)),
+            None => self.take_own(bytes, budget.reserve_forced(bytes as u64)?),
         }
     }
 

@@ -25,6 +25,9 @@ impl Memory {
         // Transient memory comes from the pool, so that it is reused; what stays is of the exact
         // length unless a huge page is nearly filled.
         if forced {
+            context
+                .resources
+                .make_room(SizeClass::charged(length), budget);
             return Ok(Self::Block(pool.take_bytes_forced(length, budget)?));
         }
         if length <= SizeClass::Huge.bytes() && length > SizeClass::Huge.bytes() / 4 * 3 {

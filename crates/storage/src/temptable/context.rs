@@ -27,6 +27,23 @@ pub struct Resources {
 }
 
 impl Resources {
+    /// Asks whatever is at rest to make room for a working set of `budget`: for `bytes` within what
+    /// merely grows, or else within the limits. Whether it helped is seen when they are reserved.
+    pub fn make_room(&self, bytes: u64, budget: &Budget) {
+        let above = budget.parent();
+        let Some(refusing) = above.and_then(|above| above.refusing(bytes)) else {
+            return;
+        };
+        let holders = &self.registry.holders;
+        holders.reclaim(bytes.max(refusing.limit() / 16), refusing);
+        // Others take what is let go, so that it may need more than once.
+        while let Some(refusing) = budget.refusing_forced(bytes) {
+            if holders.reclaim(bytes, refusing) == 0 {
+                break;
+            }
+        }
+    }
+
     /// Resources with generous limits and files under `tmpdir`; the database makes its own.
     pub fn with_defaults(tmpdir: std::path::PathBuf, threads: usize) -> Self {
         let options = TempSpaceOptions {

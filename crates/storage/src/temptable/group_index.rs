@@ -42,7 +42,7 @@ impl Groups {
         // SAFETY: a row starts with its header.
         let header = |row: *const u8| unsafe { row.cast::<u64>().read_unaligned() };
         let values = Resolver::stored(&store.directory);
-        let mut slots = Slots::new(rows.len().min(1 << 16), &store.pool, &store.memory)?;
+        let mut slots = Slots::new(rows.len().min(1 << 16), store)?;
         let mut ids = Vec::with_capacity(rows.len());
         let mut first_rows: Vec<u32> = Vec::with_capacity(rows.len().min(1 << 16));
         for (index, row) in rows.iter().enumerate() {
@@ -73,7 +73,7 @@ impl Groups {
                     slots.fill(at, hash, group);
                     if slots.is_full() {
                         let header = |group: u32| header(rows[first_rows[group as usize] as usize]);
-                        slots.grow(&store.pool, &store.memory, header)?;
+                        slots.grow(store, header)?;
                     }
                     group
                 }
@@ -197,7 +197,7 @@ impl GroupIndex {
                 }
             }
             _ => Lookup::Hash(
-                Slots::new(0, &store.pool, &store.memory)
+                Slots::new(0, &store)
                     .map_err(|error| user_error(&error, ANONYMOUS_TABLE))?,
             ),
         };
@@ -383,7 +383,7 @@ impl GroupIndex {
     #[cold]
     fn become_hashed(&mut self) -> mayfly_memory::Result<()> {
         let store = &self.store;
-        let mut slots = Slots::new(self.rows.len(), &store.pool, &store.memory)?;
+        let mut slots = Slots::new(self.rows.len(), store)?;
         for (group, row) in self.rows.iter().enumerate() {
             // SAFETY: a row starts with its header.
             let header = unsafe { row.cast::<u64>().read_unaligned() };
@@ -499,7 +499,7 @@ impl GroupIndex {
             // SAFETY: a row starts with its header.
             let header =
                 |group: u32| unsafe { rows[group as usize].cast::<u64>().read_unaligned() };
-            slots.grow(&self.store.pool, &self.store.memory, header)?;
+            slots.grow(&self.store, header)?;
         }
         Ok(group)
     }

@@ -139,9 +139,8 @@ impl JoinIndex {
         let lookup = RowLayout::new(&types);
         let keys = RowKeys::looked_up(&store.layout, columns, &lookup);
         let count = held.iter().map(|part| part.rows.len()).sum();
-        let reservation = store
-            .memory
-            .reserve_forced(count as u64 * (size_of::<u32>() + size_of::<usize>()) as u64);
+        let index_bytes = count * (size_of::<u32>() + size_of::<usize>());
+        let reservation = store.reserve_working_set(index_bytes as u64)?;
         let mut rows = Vec::with_capacity(count);
         for part in &held {
             rows.extend_from_slice(&part.rows);
@@ -430,7 +429,7 @@ impl Builder<'_> {
     #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn build(&self, start: u32, chain: &mut [u32]) -> mayfly_memory::Result<(Slots, bool)> {
         let store = self.store;
-        let mut slots = Slots::new(chain.len(), &store.pool, &store.memory)?;
+        let mut slots = Slots::new(chain.len(), store)?;
         let values = Resolver::stored(&store.directory);
         let mut has_null_key = false;
         let end = start + chain.len() as u32;

@@ -4,9 +4,10 @@
 //! stand for rows or groups that the caller keeps; the caller also says whether a number whose
 //! hash bits agree has the key that is looked for. Linear probing, at most two thirds full.
 
-use mayfly_memory::{Block, BlockPool, Budget, Result};
+use mayfly_memory::{Block, Result};
 
 use super::rows::prefetch;
+use super::store::Store;
 
 /// What a lookup found.
 pub(crate) enum Slot {
@@ -31,16 +32,16 @@ const BITS_MIN: u32 = 9;
 impl Slots {
     /// A table with room for `expected` keys. It is the working set of whoever asks, so limits do
     /// not forbid it.
-    pub(crate) fn new(expected: usize, pool: &BlockPool, budget: &Budget) -> Result<Self> {
+    pub(crate) fn new(expected: usize, store: &Store) -> Result<Self> {
         let wanted = (expected + expected / 2 + 1)
             .next_power_of_two()
             .ilog2()
             .max(BITS_MIN);
-        Self::with_bits(wanted, pool, budget)
+        Self::with_bits(wanted, store)
     }
 
-    fn with_bits(bits: u32, pool: &BlockPool, budget: &Budget) -> Result<Self> {
-        let mut block = pool.take_bytes_forced(SLOT_BYTES << bits, budget)?;
+    fn with_bits(bits: u32, store: &Store) -> Result<Self> {
+        let mut block = store.take_working_set(SLOT_BYTES << bits)?;
         block.as_mut_slice()[..SLOT_BYTES << bits].fill(0);
         Ok(Self {
             block,
@@ -129,13 +130,8 @@ impl Slots {
     }
 
     /// A table four times as large; `header` gives the hash of a number.
-    pub(crate) fn grow(
-        &mut self,
-        pool: &BlockPool,
-        budget: &Budget,
-        header: impl Fn(u32) -> u64,
-    ) -> Result<()> {
-        let mut larger = Self::with_bits(self.bits + 2, pool, budget)?;
+    pub(crate) fn grow(&mut self, store: &Store, header: impl Fn(u32) -> u64) -> Result<()> {
+        let mut larger = Self::with_bits(self.bits + 2, store)?;
         for slot in self.slots() {
             if *slot as u32 != 0 {
                 let number = *slot as u32 - 1;
@@ -160,16 +156,19 @@ impl Slots {
 mod tests {
     use std::collections::HashMap;
 
-    use mayfly_memory::{BudgetKind, PoolOptions};
+    use mayfly_memory::{Budget, BudgetKind};
 
     use super::*;
+    use crate::temptable::TempTableContext;
 
     #[test]
     fn finds_what_a_map_finds() {
-        let pool = BlockPool::new(PoolOptions { idle_limit: 0 });
-        let budget = Budget::unlimited(BudgetKind::Memory);
+        let context = TempTableContext::for_tests();
+        let memory = Budget::unlimited(BudgetKind::Memory);
+        let temp_space = Budget::unlimited(BudgetKind::TempSpace);
+        let store = Store::new(&context, &[], memory, temp_space);
         for collide in [false, true] {
-            let mut slots = Slots::new(10, &pool, &budget).unwrap();
+            let mut slots = Slots::new(10, &store).unwrap();
             let mut model = HashMap::new();
             let mut keys: Vec<u64> = Vec::new();
             let header = |key: u64| {
@@ -191,13 +190,13 @@ mod tests {
                         slots.fill(at, header(key), number);
                         if slots.is_full() {
                             slots
-                                .grow(&pool, &budget, |n| header(keys[n as usize]))
+                                .grow(&store, |n| header(keys[n as usize]))
                                 .unwrap();
                         }
                     }
                 }
             }
         }
-        assert_eq!(budget.used(), 0);
+        assert_eq!(store.memory.used(), 0);
     }
 }

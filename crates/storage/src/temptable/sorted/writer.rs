@@ -177,7 +177,7 @@ impl SortWriter {
         if (refused || short) && worth_it {
             self.write_run()?;
         } else if refused {
-            self.run.reservation.grow_forced(wanted - held);
+            self.run.reservation.grow_forced(wanted - held)?;
         }
         if self.run.rows.len() > (u32::MAX - 1) as usize - rows {
             self.write_run()?;

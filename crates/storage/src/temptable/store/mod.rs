@@ -15,7 +15,9 @@ mod writer;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mayfly_memory::{BlockPool, Budget, TempFile, TempSpace};
+use mayfly_memory::{
+    Block, BlockPool, Budget, Reservation, Result, SizeClass, TempFile, TempSpace,
+};
 use mayfly_types::PhysicalType;
 
 use super::context::TempTableContext;
@@ -82,9 +84,22 @@ impl Store {
         holders.reclaim(wanted, refusing) > 0
     }
 
-    /// Bytes of memory that the table may hold, as far as is known now.
+    /// Bytes of memory that the table should plan to hold.
     pub(crate) fn memory_limit(&self) -> u64 {
-        self.memory.effective_limit()
+        self.memory.share()
+    }
+
+    /// A block of a working set. What is at rest makes room for it.
+    pub(crate) fn take_working_set(&self, bytes: usize) -> Result<Block> {
+        let resources = self.context.resources();
+        resources.make_room(SizeClass::charged(bytes), &self.memory);
+        self.pool.take_bytes_forced(bytes, &self.memory)
+    }
+
+    /// A reservation of a working set.
+    pub(crate) fn reserve_working_set(&self, bytes: u64) -> Result<Reservation> {
+        self.context.resources().make_room(bytes, &self.memory);
+        Ok(self.memory.reserve_forced(bytes)?)
     }
 }
 

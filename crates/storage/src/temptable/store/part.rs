@@ -224,11 +224,11 @@ impl Part {
     }
 }
 
-/// Reads an extent into a block. Reading is the working set without which nothing moves, so a limit
-/// does not forbid it; callers keep what they read at once small beside the limit.
+/// Reads an extent into a block. Reading is the working set without which nothing moves; callers keep
+/// what they read at once small beside the limit.
 fn read_extent(extent: &Extent, store: &Store) -> Result<Block> {
     store.context.check_interrupt()?;
-    let mut block = store.pool.take_bytes_forced(extent.len(), &store.memory)?;
+    let mut block = store.take_working_set(extent.len())?;
     extent.read(block.as_mut_slice())?;
     Ok(block)
 }

@@ -560,7 +560,7 @@ impl RowWriter {
                 return Err(refusal);
             }
             if self.pinned || !self.make_room(bytes as u64)? {
-                return self.store.pool.take_bytes_forced(bytes, &self.store.memory);
+                return self.store.take_working_set(bytes);
             }
         }
     }
