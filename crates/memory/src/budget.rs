@@ -149,7 +149,11 @@ impl Budget {
     /// How much a table should plan to use that is charged here: its own limit, and not more than a
     /// quarter of those above, since it is seldom alone.
     pub fn share(&self) -> u64 {
-        let above = self.0.parent.as_ref().map_or(UNLIMITED, Self::effective_limit);
+        let above = self
+            .0
+            .parent
+            .as_ref()
+            .map_or(UNLIMITED, Self::effective_limit);
         let above = if above == UNLIMITED { above } else { above / 4 };
         self.limit().min(above)
     }
@@ -375,7 +379,7 @@ mod tests {
         let refusing = |bytes| table.refusing(bytes).map(Budget::setting);
         assert_eq!(refusing(150), Some("temptable_max_ram"));
         assert_eq!(
-            (refusing(250), refusing(100)),
+            (refusing(250), refusing(75)),
             (Some("tmp_table_size"), None)
         );
         assert!(table.is_below(&global) && table.is_below(&table) && !global.is_below(&table));
@@ -411,7 +415,10 @@ mod tests {
         let mut forced = table.reserve_forced(25).unwrap();
         assert_eq!((global.used(), table.used(), global.peak()), (100, 25, 100));
         let error = forced.grow_forced(1).unwrap_err();
-        assert_eq!((error.setting, error.limit, error.used), ("memory_limit", 100, 100));
+        assert_eq!(
+            (error.setting, error.limit, error.used),
+            ("memory_limit", 100, 100)
+        );
         assert_eq!((global.used(), table.used()), (100, 25));
         drop((grown, forced));
         assert_eq!((global.used(), global.peak()), (0, 100));

@@ -68,6 +68,15 @@ impl SizeClass {
         Self::holding(bytes).map_or(bytes, Self::bytes) as u64
     }
 
+    /// The class before this one; the smallest has none.
+    pub const fn smaller(self) -> Self {
+        match self {
+            Self::Small | Self::Medium => Self::Small,
+            Self::Large => Self::Medium,
+            Self::Huge => Self::Large,
+        }
+    }
+
     /// The class that a growing table takes after this one.
     pub const fn next(self) -> Self {
         match self {

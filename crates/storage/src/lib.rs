@@ -19,6 +19,6 @@ pub use table::{ColumnId, Table, TableScan, TableStatistics, TableWriter};
 pub use temptable::{
     Access, BuildRow, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches, JoinProbe,
     KeyColumn, KeyMode, Partition, PartitionQueue, Purpose, Registry, RegistryEntry, Resources,
-    Scan, SortKey, SortedScan, StatementCounters, StatementOwner, TempTable, TempTableContext,
-    TempTableOptions, TempTableSpec, TempTableWriter,
+    Scan, SortKey, SortedScan, StatementCounters, StatementOwner, Taken, TempTable,
+    TempTableContext, TempTableOptions, TempTableSpec, TempTableWriter,
 };

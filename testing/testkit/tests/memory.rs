@@ -32,7 +32,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ),
     (
         "distinct and ordered aggregates",
-        "SELECT i % 10 AS k, COUNT(DISTINCT c), COUNT(DISTINCT f, i), CRC32(GROUP_CONCAT(c ORDER BY f)) \
+        "SELECT i % 10 AS k, COUNT(DISTINCT c), COUNT(DISTINCT f, i), CRC32(GROUP_CONCAT(LEFT(c, 8) ORDER BY f)) \
          FROM t GROUP BY k ORDER BY k",
     ),
     (

@@ -31,7 +31,7 @@ impl BaseTable {
     /// An empty table.
     pub(crate) fn new(id: TableId, definition: TableDefinition, context: BaseTableContext) -> Self {
         let physical = definition.columns.iter().map(|column| column.ty.physical());
-        let memory = context.memory.clone();
+        let unique = Mutex::new(UniqueKeys::new(&definition, &context));
         let storage = ColumnarTable::new(context, physical.collect());
         let is_timestamp =
             |index: &usize| definition.columns[*index].ty.kind == TypeKind::Timestamp;
@@ -61,7 +61,7 @@ impl BaseTable {
             timestamps,
             source: Mutex::new(Arc::new(source)),
             next_auto_increment: AtomicU64::new(definition.auto_increment_start.max(1)),
-            unique: Mutex::new(UniqueKeys::new(&definition, &memory)),
+            unique,
             definition: Arc::new(definition),
         }
     }

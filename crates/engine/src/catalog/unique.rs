@@ -9,19 +9,27 @@ use std::collections::HashSet;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
-use mayfly_memory::{Budget, Reservation};
+use mayfly_memory::Reservation;
+use mayfly_storage::{BaseTableContext, Resources};
 use mayfly_types::{Batch, CollationId, PhysicalType, Result, SqlType};
 
 use super::definition::{KeyTarget, TableDefinition};
 
+/// Memory is reserved in steps of this.
+const STEP_BYTES: u64 = 64 << 10;
 /// What a row of a set costs besides its bytes: the set's slot and the allocation.
 const SLOT_BYTES: u64 = 40;
 
 /// The unique keys of a table.
 #[derive(Debug)]
 pub(crate) struct UniqueKeys {
+    /// The table, as messages name it.
+    table: String,
     keys: Vec<UniqueKey>,
+    /// At least `bytes`.
     memory: Reservation,
+    bytes: u64,
+    resources: Resources,
     /// Values added by the statement that writes now, to be taken back if it fails.
     pending: Vec<(usize, Box<[u8]>)>,
 }
@@ -51,7 +59,7 @@ pub(crate) struct Duplicate {
 
 impl UniqueKeys {
     /// The keys of a table without rows.
-    pub(crate) fn new(definition: &TableDefinition, memory: &Budget) -> Self {
+    pub(crate) fn new(definition: &TableDefinition, context: &BaseTableContext) -> Self {
         let column = |part: &super::definition::KeyPart| match part.target {
             KeyTarget::Column(position) => Some(KeyColumn {
                 position,
@@ -69,7 +77,10 @@ impl UniqueKeys {
         });
         Self {
             keys: keys.collect(),
-            memory: memory.reservation(),
+            table: definition.name.clone(),
+            memory: context.memory.reservation(),
+            bytes: 0,
+            resources: context.resources.clone(),
             pending: Vec::new(),
         }
     }
@@ -83,7 +94,7 @@ impl UniqueKeys {
     pub(crate) fn add(&mut self, batch: &Batch, row: usize) -> Result<Option<Duplicate>> {
         let first = self.pending.len();
         for index in 0..self.keys.len() {
-            let key = &mut self.keys[index];
+            let key = &self.keys[index];
             let Some(value) = key_bytes(&key.columns, batch, row) else {
                 continue;
             };
@@ -96,19 +107,35 @@ impl UniqueKeys {
                 self.take_back(first);
                 return Ok(Some(duplicate));
             }
-            self.memory.grow_forced(SLOT_BYTES + value.len() as u64);
-            key.values.insert(value.clone());
+            if let Err(error) = self.resize(self.bytes + SLOT_BYTES + value.len() as u64) {
+                self.take_back(first);
+                return Err(error);
+            }
+            self.keys[index].values.insert(value.clone());
             self.pending.push((index, value));
         }
         Ok(None)
     }
 
+    fn resize(&mut self, bytes: u64) -> Result<()> {
+        let reserved = bytes.next_multiple_of(STEP_BYTES);
+        if reserved != self.memory.bytes() {
+            self.resources
+                .resize_working_set(&mut self.memory, reserved, &self.table)?;
+        }
+        self.bytes = bytes;
+        Ok(())
+    }
+
     fn take_back(&mut self, first: usize) {
+        let mut bytes = self.bytes;
         for (index, value) in self.pending.drain(first..) {
             if self.keys[index].values.remove(&value) {
-                self.memory.shrink(SLOT_BYTES + value.len() as u64);
+                bytes -= SLOT_BYTES + value.len() as u64;
             }
         }
+        // Giving back is never refused.
+        let _ = self.resize(bytes);
     }
 
     /// The rows that were added are visible now.
@@ -129,6 +156,7 @@ impl UniqueKeys {
         }
         self.pending = Vec::new();
         self.memory.free();
+        self.bytes = 0;
     }
 }
 

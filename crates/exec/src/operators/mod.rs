@@ -16,6 +16,7 @@ mod keys;
 mod limit;
 pub(crate) mod materialize;
 mod nested_loop;
+mod partition_groups;
 mod project;
 pub(crate) mod recursive;
 mod scan;

@@ -21,6 +21,7 @@ use mayfly_types::{Batch, Diagnostics, PhysicalType, Result, SqlType};
 
 use super::keys::key_mode;
 use super::materialize::plain_table;
+use super::partition_groups::PartitionGroups;
 use super::{Node, build, travelling_all};
 use crate::context::{RunContext, count};
 use crate::driver::{Sink, drain};
@@ -229,25 +230,21 @@ impl Whole<'_> {
         writer.finish()?;
         let queue = table.partitions();
         let mark = self.result.output.len();
-        let columns: Vec<usize> = (0..mark).collect();
         let batch_rows = run.statement.options.batch_rows;
-        while let Some(partition) = queue.next_partition()? {
-            let groups = partition.groups()?;
-            let mut is_new = vec![true; groups.group_count()];
-            for first in (0..partition.row_count()).step_by(batch_rows) {
-                run.statement.check_interrupt()?;
-                let end = partition.row_count().min(first + batch_rows);
-                let marks = partition.read(&[mark], first..end)?;
-                let marks = marks.column(0).as_primitive::<Int64Type>().values();
-                for (group, mark) in groups.ids()[first..end].iter().zip(marks) {
+        while let Some(taken) = queue.next_taken()? {
+            let mut rows = PartitionGroups::new(taken)?;
+            let mut is_new = vec![true; rows.group_count()];
+            while let Some(next) = rows.next(&[mark], run)? {
+                is_new.resize(next.group_count, true);
+                let marks = next.batch.column(0).as_primitive::<Int64Type>().values();
+                for (group, mark) in next.ids.iter().zip(marks) {
                     is_new[*group as usize] &= *mark == FOUND;
                 }
             }
-            let firsts = groups.first_rows().iter().zip(&is_new);
-            let firsts = firsts.filter(|(_, is_new)| **is_new).map(|(row, _)| *row);
-            let firsts: Vec<u32> = firsts.collect();
-            for rows in firsts.chunks(batch_rows) {
-                self.append(&partition.gather(&columns, rows)?, added)?;
+            let new = (0_u32..).zip(&is_new).filter(|(_, is_new)| **is_new);
+            let new: Vec<u32> = new.map(|(group, _)| group).collect();
+            for groups in new.chunks(batch_rows) {
+                self.append(&rows.keys(groups)?, added)?;
             }
         }
         Ok(())

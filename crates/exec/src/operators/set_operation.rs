@@ -19,6 +19,7 @@ use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
 use super::aggregate;
 use super::keys::{key_mode, storage_purpose};
+use super::partition_groups::PartitionGroups;
 use super::{Cursor, Node, travelling_all, union_all};
 use crate::context::RunContext;
 use crate::driver::{Sink, drain};
@@ -170,35 +171,29 @@ impl Cursor for SetCursor {
             let Some(queue) = &self.queue else {
                 return Ok(None);
             };
-            let Some(partition) = queue.next_partition()? else {
+            let Some(taken) = queue.next_taken()? else {
                 return Ok(None);
             };
-            let groups = partition.groups()?;
+            let mut rows = PartitionGroups::new(taken)?;
             let inputs = self.node.inputs.len();
-            let mut counts = vec![0_u64; groups.group_count() * inputs];
+            let mut counts = vec![0_u64; rows.group_count() * inputs];
             let number_column = self.node.columns.len();
-            let mut row = 0;
-            while row < partition.row_count() {
-                let end = partition
-                    .row_count()
-                    .min(row + run.statement.options.batch_rows);
-                let numbers = partition.read(&[number_column], row..end)?;
-                let numbers = numbers.column(0).as_primitive::<Int64Type>().values();
-                for (group, number) in groups.ids()[row..end].iter().zip(numbers) {
+            while let Some(next) = rows.next(&[number_column], run)? {
+                counts.resize(next.group_count * inputs, 0);
+                let numbers = next.batch.column(0).as_primitive::<Int64Type>().values();
+                for (group, number) in next.ids.iter().zip(numbers) {
                     // Numbers were given out by `prepare`: at most as many as inputs.
                     counts[*group as usize * inputs + *number as usize] += 1;
                 }
-                row = end;
             }
-            let mut rows = Vec::new();
-            for (first, counts) in groups.first_rows().iter().zip(counts.chunks(inputs)) {
+            let mut groups = Vec::new();
+            for (group, counts) in (0_u32..).zip(counts.chunks(inputs)) {
                 for _ in 0..self.node.times(counts) {
-                    rows.push(*first);
+                    groups.push(group);
                 }
             }
-            let columns: Vec<usize> = (0..self.node.columns.len()).collect();
-            for rows in rows.chunks(run.statement.options.batch_rows) {
-                self.pending.push_back(partition.gather(&columns, rows)?);
+            for groups in groups.chunks(run.statement.options.batch_rows) {
+                self.pending.push_back(rows.keys(groups)?);
             }
         }
     }

@@ -16,7 +16,7 @@ mod scan;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mayfly_memory::{Budget, TempFile};
+use mayfly_memory::{Budget, Reservation, TempFile};
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::error::user_error;
@@ -26,7 +26,8 @@ use crate::temptable::reclaim::{Rank, Reclaim};
 use chunk::{CHUNK_ROWS, Chunk};
 use scan::ColumnarScan;
 
-/// A chunk is also full with so many bytes of strings in a column.
+/// A chunk is also full with so many bytes of strings in a column, or with fewer when memory is
+/// limited.
 const CHUNK_BYTES: usize = 16 << 20;
 
 /// What the user calls a table whose name is not known here.
@@ -82,6 +83,12 @@ impl Inner {
         Arc::clone(&self.chunks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Bytes of strings in a column with which a chunk is full.
+    fn chunk_bytes(&self) -> usize {
+        let sixteenth = self.context.memory.share() / 16;
+        usize::try_from(sixteenth).map_or(CHUNK_BYTES, |bytes| bytes.clamp(64 << 10, CHUNK_BYTES))
+    }
+
     fn encode(&self, batches: &[Batch]) -> Result<Arc<Chunk>> {
         let chunk = encode::encode(&self.context, &self.file, &self.columns, batches);
         let chunk = chunk.map_err(|error| user_error(&error, TABLE_NAME))?;
@@ -102,7 +109,7 @@ impl Inner {
                 .sum()
         };
         let small = first.rows + second.rows <= CHUNK_ROWS
-            && bytes(first) + bytes(second) <= CHUNK_BYTES as u64;
+            && bytes(first) + bytes(second) <= self.chunk_bytes() as u64;
         // A chunk grows at least by half each time that it is copied.
         if !small || first.rows / 2 > second.rows {
             return Ok(None);
@@ -177,6 +184,7 @@ impl Table for ColumnarTable {
             pending: Vec::new(),
             rows: 0,
             bytes: 0,
+            reservation: self.0.context.memory.reservation(),
         }))
     }
 
@@ -196,33 +204,45 @@ struct ColumnarWriter {
     pending: Vec<Batch>,
     rows: usize,
     bytes: usize,
+    /// For the pending rows.
+    reservation: Reservation,
 }
 
 impl ColumnarWriter {
+    /// Reserves the bytes of more pending rows. They may come from anywhere: of some the memory is
+    /// charged already, which is not known here.
+    fn reserve(&mut self, bytes: usize) -> Result<()> {
+        let context = &self.table.context;
+        context.resources.make_room(bytes as u64, &context.memory);
+        let grown = self.reservation.grow_forced(bytes as u64);
+        grown.map_err(|error| user_error(&error.into(), TABLE_NAME))
+    }
+
     fn seal(&mut self) -> Result<()> {
         if self.rows > 0 {
             self.chunks.push(self.table.encode(&self.pending)?);
             self.pending.clear();
             (self.rows, self.bytes) = (0, 0);
+            self.reservation.free();
         }
         Ok(())
     }
 }
 
-/// The bytes of the longest column of strings.
-fn string_bytes(batch: &Batch) -> usize {
+/// The bytes of the longest column of strings, and of everything.
+fn column_bytes(batch: &Batch) -> (usize, usize) {
     use arrow_array::cast::AsArray;
     let of = |array: &arrow_array::ArrayRef| {
         let strings = array.as_binary_view_opt()?;
-        Some(
-            strings
-                .views()
-                .iter()
-                .map(|view| *view as u32 as usize)
-                .sum(),
-        )
+        let lengths = strings.views().iter().map(|view| *view as u32 as usize);
+        Some(lengths.sum::<usize>())
     };
-    batch.columns().iter().filter_map(of).max().unwrap_or(0)
+    let strings = || batch.columns().iter().filter_map(of);
+    let fixed = 16 * batch.columns().len() * batch.row_count();
+    (
+        strings().max().unwrap_or(0),
+        strings().sum::<usize>() + fixed,
+    )
 }
 
 impl TableWriter for ColumnarWriter {
@@ -231,16 +251,20 @@ impl TableWriter for ColumnarWriter {
         while start < batch.row_count() {
             let mut count = (CHUNK_ROWS - self.rows).min(batch.row_count() - start);
             let mut part = batch.slice(start, count);
-            let mut bytes = string_bytes(&part);
-            while bytes > CHUNK_BYTES && count > 1 {
+            let chunk_bytes = self.table.chunk_bytes();
+            let (mut bytes, mut all) = column_bytes(&part);
+            while count > 1 && (bytes > chunk_bytes || all > 4 * chunk_bytes) {
                 count /= 2;
                 part = part.slice(0, count);
-                bytes = string_bytes(&part);
+                (bytes, all) = column_bytes(&part);
             }
+            self.reserve(all)?;
             self.rows += count;
             self.bytes += bytes;
             self.pending.push(part);
-            if self.rows == CHUNK_ROWS || self.bytes >= CHUNK_BYTES {
+            let full =
+                self.bytes >= chunk_bytes || self.reservation.bytes() >= 4 * chunk_bytes as u64;
+            if self.rows == CHUNK_ROWS || full {
                 self.seal()?;
             }
             start += count;

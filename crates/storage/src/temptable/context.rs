@@ -6,12 +6,14 @@ use std::sync::atomic::AtomicU64;
 
 use mayfly_memory::io::SystemIo;
 use mayfly_memory::{
-    BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
+    BlockPool, Budget, BudgetKind, PoolOptions, Reservation, StableRanges, TempSpace,
+    TempSpaceOptions,
 };
 
-use mayfly_types::Interrupt;
+use mayfly_types::{Interrupt, Result};
 
 use super::registry::{Registry, StatementCounters, StatementOwner};
+use crate::error::{ANONYMOUS_TABLE, user_error};
 
 /// What all statements of a database share. Cloning gives another handle.
 #[derive(Debug, Clone)]
@@ -42,6 +44,23 @@ impl Resources {
                 break;
             }
         }
+    }
+
+    /// Makes a reservation hold exactly `bytes` of a working set; an error names `table`.
+    pub fn resize_working_set(
+        &self,
+        held: &mut Reservation,
+        bytes: u64,
+        table: &str,
+    ) -> Result<()> {
+        if bytes <= held.bytes() {
+            held.shrink(held.bytes() - bytes);
+            return Ok(());
+        }
+        let more = bytes - held.bytes();
+        self.make_room(more, held.budget());
+        let grown = held.grow_forced(more);
+        grown.map_err(|error| user_error(&error.into(), table))
     }
 
     /// Resources with generous limits and files under `tmpdir`; the database makes its own.
@@ -174,6 +193,12 @@ impl TempTableContext {
     /// What the database shares.
     pub fn resources(&self) -> &Resources {
         &self.0.resources
+    }
+
+    /// Makes a reservation of the statement's memory hold exactly `bytes` of a working set.
+    pub fn resize_working_set(&self, held: &mut Reservation, bytes: u64) -> Result<()> {
+        let resources = &self.0.resources;
+        resources.resize_working_set(held, bytes, ANONYMOUS_TABLE)
     }
 
     /// An error when the statement is to end: asked wherever temporary files are read or written, so

@@ -197,8 +197,7 @@ impl GroupIndex {
                 }
             }
             _ => Lookup::Hash(
-                Slots::new(0, &store)
-                    .map_err(|error| user_error(&error, ANONYMOUS_TABLE))?,
+                Slots::new(0, &store).map_err(|error| user_error(&error, ANONYMOUS_TABLE))?,
             ),
         };
         Ok(Self {

@@ -41,7 +41,7 @@ pub(crate) use rows::hash_bytes;
 pub use context::{HashFunction, Resources, TempTableContext, TempTableOptions};
 pub use group_index::{GroupIndex, Groups};
 pub use join_index::{BuildRow, JoinIndex, JoinMatches, JoinProbe};
-pub use partition::{Partition, PartitionQueue};
+pub use partition::{Partition, PartitionQueue, Taken};
 pub use registry::{Registry, RegistryEntry, StatementCounters, StatementOwner};
 pub use scan::Scan;
 pub use sorted::SortedScan;

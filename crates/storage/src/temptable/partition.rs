@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use mayfly_memory::{Budget, TempFile};
+use mayfly_memory::{Budget, Reservation, TempFile};
 use mayfly_types::{Batch, Result};
 
-use super::group_index::Groups;
+use super::group_index::{GroupIndex, Groups};
 use super::join_index::JoinIndex;
 use super::reclaim::{Rank, Reclaim};
 use super::rows::{Gather, HASH_MASK, RowKeys};
@@ -22,6 +22,8 @@ use super::table::{TempTable, Written, reclaim_parts};
 
 /// Memory that the hash table and group numbers of a row need beside it.
 const INDEX_BYTES_PER_ROW: u64 = 24;
+/// Its address, its group's number and first row, without the hash table: charged with a partition.
+const ADDRESS_BYTES_PER_ROW: u64 = 16;
 /// A worker's share of memory is never taken to be less than this.
 const SHARE_MIN: u64 = 256 << 10;
 /// Of the 48 bits of hash in a row, so many may choose partitions.
@@ -66,6 +68,14 @@ struct State {
     splitting: usize,
     /// Where waiting partitions go when memory is short.
     file: Option<TempFile>,
+}
+
+/// A partition as [`PartitionQueue::next_taken`] gives it.
+pub enum Taken {
+    /// It is in memory.
+    Loaded(Partition),
+    /// It is of one key, or of very few, and too large: only [`Partition::read_next`] reads it.
+    Large(Partition),
 }
 
 /// The partitions of a table, taken by workers one at a time. A partition that does not fit in
@@ -142,6 +152,26 @@ impl PartitionQueue {
                     .transpose()
             })
             .map_err(|error| table.error(&error))
+    }
+
+    /// As [`Self::next_partition`], for a caller that can also take the rows of one key in parts
+    /// when they are too many for the memory.
+    pub fn next_taken(&self) -> Result<Option<Taken>> {
+        let table = &self.0.build;
+        let take = || {
+            let Some(mut next) = self.0.next_waiting()? else {
+                return Ok(None);
+            };
+            if self.0.fits(&next) {
+                return Partition::load(table, next.build)
+                    .map(|loaded| Some(Taken::Loaded(loaded)));
+            }
+            // The file may go before the parts that are in it: they keep what they need.
+            let parts = next.build.iter_mut().collect();
+            reclaim_parts(parts, u64::MAX, &table.0.store, &mut None)?;
+            Ok(Some(Taken::Large(Partition::unloaded(table, next.build))))
+        };
+        take().map_err(|error| table.error(&error))
     }
 
     /// The next pair of a queue made by [`Self::pairs`]: the build side in memory, the probe side to
@@ -239,6 +269,23 @@ impl Queue {
             .collect();
         waiting.sort_by_key(Waiting::file_bytes);
         Ok(waiting.into())
+    }
+
+    /// Whether a partition that was taken can be brought into memory.
+    fn fits(&self, taken: &Waiting) -> bool {
+        let store = &self.build.0.store;
+        let in_memory: u64 = taken.build.iter().map(|part| part.memory_bytes).sum();
+        let needed = taken.needed_bytes() - in_memory;
+        if taken.needed_bytes() <= SHARE_MIN {
+            return true;
+        }
+        if taken.needed_bytes() > store.memory_limit() {
+            return false;
+        }
+        let resources = store.context.resources();
+        resources.make_room(needed, &store.memory);
+        // Something must be left for what is done with it.
+        store.memory.refusing_forced(needed + needed / 2).is_none()
     }
 
     /// Sends waiting partitions to the temporary file until `next` can be loaded.
@@ -358,6 +405,8 @@ pub struct Partition {
     rows: Vec<*const u8>,
     row_count: usize,
     gather: Cell<Gather>,
+    /// For the rows' addresses and the numbers of their groups.
+    reservation: Option<Reservation>,
 }
 
 /// The state of [`Partition::read_next`].
@@ -382,12 +431,15 @@ impl Partition {
             table: table.clone(),
             rows: Vec::new(),
             gather: Cell::default(),
+            reservation: None,
         }
     }
 
     fn load(table: &TempTable, parts: Vec<Part>) -> mayfly_memory::Result<Self> {
         let mut partition = Self::unloaded(table, parts);
         let store = &table.0.store;
+        let bytes = partition.row_count as u64 * ADDRESS_BYTES_PER_ROW;
+        partition.reservation = Some(store.reserve_working_set(bytes)?);
         partition.rows.reserve_exact(partition.row_count);
         for part in &mut partition.parts {
             partition.loaded.push(part.load_all(store)?);
@@ -469,6 +521,22 @@ impl Partition {
         groups.map_err(|error| self.table.error(&error))
     }
 
+    /// How many columns the rows have.
+    pub fn column_count(&self) -> usize {
+        self.table.spec().columns.len()
+    }
+
+    /// The key columns.
+    pub fn key_columns(&self) -> Vec<usize> {
+        let keys = self.table.hash_keys().iter();
+        keys.map(|key| key.column).collect()
+    }
+
+    /// An empty index of keys such as the rows have.
+    pub fn key_index(&self) -> Result<GroupIndex> {
+        GroupIndex::for_table(&self.table)
+    }
+
     /// An index of the rows by key, for the probe side of a join. Takes the partition with it.
     pub fn into_join_index(self) -> Result<JoinIndex> {
         let table = self.table.clone();
@@ -505,7 +573,8 @@ impl Reading {
         store: &StoreRef,
         batch_rows: usize,
     ) -> mayfly_memory::Result<()> {
-        while self.pending.is_short_of(batch_rows) {
+        let bytes_max = store.read_ahead_bytes();
+        while self.pending.is_short_of(batch_rows, bytes_max) {
             let Some(part) = parts.get(self.part) else {
                 break;
             };

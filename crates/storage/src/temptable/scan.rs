@@ -66,12 +66,13 @@ impl Scan {
 
     /// Takes row blocks until there are enough rows for a batch.
     fn fill(&mut self, batch_rows: usize) -> mayfly_memory::Result<()> {
-        if !self.pending.is_short_of(batch_rows) {
+        let bytes_max = self.table.0.store.read_ahead_bytes();
+        if !self.pending.is_short_of(batch_rows, bytes_max) {
             return Ok(());
         }
         let written = self.table.written();
         let parts = || written.iter().flat_map(|written| &written.parts);
-        while self.pending.is_short_of(batch_rows) {
+        while self.pending.is_short_of(batch_rows, bytes_max) {
             let mut index = self.next.fetch_add(1, Ordering::Relaxed);
             let part = parts().find(|part| {
                 let here = index < part.rows.len();

@@ -189,9 +189,7 @@ mod tests {
                         keys.push(key);
                         slots.fill(at, header(key), number);
                         if slots.is_full() {
-                            slots
-                                .grow(&store, |n| header(keys[n as usize]))
-                                .unwrap();
+                            slots.grow(&store, |n| header(keys[n as usize])).unwrap();
                         }
                     }
                 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use mayfly_functions::{Accumulator, AggregateFunction, AggregateSignature, SignatureContext};
+use mayfly_memory::Reservation;
 use mayfly_plan::physical::AggregateCall;
 use mayfly_storage::KeyMode;
 use mayfly_types::{Batch, PhysicalType, Result, Value};
@@ -92,13 +93,13 @@ impl Call {
     }
 }
 
-/// The states of several calls for the same groups.
-pub(super) struct Accumulators(pub(super) Vec<Box<dyn Accumulator>>);
+/// The states of several calls for the same groups, and their memory.
+pub(super) struct Accumulators(pub(super) Vec<Box<dyn Accumulator>>, Option<Reservation>);
 
 impl Accumulators {
     pub(super) fn new(calls: &[Call], context: &SignatureContext) -> Result<Self> {
         let accumulators = calls.iter().map(|call| call.accumulator(context));
-        accumulators.collect::<Result<_>>().map(Self)
+        Ok(Self(accumulators.collect::<Result<_>>()?, None))
     }
 
     pub(super) fn resize(&mut self, group_count: usize) {
@@ -158,6 +159,14 @@ impl Accumulators {
             .iter_mut()
             .map(|accumulator| accumulator.take_result(run.evaluation()))
             .collect()
+    }
+
+    /// Reserves what the states hold now. They cannot go to a file before their group is complete,
+    /// so that a refusal is an error.
+    pub(super) fn charge(&mut self, run: &RunContext) -> Result<()> {
+        let (bytes, temp) = (self.memory_bytes(), &run.statement.temp);
+        let held = self.1.get_or_insert_with(|| temp.memory().reservation());
+        temp.resize_working_set(held, bytes)
     }
 
     pub(super) fn memory_bytes(&self) -> u64 {

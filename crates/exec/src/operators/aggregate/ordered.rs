@@ -11,6 +11,7 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array};
 use arrow_buffer::BooleanBuffer;
 use mayfly_functions::Accumulator;
+use mayfly_memory::Reservation;
 use mayfly_storage::{
     Access, KeyColumn, KeyMode, Purpose, SortKey, TempTable, TempTableSpec, TempTableWriter,
 };
@@ -20,6 +21,7 @@ use super::Aggregate;
 use super::call::Call;
 use crate::context::RunContext;
 use crate::expression::filter_batch;
+use crate::operators::partition_groups::PartitionGroups;
 
 /// Column 0 is the group's number, then come arguments, then order keys.
 fn spec(node: &Aggregate, call: &Call, access: Access, cause: &str) -> TempTableSpec {
@@ -133,8 +135,13 @@ pub(super) fn update(
     accumulator: &mut dyn Accumulator,
     run: &RunContext,
 ) -> Result<()> {
+    let mut states = States {
+        call,
+        accumulator,
+        memory: run.statement.temp.memory().reservation(),
+    };
     if !call.distinct {
-        return in_sorted_order(call, &table, accumulator, run);
+        return states.feed_in_order(&table, run);
     }
     let ordered = match call.order_by.is_empty() {
         true => None,
@@ -147,16 +154,13 @@ pub(super) fn update(
         )?),
     };
     let mut writer = ordered.as_ref().map(TempTable::writer);
-    let columns: Vec<usize> = (0..table.spec().columns.len()).collect();
     let queue = table.partitions();
     drop(table);
-    while let Some(partition) = queue.next_partition()? {
-        run.statement.check_interrupt()?;
-        let groups = partition.groups()?;
-        for rows in groups.first_rows().chunks(run.statement.options.batch_rows) {
-            let batch = partition.gather(&columns, rows)?;
+    while let Some(taken) = queue.next_taken()? {
+        let mut rows = PartitionGroups::new(taken)?;
+        while let Some(batch) = rows.next_firsts(run)? {
             match &mut writer {
-                None => feed(call, &batch, accumulator, run)?,
+                None => states.feed(&batch, run)?,
                 Some(writer) => writer.append(&batch)?,
             }
         }
@@ -166,33 +170,36 @@ pub(super) fn update(
     }
     match ordered {
         None => Ok(()),
-        Some(table) => in_sorted_order(call, &table, accumulator, run),
+        Some(table) => states.feed_in_order(&table, run),
     }
 }
 
-fn in_sorted_order(
-    call: &Call,
-    table: &TempTable,
-    accumulator: &mut dyn Accumulator,
-    run: &RunContext,
-) -> Result<()> {
-    let mut scan = table.sorted(0, None)?;
-    while let Some(batch) = scan.next_batch()? {
-        run.statement.check_interrupt()?;
-        feed(call, &batch, accumulator, run)?;
-    }
-    Ok(())
+/// The states that are fed, and their memory meanwhile.
+struct States<'a> {
+    call: &'a Call,
+    accumulator: &'a mut dyn Accumulator,
+    memory: Reservation,
 }
 
-fn feed(
-    call: &Call,
-    batch: &Batch,
-    accumulator: &mut dyn Accumulator,
-    run: &RunContext,
-) -> Result<()> {
-    let numbers = batch.column(0).as_primitive::<Int64Type>().values();
-    // The column holds what `append` put there: u32s.
-    let groups: Vec<u32> = numbers.iter().map(|number| *number as u32).collect();
-    let arguments = &batch.columns()[1..=call.arguments.len()];
-    accumulator.update(&groups, arguments, run.evaluation())
+impl States<'_> {
+    fn feed_in_order(&mut self, table: &TempTable, run: &RunContext) -> Result<()> {
+        let mut scan = table.sorted(0, None)?;
+        while let Some(batch) = scan.next_batch()? {
+            run.statement.check_interrupt()?;
+            self.feed(&batch, run)?;
+        }
+        Ok(())
+    }
+
+    fn feed(&mut self, batch: &Batch, run: &RunContext) -> Result<()> {
+        let numbers = batch.column(0).as_primitive::<Int64Type>().values();
+        // The column holds what `append` put there: u32s.
+        let groups: Vec<u32> = numbers.iter().map(|number| *number as u32).collect();
+        let arguments = &batch.columns()[1..=self.call.arguments.len()];
+        self.accumulator
+            .update(&groups, arguments, run.evaluation())?;
+        let bytes = self.accumulator.memory_bytes() as u64;
+        let temp = &run.statement.temp;
+        temp.resize_working_set(&mut self.memory, bytes)
+    }
 }

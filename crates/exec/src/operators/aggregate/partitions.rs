@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use mayfly_storage::{Partition, PartitionQueue};
+use mayfly_storage::{PartitionQueue, Taken};
 use mayfly_types::{Batch, Result};
 
 use super::call::Accumulators;
 use super::{Aggregate, Content, ordered};
 use crate::context::RunContext;
 use crate::operators::Cursor;
+use crate::operators::partition_groups::{GroupedRows, PartitionGroups};
 
 pub(super) struct PartitionCursor {
     node: Arc<Aggregate>,
@@ -31,17 +32,15 @@ impl PartitionCursor {
         }
     }
 
-    fn group(&mut self, partition: &Partition, run: &RunContext) -> Result<VecDeque<Batch>> {
+    fn group(&mut self, taken: Taken, run: &RunContext) -> Result<VecDeque<Batch>> {
         let node = &*self.node;
         let mut accumulators = match self.accumulators.take() {
             Some(accumulators) => accumulators,
             None => Accumulators::new(&node.calls, &node.signature)?,
         };
-        let groups = partition.groups()?;
-        accumulators.resize(groups.group_count());
-        let batch_rows = run.statement.options.batch_rows;
-        let rows = partition.row_count();
-        if !node.calls.is_empty() {
+        let mut rows = PartitionGroups::new(taken)?;
+        accumulators.resize(rows.group_count());
+        if !node.calls.is_empty() || !rows.is_whole() {
             let columns: Vec<usize> = match self.content {
                 Content::Rows => (0..node.columns.types.len()).collect(),
                 Content::States => {
@@ -60,12 +59,12 @@ impl PartitionCursor {
                     }
                 })
                 .collect::<Result<Vec<_>>>()?;
-            for first in (0..rows).step_by(batch_rows) {
-                let end = rows.min(first + batch_rows);
-                let ids = &groups.ids()[first..end];
-                let batch = partition.read(&columns, first..end)?;
+            while let Some(next) = rows.next(&columns, run)? {
+                let GroupedRows { batch, ids, .. } = next;
+                accumulators.resize(next.group_count);
                 if self.content == Content::States {
                     accumulators.merge(&node.calls, ids, batch.columns(), run)?;
+                    accumulators.charge(run)?;
                     continue;
                 }
                 for ((accumulator, call), whole) in
@@ -79,6 +78,7 @@ impl PartitionCursor {
                         Some((writer, _)) => ordered::append(call, writer, Some(ids), &batch)?,
                     }
                 }
+                accumulators.charge(run)?;
             }
             for ((accumulator, call), whole) in
                 accumulators.0.iter_mut().zip(&node.calls).zip(whole)
@@ -89,14 +89,10 @@ impl PartitionCursor {
                 }
             }
         }
-        let keys: Vec<usize> = (0..node.key_count).collect();
-        let keys = partition.gather(&keys, groups.first_rows())?;
-        let results = node.results(
-            keys.into_columns(),
-            &mut accumulators,
-            groups.group_count(),
-            run,
-        )?;
+        let groups = rows.group_count();
+        let numbers: Vec<u32> = (0..groups as u32).collect();
+        let keys = rows.keys(&numbers)?;
+        let results = node.results(keys.into_columns(), &mut accumulators, groups, run)?;
         self.accumulators = Some(accumulators);
         Ok(results)
     }
@@ -109,10 +105,10 @@ impl Cursor for PartitionCursor {
                 return Ok(Some(batch));
             }
             run.statement.check_interrupt()?;
-            let Some(partition) = self.queue.next_partition()? else {
+            let Some(taken) = self.queue.next_taken()? else {
                 return Ok(None);
             };
-            self.pending = self.group(&partition, run)?;
+            self.pending = self.group(taken, run)?;
         }
     }
 }

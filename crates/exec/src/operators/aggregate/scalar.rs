@@ -90,6 +90,6 @@ impl Sink for ScalarSink<'_> {
                 Some(writer) => ordered::append(call, writer, None, &rows)?,
             }
         }
-        Ok(())
+        self.accumulators.charge(run)
     }
 }

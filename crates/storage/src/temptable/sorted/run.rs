@@ -102,6 +102,17 @@ impl RunReader {
         })
     }
 
+    /// What a block of the run takes in memory with its values, on average.
+    pub(super) fn block_bytes(&self) -> u64 {
+        match self {
+            Self::Memory { .. } => 0,
+            Self::File(reader) => {
+                let blocks = reader.part.rows.len().max(1) as u64;
+                reader.part.total_bytes() / blocks
+            }
+        }
+    }
+
     /// The next row and its prefix; `None` at the end. A block that is left goes to `retired`: its
     /// rows were given out and may not be read yet.
     pub(super) fn next(

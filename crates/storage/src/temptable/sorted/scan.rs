@@ -13,7 +13,7 @@ use crate::temptable::store::{LoadedBlock, PartitionPlan, RowWriter, StoreRef};
 use crate::temptable::table::TempTable;
 
 /// Runs that are merged at once, at least and at most.
-const FAN_IN: std::ops::RangeInclusive<u64> = 8..=512;
+const FAN_IN: std::ops::RangeInclusive<u64> = 2..=512;
 /// Rows between two writes while runs are merged into one.
 const RUN_WRITE_ROWS: usize = 8192;
 
@@ -81,7 +81,7 @@ impl SortedScan {
             if merge.next()?.is_none() {
                 break;
             }
-            merge.retired.clear();
+            merge.release();
         }
         Ok(Self::over(table, Source::Merge(Box::new(merge)), left))
     }
@@ -122,8 +122,9 @@ impl SortedScan {
                 *next += self.rows.len();
             }
             Source::Merge(merge) => {
-                merge.retired.clear();
-                while self.rows.len() < wanted {
+                merge.release();
+                let bytes_max = store.read_ahead_bytes();
+                while self.rows.len() < wanted && !merge.holds(bytes_max) {
                     let Some(row) = merge.next()? else { break };
                     self.rows.push(row);
                 }
@@ -219,8 +220,12 @@ fn merge_passes(
     mut runs: Vec<RunReader>,
     in_files: bool,
 ) -> mayfly_memory::Result<Merge> {
-    let block = PartitionPlan::run(store.memory_limit()).largest.bytes() as u64;
-    let fan_in = (store.memory_limit() / 2 / (3 * block)).clamp(*FAN_IN.start(), *FAN_IN.end());
+    let block = 3 * PartitionPlan::run(store.memory_limit()).largest.bytes() as u64;
+    let block = runs
+        .iter()
+        .map(RunReader::block_bytes)
+        .fold(block, u64::max);
+    let fan_in = (store.memory_limit() / 2 / block).clamp(*FAN_IN.start(), *FAN_IN.end());
     let fan_in = fan_in as usize;
     if in_files {
         store
@@ -255,6 +260,8 @@ struct Merge {
     store: StoreRef,
     // Before `runs`: blocks are released before their numbers go.
     retired: Vec<LoadedBlock>,
+    /// What was read for those.
+    retired_bytes: usize,
     runs: Vec<RunReader>,
     /// The next row of each run that has one, the last in order first.
     heads: Vec<Head>,
@@ -274,6 +281,7 @@ impl Merge {
             keys,
             store: Arc::clone(store),
             retired: Vec::new(),
+            retired_bytes: 0,
             heads: Vec::with_capacity(runs.len()),
             runs,
             buffer: Vec::new(),
@@ -287,7 +295,11 @@ impl Merge {
     /// Reads the next row of a run and puts it among the heads.
     fn advance(&mut self, run: usize) -> mayfly_memory::Result<()> {
         let reader = &mut self.runs[run];
+        let before = self.retired.len();
         let next = reader.next(&self.keys, &self.store, &mut self.buffer, &mut self.retired)?;
+        for block in &self.retired[before..] {
+            self.retired_bytes += block.bytes_read();
+        }
         if let Some((prefix, row)) = next {
             let head = Head { prefix, row, run };
             let at = self
@@ -309,7 +321,18 @@ impl Merge {
             .is_lt()
     }
 
-    /// The next row. It stays in memory until `retired` is cleared.
+    /// Whether rows that were given keep so many bytes in memory.
+    fn holds(&self, bytes: usize) -> bool {
+        self.retired_bytes >= bytes
+    }
+
+    /// The rows that were given are not needed any more.
+    fn release(&mut self) {
+        self.retired.clear();
+        self.retired_bytes = 0;
+    }
+
+    /// The next row. It stays in memory until it is released.
     fn next(&mut self) -> mayfly_memory::Result<Option<*const u8>> {
         let Some(head) = self.heads.pop() else {
             return Ok(None);
@@ -326,7 +349,8 @@ impl Merge {
         let mut ordered = Vec::with_capacity(RUN_WRITE_ROWS);
         loop {
             ordered.clear();
-            while ordered.len() < RUN_WRITE_ROWS {
+            let bytes_max = self.store.read_ahead_bytes();
+            while ordered.len() < RUN_WRITE_ROWS && !self.holds(bytes_max) {
                 let Some(row) = self.next()? else { break };
                 ordered.push(row);
             }
@@ -336,7 +360,7 @@ impl Merge {
             // SAFETY: the rows are in blocks of the runs, also of those that were just left.
             unsafe { writer.append_rows(&ordered)? };
             writer.overflow_all()?;
-            self.retired.clear();
+            self.release();
         }
     }
 }

@@ -89,6 +89,12 @@ impl Store {
         self.memory.share()
     }
 
+    /// Bytes that a reader should bring into memory at once, give or take a block.
+    pub(crate) fn read_ahead_bytes(&self) -> usize {
+        let sixteenth = usize::try_from(self.memory_limit() / 16).unwrap_or(usize::MAX);
+        sixteenth.clamp(64 << 10, 16 << 20)
+    }
+
     /// A block of a working set. What is at rest makes room for it.
     pub(crate) fn take_working_set(&self, bytes: usize) -> Result<Block> {
         let resources = self.context.resources();

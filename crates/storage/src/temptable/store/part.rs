@@ -162,14 +162,19 @@ impl Part {
         for value in &self.values[range] {
             values.add(value)?;
         }
+        let mut bytes_read = values.bytes_read;
         let home = match &block.home {
             RowHome::Memory(memory) => Arc::clone(memory),
-            RowHome::File(extent) => Arc::new(read_extent(extent, store)?),
+            RowHome::File(extent) => {
+                bytes_read += extent.len();
+                Arc::new(read_extent(extent, store)?)
+            }
             RowHome::Gone => unreachable!("a part is drained once"),
         };
         Ok(LoadedBlock {
             block: home,
             rows: block.rows,
+            bytes_read,
             values,
         })
     }
@@ -236,6 +241,8 @@ fn read_extent(extent: &Extent, store: &Store) -> Result<Block> {
 /// Value blocks that stay in memory until this is dropped.
 pub(crate) struct LoadedValues {
     numbers: Vec<u32>,
+    /// What was read for them.
+    bytes_read: usize,
     store: StoreRef,
 }
 
@@ -243,14 +250,16 @@ impl LoadedValues {
     fn none(store: &StoreRef) -> Self {
         Self {
             numbers: Vec::new(),
+            bytes_read: 0,
             store: Arc::clone(store),
         }
     }
 
     fn add(&mut self, value: &ValueBlock) -> Result<()> {
-        let store = &self.store;
+        let (store, bytes_read) = (&self.store, &mut self.bytes_read);
         store.directory.load(value.number, || match &value.home {
             ValueHome::File(extent) => {
+                *bytes_read += extent.len();
                 let block = read_extent(extent, store)?;
                 Ok::<_, MemoryError>(SharedBlock::new(block, extent.len()))
             }
@@ -275,12 +284,18 @@ impl Drop for LoadedValues {
 pub(crate) struct LoadedBlock {
     block: Arc<Block>,
     rows: u32,
+    bytes_read: usize,
     values: LoadedValues,
 }
 
 impl LoadedBlock {
     pub(crate) fn row_count(&self) -> usize {
         self.rows as usize
+    }
+
+    /// Bytes that were brought into memory for it.
+    pub(crate) fn bytes_read(&self) -> usize {
+        self.bytes_read
     }
 
     /// Appends the address of each row.

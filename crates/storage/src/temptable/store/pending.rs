@@ -11,6 +11,8 @@ pub(crate) struct PendingRows {
     rows: Vec<*const u8>,
     given: usize,
     blocks: VecDeque<LoadedBlock>,
+    /// Bytes that were read for the blocks.
+    bytes: usize,
 }
 
 #[expect(unsafe_code, reason = "rows point into blocks that `blocks` owns")]
@@ -18,8 +20,9 @@ pub(crate) struct PendingRows {
 unsafe impl Send for PendingRows {}
 
 impl PendingRows {
-    /// Lets go of the blocks whose rows were given out; whether fewer than `wanted` rows wait.
-    pub(crate) fn is_short_of(&mut self, wanted: usize) -> bool {
+    /// Lets go of the blocks whose rows were given out; whether more should be added: when fewer
+    /// than `wanted` rows wait, and none or those that were read for less than `bytes_max`.
+    pub(crate) fn is_short_of(&mut self, wanted: usize, bytes_max: usize) -> bool {
         if self.rows.len() - self.given >= wanted {
             return false;
         }
@@ -28,16 +31,19 @@ impl PendingRows {
             && gone + block.row_count() <= self.given
         {
             gone += block.row_count();
+            self.bytes -= block.bytes_read();
             self.blocks.pop_front();
         }
         self.rows.drain(..gone);
         self.given -= gone;
-        self.rows.len() - self.given < wanted
+        let waiting = self.rows.len() - self.given;
+        waiting == 0 || waiting < wanted && self.bytes < bytes_max
     }
 
     /// Adds the rows of a block.
     pub(crate) fn add(&mut self, block: LoadedBlock) {
         block.push_rows(&mut self.rows);
+        self.bytes += block.bytes_read();
         self.blocks.push_back(block);
     }
 

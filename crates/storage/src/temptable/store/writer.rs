@@ -14,12 +14,13 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, BinaryViewArray};
 use mayfly_memory::{Block, Result, SizeClass, StableRanges, TempFile};
 
 use super::StoreRef;
 use super::part::{Part, RowBlock, ValueBlock};
-use crate::temptable::rows::{Encoder, Resolver, SharedBlock, Sources, View, is_source};
+use crate::temptable::rows::{Cell, Encoder, Resolver, SharedBlock, Sources, View, is_source};
 
 /// Rows that are written to the scratch area at once: at most so many bytes.
 const RUN_BYTES: usize = 48 << 10;
@@ -73,6 +74,12 @@ impl PartitionPlan {
             bits,
             largest,
         }
+    }
+
+    /// A row block refers to at most about so many bytes of long values, and no fewer than one row
+    /// has: whoever reads a row block back needs its values with it.
+    pub(crate) fn values_per_row_block(self) -> usize {
+        8 * self.largest.bytes()
     }
 
     /// How many partitions.
@@ -132,6 +139,9 @@ pub(crate) struct RowWriter {
     file: Option<TempFile>,
     /// Counts runs of rows, from 1.
     run: u64,
+    /// Rows so far, and the bytes of long values that were copied for them.
+    rows: u64,
+    value_bytes: u64,
     /// Never overflow: rows must keep their addresses.
     pinned: bool,
     /// Take blocks past the limit.
@@ -164,6 +174,8 @@ impl RowWriter {
             sources: Sources::new(stable),
             file: None,
             run: 0,
+            rows: 0,
+            value_bytes: 0,
             pinned: false,
             forced: false,
         }
@@ -239,10 +251,17 @@ impl RowWriter {
         self.scratch.resize(run * layout.width / 8, 0);
         let mut start = 0;
         while start < row_count {
-            let count = run.min(row_count - start);
+            let mut count = run.min(row_count - start);
+            if sources.has_transient() && !self.pinned {
+                let most = self.plan.values_per_row_block();
+                while count > 1 && string_bytes(columns, start, count) > most {
+                    count /= 2;
+                }
+            }
             let hashes = hashes.map(|hashes| &hashes[start..start + count]);
             let rows = self.scratch.as_mut_ptr().cast::<u8>();
             self.run += 1;
+            self.rows += count as u64;
             // SAFETY: the scratch area has room for `run` rows; the batch has columns of the
             // table's types and `row_count` rows, and `hashes` was cut to `count`.
             unsafe {
@@ -267,8 +286,20 @@ impl RowWriter {
         let width = self.store.layout.width;
         let run = (RUN_BYTES / width).clamp(1, 2048);
         self.scratch.resize(run * width / 8, 0);
-        for rows in rows.chunks(run) {
+        let mut rest = rows;
+        while !rest.is_empty() {
+            let mut count = run.min(rest.len());
+            if !self.pinned {
+                let most = self.plan.values_per_row_block();
+                // SAFETY: as promised by the caller.
+                while count > 1 && unsafe { self.value_bytes_of(&rest[..count]) } > most {
+                    count /= 2;
+                }
+            }
+            let rows;
+            (rows, rest) = rest.split_at(count);
             self.run += 1;
+            self.rows += count as u64;
             let scratch = self.scratch.as_mut_ptr().cast::<u8>();
             for (index, row) in rows.iter().enumerate() {
                 // SAFETY: the scratch area has room for `run` rows, and `row` is one.
@@ -287,6 +318,22 @@ impl RowWriter {
             }
         }
         Ok(())
+    }
+
+    /// The bytes of long values of rows.
+    ///
+    /// # Safety
+    /// `rows` are rows of the store's layout.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    unsafe fn value_bytes_of(&self, rows: &[*const u8]) -> usize {
+        let cells = self.store.layout.bytes_cells.iter();
+        let of_cell = |cell: &Cell| -> usize {
+            // SAFETY: a string's cell is a view.
+            let views = rows.iter().map(|row| unsafe { cell.view(*row) });
+            let copied = views.filter(|view| !view.is_inline() && !is_source(view.buffer()));
+            copied.map(|view| view.length() as usize).sum()
+        };
+        cells.map(of_cell).sum()
     }
 
     /// Appends one row that another writer or index has encoded, with its transient values; its
@@ -426,6 +473,7 @@ impl RowWriter {
                 .copy_from_nonoverlapping(value.as_ptr(), value.len());
         }
         cursor.used += value.len();
+        self.value_bytes += value.len() as u64;
         block.set_used(cursor.used);
         Ok(view.at(*number, offset as u32))
     }
@@ -445,6 +493,7 @@ impl RowWriter {
                 .copy_from_nonoverlapping(value.as_ptr(), value.len())
         };
         shared.set_used(value.len());
+        self.value_bytes += value.len() as u64;
         let number = value_block.number;
         part.values.push(value_block);
         Ok(view.at(number, 0))
@@ -497,9 +546,14 @@ impl RowWriter {
     fn open_row_block(&mut self, partition: usize) -> Result<()> {
         self.close_row_block(partition);
         let width = self.store.layout.width;
-        let bytes = self.next_class(partition).bytes().max(width);
-        let block = self.take_block(bytes)?;
-        let usable = block.len() / width * width;
+        let rows_max = self.rows_per_block();
+        let mut class = self.next_class(partition);
+        // A block that would stay half empty.
+        while class > SizeClass::Small && rows_max.saturating_mul(width) < class.bytes() / 2 {
+            class = class.smaller();
+        }
+        let block = self.take_block(class.bytes().max(width))?;
+        let usable = (block.len() / width).min(rows_max) * width;
         let start = block.as_ptr();
         self.row_cursors[partition] = RowCursor {
             next: start,
@@ -535,6 +589,18 @@ impl RowWriter {
     fn close(&mut self, partition: usize) {
         self.close_row_block(partition);
         self.value_cursors[partition].block = None;
+    }
+
+    /// How many rows a block should have at most for the sake of their long values.
+    fn rows_per_block(&self) -> usize {
+        match self.value_bytes.checked_div(self.rows) {
+            None | Some(0) => usize::MAX,
+            Some(_) if self.pinned => usize::MAX,
+            Some(average) => {
+                let rows = self.plan.values_per_row_block() as u64 / average;
+                usize::try_from(rows).unwrap_or(usize::MAX).max(1)
+            }
+        }
     }
 
     /// The class of a partition's next block: grows with the partition.
@@ -644,6 +710,18 @@ impl RowWriter {
         }
         std::mem::take(&mut self.parts)
     }
+}
+
+/// The bytes of all strings of some rows.
+fn string_bytes(columns: &[ArrayRef], start: usize, count: usize) -> usize {
+    let strings = columns
+        .iter()
+        .filter_map(|column| column.as_binary_view_opt());
+    let of = |strings: &BinaryViewArray| -> usize {
+        let views = &strings.views()[start..start + count];
+        views.iter().map(|view| *view as u32 as usize).sum()
+    };
+    strings.map(of).sum()
 }
 
 /// The width of a row, known to the compiler or not.
