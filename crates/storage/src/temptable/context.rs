@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use mayfly_memory::io::SystemIo;
 use mayfly_memory::{
@@ -14,6 +15,10 @@ use mayfly_types::{Interrupt, Result};
 
 use super::registry::{Registry, StatementCounters, StatementOwner};
 use crate::error::{ANONYMOUS_TABLE, user_error};
+
+/// How long, and how often, a holder of memory that is busy is waited for before memory is refused.
+const BUSY_MOMENT: Duration = Duration::from_millis(1);
+const BUSY_MOMENTS: u32 = 100;
 
 /// What all statements of a database share. Cloning gives another handle.
 #[derive(Debug, Clone)]
@@ -38,11 +43,18 @@ impl Resources {
         };
         let holders = &self.registry.holders;
         holders.reclaim(bytes.max(refusing.limit() / 16), refusing);
-        // Others take what is let go, so that it may need more than once.
+        // Others take what is let go, so that it may need more than once; and who holds much may be
+        // busy for the moment that it takes to read a block.
+        let mut patience = BUSY_MOMENTS;
         while let Some(refusing) = budget.refusing_forced(bytes) {
-            if holders.reclaim(bytes, refusing) == 0 {
+            if holders.reclaim(bytes, refusing) > 0 {
+                continue;
+            }
+            if patience == 0 {
                 break;
             }
+            patience -= 1;
+            std::thread::sleep(BUSY_MOMENT);
         }
     }
 

@@ -196,11 +196,16 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a partition that fits, splitting those that do not.
-    fn next_waiting(&self) -> mayfly_memory::Result<Option<Waiting>> {
+    /// Bytes that a partition may need in memory.
+    fn worker_share(&self) -> u64 {
         let store = &self.build.0.store;
         let threads = store.context.options().threads.max(1) as u64;
-        let share = (store.memory_limit() / (2 * threads)).max(SHARE_MIN);
+        (store.memory_limit() / (2 * threads)).max(SHARE_MIN)
+    }
+
+    /// Takes a partition that fits, splitting those that do not.
+    fn next_waiting(&self) -> mayfly_memory::Result<Option<Waiting>> {
+        let share = self.worker_share();
         let mut state = self.lock();
         if !state.prepared {
             state.prepared = true;
@@ -276,7 +281,8 @@ impl Queue {
         let store = &self.build.0.store;
         let in_memory: u64 = taken.build.iter().map(|part| part.memory_bytes).sum();
         let needed = taken.needed_bytes() - in_memory;
-        if taken.needed_bytes() <= SHARE_MIN {
+        // One that could be split would have been.
+        if taken.needed_bytes() <= self.worker_share() {
             return true;
         }
         if taken.needed_bytes() > store.memory_limit() {

@@ -70,6 +70,12 @@ impl Scan {
         if !self.pending.is_short_of(batch_rows, bytes_max) {
             return Ok(());
         }
+        let store = &self.table.0.store;
+        // Before the table is locked, so that it can itself be asked to make room.
+        if store.overflowed.load(Ordering::Relaxed) {
+            let resources = store.context.resources();
+            resources.make_room(bytes_max as u64, &store.memory);
+        }
         let written = self.table.written();
         let parts = || written.iter().flat_map(|written| &written.parts);
         while self.pending.is_short_of(batch_rows, bytes_max) {

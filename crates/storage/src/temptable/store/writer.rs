@@ -36,12 +36,18 @@ pub(crate) struct PartitionPlan {
     pub(crate) bits: u32,
     /// No block is larger than this.
     pub(crate) largest: SizeClass,
+    /// A row block refers to at most about so many bytes of long values, and no fewer than one row
+    /// has: whoever reads a row block back needs its values with it.
+    values_max: usize,
 }
 
 impl PartitionPlan {
     /// No partitions.
     pub(crate) fn single(memory_limit: u64, writers: usize) -> Self {
-        Self::fitting(0, 0, memory_limit, writers)
+        Self {
+            bits: 0,
+            ..Self::fitting(0, 2, memory_limit, writers)
+        }
     }
 
     /// No partitions, and blocks so small that a merge of many runs fits in half of the limit.
@@ -69,17 +75,13 @@ impl PartitionPlan {
             .rev()
             .find(fits)
             .unwrap_or(SizeClass::Small);
+        let sixteenth = usize::try_from(memory_limit / 16).unwrap_or(usize::MAX);
         Self {
             used_bits,
             bits,
             largest,
+            values_max: (8 * largest.bytes()).min(sixteenth.max(32 << 10)),
         }
-    }
-
-    /// A row block refers to at most about so many bytes of long values, and no fewer than one row
-    /// has: whoever reads a row block back needs its values with it.
-    pub(crate) fn values_per_row_block(self) -> usize {
-        8 * self.largest.bytes()
     }
 
     /// How many partitions.
@@ -253,7 +255,7 @@ impl RowWriter {
         while start < row_count {
             let mut count = run.min(row_count - start);
             if sources.has_transient() && !self.pinned {
-                let most = self.plan.values_per_row_block();
+                let most = self.plan.values_max;
                 while count > 1 && string_bytes(columns, start, count) > most {
                     count /= 2;
                 }
@@ -290,7 +292,7 @@ impl RowWriter {
         while !rest.is_empty() {
             let mut count = run.min(rest.len());
             if !self.pinned {
-                let most = self.plan.values_per_row_block();
+                let most = self.plan.values_max;
                 // SAFETY: as promised by the caller.
                 while count > 1 && unsafe { self.value_bytes_of(&rest[..count]) } > most {
                     count /= 2;
@@ -597,7 +599,7 @@ impl RowWriter {
             None | Some(0) => usize::MAX,
             Some(_) if self.pinned => usize::MAX,
             Some(average) => {
-                let rows = self.plan.values_per_row_block() as u64 / average;
+                let rows = self.plan.values_max as u64 / average;
                 usize::try_from(rows).unwrap_or(usize::MAX).max(1)
             }
         }
