@@ -146,6 +146,28 @@ pub fn any_ints(column: &Column) -> Result<AnyInts<'_>> {
     })
 }
 
+/// Positions and lengths: integers, of which those beyond BIGINT are its largest.
+#[derive(Debug, Clone, Copy)]
+pub struct Counts<'a>(AnyInts<'a>);
+
+impl Counts<'_> {
+    /// The value of a row.
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<i64> {
+        match &self.0 {
+            AnyInts::Signed(values) => values.get(row),
+            other => other
+                .get(row)
+                .map(|it| i64::try_from(it).unwrap_or(i64::MAX)),
+        }
+    }
+}
+
+/// Reads an argument of [`crate::derive::integer_of`] as [`Counts`].
+pub fn counts(column: &Column) -> Result<Counts<'_>> {
+    any_ints(column).map(Counts)
+}
+
 /// An argument of physical type Bool.
 #[derive(Debug, Clone, Copy)]
 pub enum Bools<'a> {

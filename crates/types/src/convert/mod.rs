@@ -77,7 +77,7 @@ impl CastContext<'_> {
 }
 
 /// A value as messages quote it: at most 64 characters, wrong bytes as `\xNN`.
-pub(crate) fn shown(value: &[u8]) -> String {
+pub fn shown(value: &[u8]) -> String {
     let mut out = String::new();
     for chunk in value.utf8_chunks() {
         // Messages are in utf8mb3.

@@ -45,18 +45,20 @@ impl ScalarFunction for Extreme {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let (mut ty, coercibility) = choice::choice_type(arguments, context, self.names[0])?;
-        // A date or time among strings is compared as what it is; among numbers, as a string.
+        // A date among strings is compared as what it is; among numbers, and a time, as a string.
         let has_number = arguments.iter().any(|argument| argument.ty.is_numeric());
-        let temporal = arguments
-            .iter()
-            .find(|argument| argument.ty.is_temporal() && !has_number);
-        if let (true, Some(temporal)) = (ty.is_string(), temporal) {
-            let kind = match temporal.ty.kind {
-                TypeKind::Date if !arguments.iter().any(|a| a.ty.is_string()) => TypeKind::Date,
-                TypeKind::Time => TypeKind::Time,
-                _ => TypeKind::DateTime,
+        let is_date = |argument: &&Argument<'_>| {
+            argument.ty.is_temporal() && argument.ty.kind != TypeKind::Time
+        };
+        if ty.is_string() && !has_number && arguments.iter().any(|it| is_date(&it)) {
+            let dates = arguments.iter().filter(is_date);
+            let has_time = dates.clone().any(|date| date.ty.kind != TypeKind::Date);
+            let kind = match has_time {
+                true => TypeKind::DateTime,
+                false => TypeKind::Date,
             };
-            ty = SqlType::temporal(kind, temporal.ty.decimals);
+            let decimals = dates.map(|date| date.ty.decimals).max().unwrap_or(0);
+            ty = SqlType::temporal(kind, decimals);
         }
         if matches!(ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Json) {
             ty = derive::text_of(&arguments[0], context);

@@ -2,6 +2,7 @@
 //! function has its own idea of which dates it can work with: MONTH('2024-00-05') is 0 where
 //! DAYOFWEEK('2024-00-05') is NULL.
 
+use mayfly_types::convert::shown;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::{
     DateRules, DateTime, TIME_MAX_MICROS, TimeZone, parse_datetime, parse_time, time_with_fraction,
@@ -72,8 +73,8 @@ pub(crate) fn decimals_of(argument: &Argument<'_>) -> u8 {
         TypeKind::Date | TypeKind::Null => 0,
         _ if ty.is_integer() => 0,
         _ => match argument.constant {
-            // A literal shows its digits.
-            Some(Value::Bytes(text)) => {
+            // A literal that is a date or time shows its digits.
+            Some(Value::Bytes(text)) if is_moment(text) => {
                 let fraction = text.iter().position(|byte| *byte == b'.');
                 fraction.map_or(0, |point| {
                     let digits = text[point + 1..].iter().take_while(|b| b.is_ascii_digit());
@@ -83,6 +84,10 @@ pub(crate) fn decimals_of(argument: &Argument<'_>) -> u8 {
             _ => FRACTION_MAX,
         },
     }
+}
+
+fn is_moment(text: &[u8]) -> bool {
+    parse_datetime(text, DateRules::default(), false).is_ok() || parse_time(text, false).is_ok()
 }
 
 /// The number of fractional digits that a literal argument asks for (error 1426).
@@ -99,18 +104,16 @@ pub(crate) fn fraction_argument(argument: Option<&Argument<'_>>, name: &str) -> 
 
 /// `Truncated incorrect date value: 'x'`
 pub(crate) fn warn_truncated(kind: &str, text: &[u8], context: &EvaluationContext) {
-    let text = String::from_utf8_lossy(text);
     context
         .diagnostics
-        .warn(codes::ER_TRUNCATED_WRONG_VALUE.with(&[&kind, &text]));
+        .warn_with(|| codes::ER_TRUNCATED_WRONG_VALUE.with(&[&kind, &shown(text)]));
 }
 
 /// `Incorrect datetime value: 'x'`
 pub(crate) fn warn_incorrect(kind: &str, text: &[u8], context: &EvaluationContext) {
-    let text = String::from_utf8_lossy(text);
     context
         .diagnostics
-        .warn(codes::ER_WRONG_TEMPORAL_VALUE.with(&[&kind, &text]));
+        .warn_with(|| codes::ER_WRONG_TEMPORAL_VALUE.with(&[&kind, &shown(text)]));
 }
 
 /// NULL with warning 1441, for results outside of the calendar.

@@ -68,8 +68,7 @@ impl ScalarFunction for Period {
             if self.is_difference {
                 return Ok(Some(months - months_of(b).ok_or_else(wrong)?));
             }
-            let sum = months.checked_add(b).filter(|sum| *sum >= 0);
-            Ok(Some(period_of(sum.ok_or_else(wrong)?)))
+            Ok(Some(period_of(months.wrapping_add(b))))
         })
     }
 }
@@ -88,13 +87,18 @@ fn months_of(period: i64) -> Option<i64> {
     Some(year * 12 + month - 1)
 }
 
+/// The period of a number of months, in 64 bits that wrap around as MySQL's do.
 fn period_of(months: i64) -> i64 {
+    let months = months.cast_unsigned();
+    if months == 0 {
+        return 0;
+    }
     let year = match months / 12 {
         year @ 0..=69 => year + 2000,
         year @ 70..=99 => year + 1900,
         year => year,
     };
-    year * 100 + months % 12 + 1
+    (year.wrapping_mul(100).wrapping_add(months % 12 + 1)).cast_signed()
 }
 
 #[cfg(test)]

@@ -51,7 +51,11 @@ impl ScalarFunction for UnixTimestamp {
             0 => derive::bigint_of_width(21),
             digits => SqlType::decimal(11 + digits, digits),
         };
-        let ty = arguments::datetime_type(argument, context);
+        // A number that is no date is 0, as text is.
+        let ty = match argument.ty.is_numeric() {
+            true => derive::text_of(argument, context),
+            false => arguments::datetime_type(argument, context),
+        };
         Ok(Signature::new(vec![ty], result, argument.nullable))
     }
 

@@ -51,8 +51,8 @@ pub(crate) struct Documents<'a> {
     is_json: bool,
     index: usize,
     function: &'static str,
-    /// The document that all rows share, parsed once.
-    constant: Option<Vec<u8>>,
+    /// The document that all rows share, parsed once; an error waits for the first row.
+    constant: Option<Result<Vec<u8>>>,
 }
 
 impl<'a> Documents<'a> {
@@ -80,7 +80,7 @@ impl<'a> Documents<'a> {
             constant: None,
         };
         if let (false, Some(Some(text))) = (documents.is_json, documents.texts.constant()) {
-            documents.constant = Some(documents.normalized(text)?);
+            documents.constant = Some(documents.normalized(text));
         }
         Ok(documents)
     }
@@ -107,7 +107,7 @@ impl<'a> Documents<'a> {
         Ok(Some(if self.is_json {
             Cow::Borrowed(text)
         } else if let Some(constant) = &self.constant {
-            Cow::Borrowed(constant)
+            Cow::Borrowed(constant.as_ref().map_err(Error::clone)?)
         } else {
             Cow::Owned(self.normalized(text)?)
         }))
@@ -119,7 +119,7 @@ impl<'a> Documents<'a> {
             return Ok(None);
         };
         let parsed = match (&self.constant, self.is_json) {
-            (Some(constant), _) => json::parse_normalized(constant),
+            (Some(constant), _) => json::parse_normalized(constant.as_ref().map_err(Error::clone)?),
             (None, true) => json::parse_normalized(text),
             (None, false) => json::parse(text),
         };

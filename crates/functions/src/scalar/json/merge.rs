@@ -71,6 +71,9 @@ impl ScalarFunction for Merge {
                     _ if self.is_patch => None,
                     _ => return Ok(false),
                 };
+                if merged.is_none() && !self.is_patch {
+                    return Ok(false);
+                }
             }
             if let Some(merged) = &merged {
                 merged.append_to(out);

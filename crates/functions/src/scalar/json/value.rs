@@ -63,17 +63,13 @@ impl ScalarFunction for JsonValue {
         context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let ty = &signature.result;
-        let documents = Documents::new(&arguments[0], &signature.arguments[0], 1, NAME);
+        let documents = Documents::new(&arguments[0], &signature.arguments[0], 1, NAME)?;
         let mut paths = Paths::new(&arguments[1], Wildcards::Allowed)?;
         let on_empty = Response::new(arguments, 3)?;
         let on_error = Response::new(arguments, 5)?;
         let mut values = Vec::with_capacity(row_count);
         for row in 0..row_count {
-            let document = match &documents {
-                Ok(documents) => documents.get(row),
-                Err(error) => Err(error.clone()),
-            };
-            let value = match (document, paths.get(row)?) {
+            let value = match (documents.get(row), paths.get(row)?) {
                 (Err(error), _) => on_error.value(row, || error)?,
                 (Ok(Some(document)), Some(path)) => {
                     let mut found = Vec::new();

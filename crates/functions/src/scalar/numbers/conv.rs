@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
+use mayfly_types::convert::shown;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind};
 
@@ -87,8 +88,7 @@ impl<'a> Source<'a> {
                 let (value, is_right) = parse(text, base)?;
                 if !is_right {
                     context.diagnostics.warn_with(|| {
-                        let text = String::from_utf8_lossy(text);
-                        codes::ER_TRUNCATED_WRONG_VALUE.with(&[&"DECIMAL", &text])
+                        codes::ER_TRUNCATED_WRONG_VALUE.with(&[&"DECIMAL", &shown(text)])
                     });
                 }
                 Some(value)

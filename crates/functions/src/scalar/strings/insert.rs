@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::Result;
 
 use crate::scalar::ScalarFunction;
 use crate::scalar::strings::chars;
@@ -38,8 +38,8 @@ impl ScalarFunction for Insert {
             characters,
             derive::any_nullable(arguments),
         )?;
-        signature.arguments.insert(1, SqlType::bigint());
-        signature.arguments.insert(2, SqlType::bigint());
+        let counts = arguments[1..3].iter().map(derive::integer_of);
+        signature.arguments.splice(1..1, counts);
         Ok(signature)
     }
 
@@ -52,8 +52,8 @@ impl ScalarFunction for Insert {
     ) -> Result<ArrayRef> {
         let (texts, positions, lengths, parts) = (
             input::texts(&arguments[0])?,
-            input::ints(&arguments[1])?,
-            input::ints(&arguments[2])?,
+            input::counts(&arguments[1])?,
+            input::counts(&arguments[2])?,
             input::texts(&arguments[3])?,
         );
         let collation = signature.result.collation;

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::Result;
 
 use crate::scalar::ScalarFunction;
 use crate::scalar::strings::chars;
@@ -52,7 +52,9 @@ impl ScalarFunction for Pad {
             characters,
             true,
         )?;
-        signature.arguments.insert(1, SqlType::bigint());
+        signature
+            .arguments
+            .insert(1, derive::integer_of(&arguments[1]));
         Ok(signature)
     }
 
@@ -65,7 +67,7 @@ impl ScalarFunction for Pad {
     ) -> Result<ArrayRef> {
         let (texts, lengths, fillings) = (
             input::texts(&arguments[0])?,
-            input::ints(&arguments[1])?,
+            input::counts(&arguments[1])?,
             input::texts(&arguments[2])?,
         );
         let collation = signature.result.collation;

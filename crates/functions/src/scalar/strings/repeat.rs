@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::Result;
 
 use crate::scalar::ScalarFunction;
 use crate::scalar::strings::chars;
@@ -35,7 +35,7 @@ impl ScalarFunction for Repeat {
         });
         let mut signature =
             derive::text_signature(&arguments[..1], context, "repeat", characters, true)?;
-        signature.arguments.push(SqlType::bigint());
+        signature.arguments.push(derive::integer_of(&arguments[1]));
         Ok(signature)
     }
 
@@ -46,7 +46,7 @@ impl ScalarFunction for Repeat {
         _signature: &Signature,
         context: &EvaluationContext,
     ) -> Result<ArrayRef> {
-        let (texts, times) = (input::texts(&arguments[0])?, input::ints(&arguments[1])?);
+        let (texts, times) = (input::texts(&arguments[0])?, input::counts(&arguments[1])?);
         repeat("repeat", texts, times, row_count, context)
     }
 }
@@ -72,7 +72,7 @@ impl ScalarFunction for Space {
         let characters = derive::constant_integer(&arguments[0])
             .map_or(u64::from(u32::MAX), |n| n.max(0).cast_unsigned());
         Ok(Signature::new(
-            vec![SqlType::bigint()],
+            vec![derive::integer_of(&arguments[0])],
             derive::string_type(characters, context.collation_connection),
             true,
         ))
@@ -88,7 +88,7 @@ impl ScalarFunction for Space {
         repeat(
             "space",
             input::Texts::Constant(Some(b" ")),
-            input::ints(&arguments[0])?,
+            input::counts(&arguments[0])?,
             row_count,
             context,
         )
@@ -98,7 +98,7 @@ impl ScalarFunction for Space {
 fn repeat(
     name: &str,
     texts: input::Texts<'_>,
-    times: input::Ints<'_>,
+    times: input::Counts<'_>,
     row_count: usize,
     context: &EvaluationContext,
 ) -> Result<ArrayRef> {

@@ -64,16 +64,13 @@ impl ScalarFunction for Side {
         signature: &Signature,
         _context: &EvaluationContext,
     ) -> Result<ArrayRef> {
-        let (texts, counts) = (
-            input::texts(&arguments[0])?,
-            input::any_ints(&arguments[1])?,
-        );
+        let (texts, counts) = (input::texts(&arguments[0])?, input::counts(&arguments[1])?);
         let collation = signature.result.collation;
         output::borrowed_texts(row_count, |row| {
             let (Some(text), Some(wanted)) = (texts.get(row), counts.get(row)) else {
                 return Ok(None);
             };
-            let wanted = wanted.clamp(0, i128::from(u32::MAX)) as usize;
+            let wanted = usize::try_from(wanted).unwrap_or(0);
             Ok(Some(if self.is_left {
                 &text[..chars::offset_of(text, wanted, collation)]
             } else {

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{CollationId, Result, SqlType};
+use mayfly_types::{CollationId, Result};
 
 use crate::scalar::ScalarFunction;
 use crate::scalar::strings::chars;
@@ -50,7 +50,7 @@ impl ScalarFunction for Substring {
         )?;
         signature
             .arguments
-            .extend(arguments[1..].iter().map(|_| SqlType::bigint()));
+            .extend(arguments[1..].iter().map(derive::integer_of));
         Ok(signature)
     }
 
@@ -61,8 +61,8 @@ impl ScalarFunction for Substring {
         signature: &Signature,
         _context: &EvaluationContext,
     ) -> Result<ArrayRef> {
-        let (texts, positions) = (input::texts(&arguments[0])?, input::ints(&arguments[1])?);
-        let lengths = arguments.get(2).map(input::ints).transpose()?;
+        let (texts, positions) = (input::texts(&arguments[0])?, input::counts(&arguments[1])?);
+        let lengths = arguments.get(2).map(input::counts).transpose()?;
         let collation = signature.result.collation;
         output::borrowed_texts(row_count, |row| {
             let (Some(text), Some(position)) = (texts.get(row), positions.get(row)) else {
