@@ -8,7 +8,8 @@ use mayfly_plan::{Expression, PlanOptions, ScalarColumn, bind_scalar};
 use mayfly_syntax::ast::{
     Expr, FunctionArguments, ObjectNamePart, UnaryOperator, Value as Literal,
 };
-use mayfly_types::{Batch, Result, SqlType, TypeKind, Value};
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
 
 use crate::catalog::definition::{ColumnDefault, TableDefinition};
 use crate::catalog::session_catalog::SessionCatalog;
@@ -168,14 +169,37 @@ pub(crate) fn check_definition(session: &Session, definition: &TableDefinition) 
     let columns = columns_of(session, definition);
     for column in &definition.columns {
         if let Some(generated) = &column.generated {
-            bind(session, &generated.expression, &columns)?;
+            bind(session, &generated.expression, &columns)
+                .map_err(|error| in_clause(error, "generated column function"))?;
         }
         if let ColumnDefault::Expression { expression, .. } = &column.default {
-            bind(session, expression, &columns)?;
+            bind(session, expression, &columns)
+                .map_err(|error| in_clause(error, "default value expression"))?;
         }
     }
     for check in &definition.checks {
-        bind(session, &check.expression, &columns)?;
+        bind(session, &check.expression, &columns).map_err(|error| {
+            match unknown_column(&error) {
+                Some(column) => {
+                    codes::ER_CHECK_CONSTRAINT_REFERS_UNKNOWN_COLUMN.with(&[&check.name, &column])
+                }
+                None => error,
+            }
+        })?;
     }
     Ok(())
+}
+
+/// The column that error 1054 names.
+fn unknown_column(error: &Error) -> Option<&str> {
+    let named = error.is(&codes::ER_BAD_FIELD_ERROR);
+    named.then(|| error.message().split('\'').nth(1))?
+}
+
+/// Error 1054 as the definition of a column has it.
+fn in_clause(error: Error, clause: &str) -> Error {
+    match unknown_column(&error) {
+        Some(column) => codes::ER_BAD_FIELD_ERROR.with(&[&column, &clause]),
+        None => error,
+    }
 }

@@ -15,6 +15,7 @@ mod rules;
 mod testing;
 mod text;
 
+pub use bind::as_number;
 pub use bind::{ScalarColumn, bind_scalar};
 pub use catalog::{Catalog, ColumnSource, DefaultSource, TableId, TableSource};
 pub use expression::{Comparison, Expression, ExpressionKind};

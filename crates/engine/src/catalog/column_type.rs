@@ -370,6 +370,9 @@ fn members(
         "SET"
     };
     for (position, member) in members.iter().enumerate() {
+        if kind == TypeKind::Set && member.contains(',') {
+            return Err(codes::ER_ILLEGAL_VALUE_FOR_TYPE.with(&[&"set", member]));
+        }
         let equal = |other: &&String| {
             collation
                 .compare(other.as_bytes(), member.as_bytes())

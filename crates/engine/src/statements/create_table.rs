@@ -47,7 +47,7 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
     if let Some(other) = &statement.like {
         let (other_database, other_name) = super::qualified(session, other)?;
         let definition = like(session, &other_database, &other_name)?;
-        let definition = TableDefinition {
+        let mut definition = TableDefinition {
             database,
             name,
             temporary: statement.temporary,
@@ -56,6 +56,10 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
             foreign_keys: Vec::new(),
             ..definition
         };
+        // Names of constraints belong to the database, so the new table's are made anew.
+        for (number, check) in (1_usize..).zip(&mut definition.checks) {
+            check.name = format!("{}_chk_{number}", definition.name);
+        }
         add(session, definition, statement)?;
         return Ok(StatementResult::default().into());
     }

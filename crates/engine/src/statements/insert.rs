@@ -193,7 +193,8 @@ fn insert_values(
                 continue;
             }
             refuse_generated(definition, *position)?;
-            let (value, ty) = value_of(session, expr, definition, &sink, parameters)?;
+            let is_number = definition.columns[*position].ty.is_numeric();
+            let (value, ty) = value_of(session, expr, is_number, definition, &sink, parameters)?;
             sink.set(*position, &value, &ty)?;
         }
         sink.end_row()?;
@@ -201,10 +202,12 @@ fn insert_values(
     sink.finish()
 }
 
-/// The value of an expression of VALUES. It may name columns that the same row set before.
+/// The value of an expression of VALUES. It may name columns that the same row set before. For a
+/// column of numbers `x'41'` is a number.
 fn value_of(
     session: &Session,
     expr: &Expr,
+    is_number: bool,
     definition: &TableDefinition,
     sink: &RowSink<'_>,
     parameters: &[(Value, SqlType)],
@@ -215,7 +218,12 @@ fn value_of(
     let types = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
     match expressions::bind_with(session, expr, &[], types) {
-        Ok(bound) => bound.scalar(&expressions::one_row(), &values),
+        Ok(mut bound) => {
+            if is_number {
+                bound.expression = mayfly_plan::as_number(bound.expression);
+            }
+            bound.scalar(&expressions::one_row(), &values)
+        }
         Err(error) if error.is(&codes::ER_BAD_FIELD_ERROR) => {
             let columns = columns_of(session, definition);
             let types = parameters.iter().map(|(_, ty)| ty.clone()).collect();

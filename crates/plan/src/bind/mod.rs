@@ -35,6 +35,7 @@ use crate::logical::{ColumnId, Query, Shared};
 use crate::options::PlanOptions;
 use crate::physical::{ColumnOrigin, OutputColumn, StatementLimit};
 
+pub use expression::literal::as_number;
 pub(crate) use from::{conjunction, conjuncts};
 use scope::{Clause, Scope};
 pub(crate) use types::compare as compare_expression;

@@ -270,6 +270,21 @@ impl Scope {
         )
     }
 
+    /// A column of an information_schema view has the view's name of it, however it is written.
+    pub(crate) fn name_item_of_system_view(&mut self) {
+        let Some(place) = self.items.last().and_then(|item| item.column) else {
+            return;
+        };
+        let table = &self.tables[place.table];
+        let database = table.database.as_deref().unwrap_or_default();
+        if database.eq_ignore_ascii_case("information_schema") {
+            let name = table.name(place.column).to_owned();
+            if let Some(item) = self.items.last_mut() {
+                item.name = name;
+            }
+        }
+    }
+
     /// What DEFAULT gives for the column at a place, if this scope knows.
     pub(crate) fn default_of(&self, place: ColumnPlace) -> Option<&DefaultSource> {
         match &self.tables[place.table].columns {

@@ -222,6 +222,7 @@ impl Binder<'_> {
                         other => other.to_string(),
                     };
                     self.add_item(expr, name)?;
+                    self.scope().name_item_of_system_view();
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
                     self.add_item(expr, alias.value.clone())?;

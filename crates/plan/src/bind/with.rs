@@ -27,7 +27,8 @@ pub(crate) struct VisibleCte {
 /// What the recursive part did so far.
 #[derive(Debug, Default)]
 struct RecursivePart {
-    references: usize,
+    /// `select#` of the last query block that read it.
+    reader: Option<usize>,
 }
 
 impl Binder<'_> {
@@ -193,10 +194,14 @@ impl Binder<'_> {
         };
         let first = self.new_columns(self.ctes[at].columns.len());
         let innermost = self.scopes.len();
+        let reader = self.scopes.last().map(|scope| scope.select_id);
         let cte = &mut self.ctes[at];
         let working = match &mut cte.recursive_part {
             Some(part) => {
-                part.references += 1;
+                let is_nested = innermost > cte.depth + 1;
+                if is_nested || part.reader.replace(reader.unwrap_or(0)) == reader {
+                    return Err(codes::ER_CTE_RECURSIVE_REQUIRES_SINGLE_REFERENCE.with(&[&name]));
+                }
                 true
             }
             None => false,

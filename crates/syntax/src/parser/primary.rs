@@ -46,7 +46,9 @@ impl Parser<'_> {
             Kind::Parameter => {
                 self.take();
                 self.parameters += 1;
-                Ok(build::value(Value::Placeholder("?".to_owned())))
+                // Clauses are not bound in the order in which they are written.
+                let name = format!("?{}", self.parameters);
+                Ok(build::value(Value::Placeholder(name)))
             }
             Kind::UserVariable => self.user_variable(),
             Kind::AtAt => self.system_variable(),

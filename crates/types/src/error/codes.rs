@@ -122,6 +122,8 @@ codes! {
     ER_WRONG_TYPE_FOR_VAR = (1232, "42000", "Incorrect argument type to variable '{}'");
     ER_PARSE_ERROR_IN_DIGEST_FN = (3676, "HY000", "Could not parse argument to digest function: \"{}\".");
     ER_TEXTFILE_NOT_READABLE = (1085, "HY000", "The file '{}' must be in the database directory or be readable by all");
+    ER_CTE_RECURSIVE_REQUIRES_SINGLE_REFERENCE = (3577, "HY000", "In recursive query block of Recursive Common Table Expression '{}', the recursive table must be referenced only once, and not in any subquery");
+    ER_CHECK_CONSTRAINT_REFERS_UNKNOWN_COLUMN = (3820, "HY000", "Check constraint '{}' refers to non-existing column '{}'.");
     ER_DEFAULT_AS_VAL_GENERATED = (3773, "HY000", "DEFAULT function cannot be used with default value expressions");
     ER_CANT_USE_OPTION_HERE = (1234, "42000", "Incorrect usage/placement of '{}'");
     ER_NOT_SUPPORTED_YET = (1235, "42000", "This version of MySQL doesn't yet support '{}'");

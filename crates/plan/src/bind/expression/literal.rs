@@ -116,7 +116,7 @@ pub(crate) fn is_hexadecimal(expression: &Expression) -> bool {
 }
 
 /// A hexadecimal or bit literal as the number that it is, NULL as a DOUBLE, anything else as it is.
-pub(crate) fn as_number(expression: Expression) -> Expression {
+pub fn as_number(expression: Expression) -> Expression {
     if expression.ty.kind == TypeKind::Null {
         return Expression {
             ty: SqlType::double(),
