@@ -1,0 +1,324 @@
+//! Broken statements: those of the golden files with parts of their text deleted, doubled, swapped or
+//! replaced. Whatever they mean then, they end soon, in rows or in an error that is MySQL's, and
+//! nothing is left behind.
+//!
+//! `MAYFLY_MUTATION_SECONDS` says for how long, `MAYFLY_MUTATION_SEED` what is tried; a failure
+//! names both the statement and the seed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use mayfly_engine::{FileAccess, KillHandle, Session};
+use mayfly_testkit::fixture::Fixture;
+use proptest::prelude::Rng;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+/// Without a word about it, so long.
+const SECONDS: u64 = 20;
+/// How often each statement is broken before the next file.
+const MUTANTS: usize = 3;
+/// After so long a statement is killed …
+const LONG: Duration = Duration::from_secs(2);
+/// … and after so long it hangs.
+const TOO_LONG: Duration = Duration::from_secs(60);
+
+fn golden_files(directory: &Path, files: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(directory).expect("the golden files are there");
+    let mut entries: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            golden_files(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "slt") {
+            files.push(path);
+        }
+    }
+}
+
+/// The statements of a golden file.
+fn statements(text: &str) -> Vec<String> {
+    let mut statements = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.starts_with("statement ") || line.starts_with("query ") {
+            let sql = lines
+                .by_ref()
+                .take_while(|line| !line.is_empty() && *line != "----");
+            statements.push(sql.collect::<Vec<_>>().join("\n"));
+        }
+    }
+    statements
+}
+
+/// Words, numbers, strings and single characters, with the spaces behind them.
+fn tokens(sql: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let mut rest = sql;
+    while let Some(first) = rest.chars().next() {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '@' || c == '$';
+        let end = if is_word(first) {
+            rest.find(|c| !is_word(c)).unwrap_or(rest.len())
+        } else if matches!(first, '\'' | '"' | '`') {
+            rest[1..].find(first).map_or(rest.len(), |end| end + 2)
+        } else {
+            first.len_utf8()
+        };
+        let spaces = rest[end..].len() - rest[end..].trim_start().len();
+        let (token, after) = rest.split_at(end + spaces);
+        tokens.push(token);
+        rest = after;
+    }
+    tokens
+}
+
+const SPICES: &[&str] = &[
+    "0 ",
+    "-1 ",
+    "18446744073709551615 ",
+    "9223372036854775808 ",
+    "1e308 ",
+    "-0.0 ",
+    "NULL ",
+    "'' ",
+    "'ä\u{1F600}' ",
+    "x'00' ",
+    "b'1' ",
+    "( ",
+    ") ",
+    ", ",
+    ". ",
+    "* ",
+    "; ",
+    "/* ",
+    "-- ",
+    "@x ",
+    "? ",
+    "SELECT ",
+    "FROM ",
+    "WHERE ",
+    "GROUP BY 1 ",
+    "ORDER BY 1 ",
+    "LIMIT 1 ",
+    "DISTINCT ",
+    "WITH ROLLUP ",
+    "UNION ",
+    "JOIN ",
+    "AS ",
+    "NOT ",
+    "IN ",
+    "LIKE ",
+    "IS NULL ",
+    "CAST( ",
+    "INTERVAL ",
+    "JSON_OBJECT( ",
+    "99999999999999999999999999999999999999999999999999999999999999999999 ",
+    "'0000-00-00' ",
+    "'9999-12-31' ",
+    "DATE '2024-02-30' ",
+    "0.00000000000000000000000000000000001 ",
+    "\\",
+    "\u{0}",
+    "'",
+    "`",
+    "EXISTS ( ",
+    "CASE ",
+    "END ",
+    "OVER () ",
+    "COLLATE utf8mb4_bin ",
+    "_latin1 ",
+    "BINARY ",
+    "DIV ",
+    "MOD ",
+    "<=> ",
+    ":= ",
+    "|| ",
+];
+
+struct Mutator {
+    random: TestRng,
+}
+
+impl Mutator {
+    fn below(&mut self, n: usize) -> usize {
+        (self.random.next_u64() % n.max(1) as u64) as usize
+    }
+
+    fn mutate(&mut self, sql: &str, others: &[String]) -> String {
+        let mut tokens: Vec<String> = tokens(sql).into_iter().map(str::to_owned).collect();
+        for _ in 0..=self.below(3) {
+            if tokens.is_empty() {
+                break;
+            }
+            let at = self.below(tokens.len());
+            match self.below(9) {
+                0 => drop(tokens.remove(at)),
+                1 => tokens.insert(at, tokens[at].clone()),
+                2 => {
+                    let other = self.below(tokens.len());
+                    tokens.swap(at, other);
+                }
+                3 => SPICES[self.below(SPICES.len())].clone_into(&mut tokens[at]),
+                4 => tokens.insert(at, SPICES[self.below(SPICES.len())].to_owned()),
+                5 => {
+                    let end = (at + self.below(8)).min(tokens.len());
+                    let part = tokens[at..end].to_vec();
+                    let to = self.below(tokens.len());
+                    tokens.splice(to..to, part);
+                }
+                6 => {
+                    let other = &others[self.below(others.len())];
+                    let of_other = self::tokens(other);
+                    if !of_other.is_empty() {
+                        let from = self.below(of_other.len());
+                        let end = (from + 1 + self.below(6)).min(of_other.len());
+                        let part = of_other[from..end].iter().map(|token| (*token).to_owned());
+                        tokens.splice(at..at + 1, part);
+                    }
+                }
+                7 => tokens.truncate(at),
+                _ => {
+                    // A byte somewhere; what is no text any more stays out.
+                    let mut bytes = tokens[at].clone().into_bytes();
+                    let place = self.below(bytes.len());
+                    if let Some(byte) = bytes.get_mut(place) {
+                        *byte = self.random.next_u32() as u8;
+                    }
+                    tokens[at] = String::from_utf8_lossy(&bytes).into_owned();
+                }
+            }
+        }
+        tokens.concat()
+    }
+}
+
+/// Kills what takes long, and ends the process when that does not help.
+struct Guard {
+    /// Milliseconds since the start at which the statement began; 0 when none runs.
+    began: Arc<AtomicU64>,
+    start: Instant,
+    current: Arc<std::sync::Mutex<String>>,
+}
+
+impl Guard {
+    fn new(handle: KillHandle) -> Self {
+        let guard = Self {
+            began: Arc::default(),
+            start: Instant::now(),
+            current: Arc::default(),
+        };
+        let (began, start) = (Arc::downgrade(&guard.began), guard.start);
+        let current = Arc::clone(&guard.current);
+        std::thread::spawn(move || {
+            while let Some(began) = began.upgrade() {
+                let at = began.load(Ordering::Relaxed);
+                drop(began);
+                let running = start.elapsed().saturating_sub(Duration::from_millis(at));
+                if at > 0 && running > TOO_LONG {
+                    let sql = current.lock().map(|sql| sql.clone()).unwrap_or_default();
+                    eprintln!("hangs: {sql}");
+                    std::process::abort();
+                }
+                if at > 0 && running > LONG {
+                    handle.kill();
+                }
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        });
+        guard
+    }
+
+    fn run(&self, session: &mut Session, sql: &str) -> Option<String> {
+        if let Ok(mut current) = self.current.lock() {
+            sql.clone_into(&mut current);
+        }
+        let now = self.start.elapsed().as_millis().max(1);
+        self.began
+            .store(u64::try_from(now).unwrap_or(u64::MAX), Ordering::Relaxed);
+        let outcome = session.execute(sql);
+        self.began.store(0, Ordering::Relaxed);
+        let error = outcome.err()?.to_string();
+        let is_bug = error.to_lowercase().contains("internal error") || error.contains("plan ");
+        (is_bug && error.contains("1105")).then(|| format!("{error}\n{sql}"))
+    }
+}
+
+#[test]
+fn broken_statements_end_in_an_answer() {
+    let number = |name: &str, default| {
+        let value = std::env::var(name).ok();
+        value
+            .and_then(|value| value.parse().ok())
+            .unwrap_or(default)
+    };
+    let until = Instant::now() + Duration::from_secs(number("MAYFLY_MUTATION_SECONDS", SECONDS));
+    let seed = number("MAYFLY_MUTATION_SEED", 1);
+    let mut seed_bytes = [0; 32];
+    seed_bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let mut mutator = Mutator {
+        random: TestRng::from_seed(RngAlgorithm::ChaCha, &seed_bytes),
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/slt");
+    let mut paths = Vec::new();
+    golden_files(&root, &mut paths);
+    let files: Vec<Vec<String>> = paths
+        .iter()
+        // Large tables make every mutant slow.
+        .filter(|path| !path.to_string_lossy().contains("spill"))
+        .map(|path| statements(&std::fs::read_to_string(path).expect("readable")))
+        .filter(|statements| !statements.is_empty())
+        .collect();
+    let all: Vec<String> = files.iter().flatten().cloned().collect();
+    let mut bugs = Vec::new();
+    let mut count = 0;
+    while Instant::now() < until {
+        let file = &files[mutator.below(files.len())];
+        let fixture = Fixture::open(|options| {
+            options.memory_limit = Some(256 << 20);
+            options.file_access = FileAccess::Disabled;
+            options.local_infile = false;
+            options.batch_size = 100;
+        });
+        let mut session = fixture.database.session();
+        let guard = Guard::new(session.kill_handle());
+        for sql in file {
+            if Instant::now() > until {
+                break;
+            }
+            for _ in 0..MUTANTS {
+                let mutant = mutator.mutate(sql, &all);
+                bugs.extend(guard.run(&mut session, &mutant));
+                count += 1;
+            }
+            bugs.extend(guard.run(&mut session, sql));
+        }
+        drop(session);
+        // Base tables outlive their session.
+        let mut last = fixture.database.session();
+        let schemas = last
+            .execute("SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys')")
+            .expect("it has this table");
+        for row in 0..schemas[0].row_count() {
+            let name = schemas[0].row_bytes(row)[0]
+                .as_deref()
+                .unwrap_or_default()
+                .to_vec();
+            let name = String::from_utf8_lossy(&name).replace('`', "``");
+            last.execute(&format!("DROP DATABASE `{name}`"))
+                .expect("a database of the test");
+        }
+        drop(last);
+        drop(guard);
+        fixture.finish();
+    }
+    eprintln!("{count} broken statements, seed {seed}");
+    bugs.sort();
+    bugs.dedup();
+    assert!(
+        bugs.is_empty(),
+        "seed {seed}: {} bugs\n{}",
+        bugs.len(),
+        bugs.join("\n\n")
+    );
+}
