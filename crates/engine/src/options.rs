@@ -34,6 +34,8 @@ pub enum HashMode {
     Normal,
     /// Every row hashes to the same number: a test of everything that relies on hashing.
     Collide,
+    /// Every row hashes to one of 64 numbers: the same, where one would take too long.
+    Crowd,
 }
 
 /// Which files LOAD DATA INFILE and SELECT … INTO OUTFILE may touch: `secure_file_priv`.

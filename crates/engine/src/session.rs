@@ -627,6 +627,7 @@ impl Session {
             hash: match database.hash_mode {
                 HashMode::Normal => HashFunction::Standard,
                 HashMode::Collide => HashFunction::Colliding,
+                HashMode::Crowd => HashFunction::Crowded,
             },
             force_overflow: database.force_overflow || options.big_tables,
         };

@@ -26,6 +26,21 @@ pub struct Config {
     /// Files not run under this configuration.
     #[serde(default, rename = "skip")]
     pub skips: Vec<Skip>,
+    /// Files with options of their own.
+    #[serde(default, rename = "change")]
+    pub changes: Vec<Change>,
+}
+
+/// Options of the database for one golden file, instead of the configuration's.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// `area/topic`.
+    pub file: String,
+    /// Why.
+    pub reason: String,
+    /// The options.
+    pub options: BTreeMap<String, toml::Value>,
 }
 
 /// A golden file that a configuration leaves out.
@@ -55,11 +70,24 @@ impl Config {
         if config
             .skips
             .iter()
-            .any(|skip| skip.reason.trim().is_empty())
+            .map(|skip| &skip.reason)
+            .chain(config.changes.iter().map(|change| &change.reason))
+            .any(|reason| reason.trim().is_empty())
         {
-            return Err(show(&"a skip needs a reason"));
+            return Err(show(&"a skip or change needs a reason"));
         }
         Ok(config)
+    }
+
+    /// This configuration with the options that a file has.
+    #[must_use]
+    pub fn for_file(&self, file: &str) -> Self {
+        let mut config = self.clone();
+        let changes = self.changes.iter().filter(|change| change.file == file);
+        for change in changes {
+            config.options.extend(change.options.clone());
+        }
+        config
     }
 
     /// Why `file` is not run under this configuration, if it is not.

@@ -138,6 +138,7 @@ fn set(options: &mut DatabaseOptions, name: &str, value: &toml::Value) -> Option
             options.hash_mode = match value.as_str()? {
                 "normal" => HashMode::Normal,
                 "collide" => HashMode::Collide,
+                "crowd" => HashMode::Crowd,
                 _ => return None,
             }
         }

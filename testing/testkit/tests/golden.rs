@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         for file in &files {
             let name = corpus::short_name(file);
             let skipped = config.skip_reason(&name).is_some();
-            let (config, file) = (config.clone(), file.clone());
+            let (config, file) = (config.for_file(&name), file.clone());
             trials.push(
                 Trial::test(name, move || run_in_time(config, file))
                     .with_kind(path.file_stem().unwrap_or_default().to_string_lossy())

@@ -101,6 +101,8 @@ pub enum HashFunction {
     Standard,
     /// One that gives every row the same hash: a test that results do not depend on luck.
     Colliding,
+    /// One that gives 64 hashes only: the same for tables of very many keys.
+    Crowded,
 }
 
 /// How temporary tables behave. Read once a statement from the system variables.

@@ -102,6 +102,11 @@ fn hash_word(word: u64) -> u64 {
     fold(word ^ K1, K0)
 }
 
+/// One of 64 hashes.
+fn crowd(hash: u64) -> u64 {
+    hash_word(hash >> 58)
+}
+
 /// Hashes the keys of batches.
 #[derive(Debug)]
 pub(crate) struct KeyHasher {
@@ -122,6 +127,7 @@ impl KeyHasher {
         match self.function {
             HashFunction::Colliding => 0,
             HashFunction::Standard => value.map_or(NULL_WORD, hash_word),
+            HashFunction::Crowded => crowd(value.map_or(NULL_WORD, hash_word)),
         }
     }
 
@@ -140,6 +146,9 @@ impl KeyHasher {
                     fold(state.rotate_left(29) ^ K3, word ^ K2)
                 });
             }
+        }
+        if self.function == HashFunction::Crowded {
+            hashes.iter_mut().for_each(|hash| *hash = crowd(*hash));
         }
     }
 }
