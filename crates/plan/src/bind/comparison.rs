@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mayfly_functions::Signature;
+use mayfly_functions::{Signature, scalar};
 use mayfly_types::common_type::wider_decimal;
 use mayfly_types::temporal::number::{datetime_from_number, time_from_number};
 use mayfly_types::temporal::{DateRules, parse_time};
@@ -80,7 +80,7 @@ fn comparable(operand: Expression, to: &SqlType) -> Result<Expression> {
     })
 }
 
-/// What a document is compared with: a string literal is a JSON string, not the text of a document.
+/// What a document is compared with: a string is a JSON string, not the text of a document.
 fn as_json(operand: Expression) -> Expression {
     let json = SqlType::json();
     let is_text = operand.ty.is_string() && !operand.ty.is_binary_string();
@@ -88,6 +88,20 @@ fn as_json(operand: Expression) -> Expression {
         let mut quoted = Vec::with_capacity(text.len() + 2);
         mayfly_types::json::append_quoted(&mut quoted, text);
         return Expression::literal(Value::Bytes(quoted), json);
+    }
+    if is_text && let Some(function) = scalar::by_name("json_quote") {
+        let text = SqlType::text(TypeKind::LongText, CollationId::UTF8MB4_BIN);
+        let signature = Signature::new(vec![operand.ty.clone()], text.clone(), operand.nullable);
+        let quoted = Expression {
+            nullable: operand.nullable,
+            ty: text,
+            kind: ExpressionKind::Call {
+                function,
+                arguments: vec![operand],
+                signature: Arc::new(signature),
+            },
+        };
+        return cast(quoted, &json);
     }
     cast(operand, &json)
 }

@@ -233,6 +233,40 @@ impl Binder<'_> {
     }
 
     /// ANY_VALUE of a column.
+    /// ANY_VALUE() makes no groups by itself: where nothing else does, it is its argument.
+    pub(super) fn dissolve_any_values<'e>(
+        &mut self,
+        others: impl Iterator<Item = &'e mut Expression>,
+    ) {
+        let scope = self.scope();
+        let is_any_value = |call: &AggregateCall| call.function.names()[0] == "any_value";
+        if !scope.group_keys.is_empty()
+            || !scope.aggregates.iter().all(|(_, call)| is_any_value(call))
+        {
+            return;
+        }
+        let calls = std::mem::take(&mut scope.aggregates);
+        if calls.is_empty() {
+            return;
+        }
+        let mut replace = |part: &mut Expression| {
+            let call = match part.kind {
+                ExpressionKind::Column(id) => calls.iter().find(|(known, _)| *known == id),
+                _ => None,
+            };
+            if let Some(argument) = call.and_then(|(_, call)| call.arguments.first()) {
+                *part = argument.clone();
+            }
+            call.is_none()
+        };
+        for item in &mut scope.items {
+            visit_expression_mut(&mut item.expression, &mut replace);
+        }
+        for other in others {
+            visit_expression_mut(other, &mut replace);
+        }
+    }
+
     pub(super) fn any_value(&self, column: Expression) -> Result<AggregateCall> {
         let Some(function) = aggregate::by_name("any_value") else {
             return Err(not_supported("any_value"));

@@ -98,6 +98,8 @@ impl Binder<'_> {
             limit,
             select_id,
         } = parts;
+        let keys = order.iter_mut().map(|key| &mut key.expression);
+        self.dissolve_any_values(having.iter_mut().chain(keys));
         let grouped = {
             let scope = self.scope();
             !scope.group_keys.is_empty() || !scope.aggregates.is_empty()

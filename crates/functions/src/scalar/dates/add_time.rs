@@ -45,7 +45,7 @@ impl ScalarFunction for AddTime {
         let digits = arguments::decimals_of_all(arguments);
         let result = match arguments[0].ty.kind {
             TypeKind::Time => SqlType::temporal(TypeKind::Time, digits),
-            TypeKind::DateTime | TypeKind::Timestamp => {
+            TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {
                 SqlType::temporal(TypeKind::DateTime, digits)
             }
             // Text with a date gives a date, text without one a time.
@@ -76,7 +76,7 @@ impl ScalarFunction for AddTime {
             };
             let added = added * self.sign;
             match value {
-                Moment::At(date) if !values.is_date() => match date.add_micros(added) {
+                Moment::At(date) => match date.add_micros(added) {
                     Some(sum) => Some(Moment::At(sum)),
                     None => arguments::overflow("datetime", context),
                 },

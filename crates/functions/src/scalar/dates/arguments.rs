@@ -304,7 +304,6 @@ impl Moment {
 #[derive(Debug)]
 pub(crate) struct Moments<'a> {
     source: Source<'a>,
-    is_date: bool,
     constant: Option<Option<Moment>>,
     context: &'a EvaluationContext,
 }
@@ -317,7 +316,6 @@ impl<'a> Moments<'a> {
     ) -> Result<Self> {
         let mut moments = Self {
             source: source(column, ty)?,
-            is_date: ty.kind == TypeKind::Date,
             constant: None,
             context,
         };
@@ -327,11 +325,6 @@ impl<'a> Moments<'a> {
             moments.constant = Some(text.and_then(|text| moments.parse(text)));
         }
         Ok(moments)
-    }
-
-    /// Whether the argument is a DATE, which some functions take for midnight as a TIME.
-    pub(crate) fn is_date(&self) -> bool {
-        self.is_date
     }
 
     /// The value, which may be a date with a time.

@@ -61,9 +61,10 @@ fn text(count: f64) -> String {
         .take_while(|(size, _)| count.abs() >= *size)
         .last();
     match unit {
-        None => format!("{count:4.0} bytes"),
+        None => format!("{:4} bytes", count as i64),
         Some((size, name)) if (count / size).abs() >= 100_000.0 => {
-            format!("{:.2e} {name}", count / size)
+            let shown = format!("{:.2e} {name}", count / size);
+            shown.replacen('e', "e+", 1)
         }
         Some((size, name)) => format!("{:.2} {name}", count / size),
     }

@@ -58,9 +58,10 @@ impl ScalarFunction for FormatPicoTime {
             };
             let unit = UNITS.iter().take_while(|(size, _)| time.abs() >= *size);
             let text = match unit.last() {
-                None => format!("{time:3.0} ps"),
+                None => format!("{:3} ps", time as i64),
                 Some((size, name)) if (time / size).abs() >= 100_000.0 => {
-                    format!("{:.2e} {name}", time / size)
+                    let shown = format!("{:.2e} {name}", time / size);
+                    shown.replacen('e', "e+", 1)
                 }
                 Some((size, name)) => format!("{:.2} {name}", time / size),
             };

@@ -31,7 +31,8 @@ impl ScalarFunction for JsonQuote {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let ty = arguments[0].ty;
-        if !ty.is_string() && ty.kind != TypeKind::Null {
+        let is_text = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
+        if !is_text && ty.kind != TypeKind::Null {
             return Err(codes::ER_INCORRECT_TYPE.with(&[&1, &"json_quote"]));
         }
         arguments::refuse_binary(ty)?;

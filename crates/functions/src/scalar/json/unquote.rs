@@ -30,7 +30,7 @@ impl ScalarFunction for JsonUnquote {
     fn signature(
         &self,
         arguments: &[Argument<'_>],
-        _context: &SignatureContext,
+        context: &SignatureContext,
     ) -> Result<Signature> {
         let ty = arguments[0].ty;
         let accepted = match ty.kind {
@@ -39,6 +39,7 @@ impl ScalarFunction for JsonUnquote {
                 arguments::refuse_binary(ty)?;
                 ty.clone()
             }
+            TypeKind::Enum | TypeKind::Set => derive::text_of(&arguments[0], context),
             _ => return Err(codes::ER_INCORRECT_TYPE.with(&[&1, &"json_unquote"])),
         };
         let characters = derive::character_length(&accepted);

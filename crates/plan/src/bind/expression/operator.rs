@@ -372,7 +372,9 @@ fn in_list_of_values(operand: Expression, list: Vec<Expression>) -> Result<Expre
 fn share_collation(operands: &mut [Expression], operation: &str) -> Result<()> {
     let text = |operand: &&Expression| operand.ty.kind != TypeKind::Null;
     let texts: Vec<&Expression> = operands.iter().filter(text).collect();
-    if texts.len() < 3 || !texts.iter().all(|operand| has_collation(&operand.ty)) {
+    // Documents are compared as documents.
+    let collated = |ty: &SqlType| has_collation(ty) && ty.kind != TypeKind::Json;
+    if texts.len() < 3 || !texts.iter().all(|operand| collated(&operand.ty)) {
         return Ok(());
     }
     let collation = aggregate_collations(&texts, operation, true)?;
