@@ -25,7 +25,7 @@ use arrow_array::{Array, ArrayRef, new_null_array};
 use super::CastContext;
 use super::array::{Native, NativeBuilder, cast_plain_numbers, cast_unchanged};
 use super::source::{Datum, Source};
-use crate::diagnostics::Level;
+use crate::diagnostics::{Diagnostics, Level};
 use crate::error::{Error, ErrorCode, Result, codes};
 use crate::sql_type::{DECIMALS_NOT_FIXED, PhysicalType, SqlType, TypeKind};
 use crate::temporal::{DateRules, DateTime};
@@ -191,6 +191,53 @@ pub fn implicit_default(to: &SqlType) -> Value {
 }
 
 fn store_native(
+    datum: Datum<'_>,
+    from: &SqlType,
+    to: &SqlType,
+    context: &StoreContext<'_>,
+) -> Result<Native> {
+    if from.kind == TypeKind::Json && context.is_strict() {
+        return store_document(datum, from, to, context);
+    }
+    convert_native(datum, from, to, context)
+}
+
+/// What a CAST of a document would only warn of is an error.
+fn store_document(
+    datum: Datum<'_>,
+    from: &SqlType,
+    to: &SqlType,
+    context: &StoreContext<'_>,
+) -> Result<Native> {
+    let diagnostics = Diagnostics::new(1);
+    let cast = CastContext {
+        diagnostics: &diagnostics,
+        ..context.cast
+    };
+    let stored = convert_native(datum, from, to, &StoreContext { cast, ..*context })?;
+    match diagnostics.conditions().into_iter().next() {
+        Some(condition) if condition.error.is(&codes::ER_INVALID_JSON_VALUE_FOR_CAST) => {
+            let type_name = match to.kind {
+                TypeKind::Decimal => "DECIMAL",
+                TypeKind::Float | TypeKind::Double => "DOUBLE",
+                _ => "INTEGER",
+            };
+            let code = codes::ER_INVALID_JSON_VALUE_FOR_CAST;
+            Err(code.with(&[&type_name, &context.column, &context.row]))
+        }
+        Some(condition) if condition.level != Level::Note => Err(condition.error),
+        Some(condition) => {
+            context
+                .cast
+                .diagnostics
+                .push(condition.level, condition.error);
+            Ok(stored)
+        }
+        None => Ok(stored),
+    }
+}
+
+fn convert_native(
     datum: Datum<'_>,
     from: &SqlType,
     to: &SqlType,

@@ -33,6 +33,8 @@ struct Whole {
     value: i128,
     /// The number was below zero, even if that was rounded away.
     negative: bool,
+    /// More text followed: to be complained about when nothing worse is wrong.
+    truncated: bool,
 }
 
 fn whole_of_decimal(value: Decimal) -> Whole {
@@ -48,14 +50,16 @@ fn whole_of_decimal(value: Decimal) -> Whole {
     Whole {
         value: rounded.unwrap_or(extreme),
         negative: value.is_negative() && !value.is_zero(),
+        truncated: false,
     }
 }
 
-/// The integer that a value is nearest to, with the complaints about its text.
+/// The integer that a value is nearest to, with the complaint about a text that is none.
 fn whole(datum: Datum<'_>, from: &SqlType, context: &StoreContext<'_>) -> Result<Whole> {
     let exact = |value: i128| Whole {
         value,
         negative: value < 0,
+        truncated: false,
     };
     Ok(match datum {
         Datum::Int(value) if from.is_temporal() => {
@@ -76,10 +80,9 @@ fn whole(datum: Datum<'_>, from: &SqlType, context: &StoreContext<'_>) -> Result
             let parsed = parse_decimal(bytes);
             if parsed.consumed == 0 {
                 context.incorrect("integer", || shown(bytes))?;
-            } else if parsed.consumed != bytes.len() {
-                context.truncated()?;
             }
             let mut whole = whole_of_decimal(parsed.value);
+            whole.truncated = parsed.consumed != 0 && parsed.consumed != bytes.len();
             // '-0.4' is 0 even without a sign, unlike the number.
             whole.negative = whole.value < 0;
             whole
@@ -99,6 +102,8 @@ pub(super) fn integer(
     let clamped = whole.value.clamp(least, most);
     if clamped != whole.value || (to.unsigned && whole.negative) {
         context.out_of_range()?;
+    } else if whole.truncated {
+        context.truncated()?;
     }
     Ok(clamped)
 }
@@ -204,22 +209,32 @@ pub(super) fn decimal(
 
 /// The value of a YEAR column.
 pub(super) fn year(datum: Datum<'_>, from: &SqlType, context: &StoreContext<'_>) -> Result<u64> {
+    let mut truncated = false;
     let number = match datum {
         Datum::Int(_) if from.kind == TypeKind::Time => i128::from(context.cast.current_date.year),
         Datum::Int(packed) if from.is_temporal() => i128::from(DateTime::unpack(packed).year),
-        _ => whole(datum, from, context)?.value,
+        _ => {
+            let whole = whole(datum, from, context)?;
+            truncated = whole.truncated;
+            whole.value
+        }
     };
     if let (0, Datum::Bytes(bytes)) = (number, datum)
         && from.kind != TypeKind::Json
     {
         // '0', '00' and '000' are 2000; the number 0, '0000' and what is no number are 0000.
         let digits = bytes.trim_ascii();
+        if truncated {
+            context.truncated()?;
+        }
         let is_short = (1..4).contains(&digits.len()) && digits.iter().all(|digit| *digit == b'0');
         return Ok(if is_short { 2000 } else { 0 });
     }
     let year = i64::try_from(number).ok().and_then(year_of_number);
     if year.is_none() {
         context.out_of_range()?;
+    } else if truncated {
+        context.truncated()?;
     }
     Ok(year.unwrap_or(0))
 }

@@ -16,6 +16,9 @@ use crate::temporal::{
 /// The last second of a TIMESTAMP: 2038-01-19 03:14:07 UTC.
 const TIMESTAMP_MAX: i64 = i32::MAX as i64;
 
+/// 9999-12-31 23:59:59 as a number.
+const LARGEST_DATETIME: u64 = 99_991_231_235_959;
+
 /// What is wrong with a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
@@ -224,13 +227,31 @@ fn read_time(
             return read_time(Datum::Bytes(&text), &as_text, truncate);
         }
         _ => {
-            let (number, micros) = number_parts(datum).ok_or(Fault::Range)?;
-            let (micros, clamped) = time_from_number(number, micros).map_err(|_| Fault::Range)?;
-            debug_assert!(
-                micros.abs() <= TIME_MAX_MICROS,
-                "a TIME is within its range"
-            );
-            (micros, clamped.then_some(Fault::Range))
+            let least_or_most = |is_negative| {
+                let clamped = match is_negative {
+                    true => -TIME_MAX_MICROS,
+                    false => TIME_MAX_MICROS,
+                };
+                (clamped, Some(Fault::Range))
+            };
+            let Some((number, micros)) = number_parts(datum) else {
+                return Ok(least_or_most(is_negative(datum)));
+            };
+            match time_from_number(number, micros) {
+                Ok((micros, clamped)) => (micros, clamped.then_some(Fault::Range)),
+                // Beyond every date and time.
+                Err(_) if number.unsigned_abs() > LARGEST_DATETIME => least_or_most(number < 0),
+                Err(_) => return Err(Fault::Range),
+            }
         }
     })
+}
+
+fn is_negative(datum: Datum<'_>) -> bool {
+    match datum {
+        Datum::Int(number) => number < 0,
+        Datum::Float(number) => number < 0.0,
+        Datum::Decimal(number) => number.is_negative(),
+        Datum::UInt(_) | Datum::Bytes(_) => false,
+    }
 }

@@ -97,12 +97,11 @@ fn shorten_number(out: &mut Vec<u8>, value: f64, to: &SqlType) {
     if out.len() <= limit || !matches!(to.kind, TypeKind::Char | TypeKind::VarChar) {
         return;
     }
-    let Some(point) = out.iter().position(|byte| *byte == b'.') else {
-        return;
+    let point = out.iter().position(|byte| *byte == b'.');
+    let point = match point {
+        Some(point) if point <= limit && !out.contains(&b'e') => point,
+        _ => return with_exponent(out, value, limit),
     };
-    if out.contains(&b'e') || point > limit {
-        return;
-    }
     let decimals = limit
         .saturating_sub(point + 1)
         .min(usize::from(DECIMALS_NOT_FIXED) - 1);
@@ -112,6 +111,19 @@ fn shorten_number(out: &mut Vec<u8>, value: f64, to: &SqlType) {
         false => &text,
     };
     if text.len() <= limit {
+        out.clear();
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Writes a number with an exponent and as many digits as there is room for, if there is.
+fn with_exponent(out: &mut Vec<u8>, value: f64, limit: usize) {
+    let shortest = format!("{value:e}");
+    let texts = (0..limit).rev().map(|digits| format!("{value:.digits$e}"));
+    if let Some(text) = std::iter::once(shortest)
+        .chain(texts)
+        .find(|text| text.len() <= limit)
+    {
         out.clear();
         out.extend_from_slice(text.as_bytes());
     }
