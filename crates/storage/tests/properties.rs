@@ -82,7 +82,11 @@ fn a_case(columns: std::ops::Range<usize>) -> impl Strategy<Value = Case> {
         prop_oneof![Just(u64::MAX), (17_u32..23).prop_map(|bits| 1 << bits)],
         1_usize..3,
         prop_oneof![Just(3_usize), Just(100), Just(8192)],
-        prop_oneof![4 => Just(HashFunction::Standard), 1 => Just(HashFunction::Colliding)],
+        prop_oneof![
+            4 => Just(HashFunction::Standard),
+            1 => Just(HashFunction::Crowded),
+            1 => Just(HashFunction::Colliding)
+        ],
         any::<bool>(),
     );
     let options = options.prop_map(

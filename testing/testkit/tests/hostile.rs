@@ -141,6 +141,106 @@ fn deep_nesting_ends_in_an_answer() {
     });
 }
 
+/// As above over a column, so that nothing is folded away: through every way of explaining, through
+/// PREPARE, and with an error at the bottom.
+#[test]
+fn deep_nesting_is_explained_prepared_and_refused() {
+    on_a_small_stack(|session| {
+        for n in [100, 10_000, 100_000] {
+            let few = n.min(1_000);
+            let shapes = [
+                ("parentheses", nest(n, "(", "@", ")")),
+                ("NOT", format!("{}@", "NOT ".repeat(n))),
+                ("calls", nest(n, "ABS(", "@", ")")),
+                ("conversions", nest(n, "CAST(", "@", " AS CHAR)")),
+                ("CASE", nest(n, "CASE WHEN @ THEN 1 ELSE ", "@", " END")),
+                (
+                    "many WHEN",
+                    format!("CASE {} END", "WHEN @ > 9 THEN 1 ".repeat(n)),
+                ),
+                ("COALESCE", nest(n, "COALESCE(NULL, ", "@", ")")),
+                ("sum", format!("@{}", " + @".repeat(n))),
+                ("sum to the right", nest(n, "1 + (", "@", ")")),
+                ("AND", format!("@{}", " AND @ > 0".repeat(n))),
+                ("OR", format!("@{}", " OR @ > 9".repeat(n))),
+                ("AND and OR", nest(n, "(@ > 0 AND @ < 9 OR ", "@", ")")),
+                ("comparisons", format!("@{}", " = @".repeat(n))),
+                ("IN list", format!("@ IN (0{})", ", @ + 1".repeat(n))),
+                ("IN lists", nest(n, "(@ IN (1, ", "@", "))")),
+                ("BETWEEN", nest(n, "(@ BETWEEN 0 AND ", "@", ")")),
+                ("LIKE", nest(n, "(@ LIKE ", "@", ")")),
+                ("JSON", nest(n, "JSON_ARRAY(", "@", ")")),
+                ("scalar subqueries", nest(few, "(SELECT ", "@", ")")),
+                (
+                    "EXISTS",
+                    nest(few, "EXISTS (SELECT 1 FROM t AS x WHERE ", "@", ")"),
+                ),
+                ("IN subqueries", nest(few, "@ IN (SELECT ", "@", ")")),
+            ];
+            for (what, shape) in shapes {
+                let what = format!("{what}, {n} deep");
+                for (column, suffix) in [("t.a", ""), ("t.nothing", " of an error")] {
+                    let sql = format!("SELECT {} FROM t", shape.replace('@', column));
+                    let what = format!("{what}{suffix}");
+                    answers(session, &what, &sql);
+                    answers(
+                        session,
+                        &what,
+                        &format!("SELECT 1 FROM t WHERE {}", &sql[7..sql.len() - 7]),
+                    );
+                    if n == 10_000 {
+                        for explain in ["", "FORMAT=TREE ", "FORMAT=JSON ", "ANALYZE "] {
+                            answers(session, &what, &format!("EXPLAIN {explain}{sql}"));
+                        }
+                        answers(session, &what, "SHOW WARNINGS");
+                        let quoted = sql.replace('\'', "\'\'");
+                        answers(session, &what, &format!("PREPARE p FROM '{quoted}'"));
+                        answers(session, &what, "EXECUTE p");
+                        answers(session, &what, "DEALLOCATE PREPARE p");
+                    }
+                }
+            }
+            let unions = format!(
+                "SELECT a FROM t{}",
+                " UNION SELECT a + 1 FROM t".repeat(n.min(10_000))
+            );
+            let tables = format!(
+                "WITH c0 AS (SELECT 1 AS a){} SELECT * FROM c{few}",
+                (1..=few)
+                    .map(|i| format!(", c{i} AS (SELECT a + 1 AS a FROM c{})", i - 1))
+                    .collect::<String>()
+            );
+            let derived = format!(
+                "SELECT * FROM {}",
+                nest(few, "(SELECT a + 1 AS a FROM ", "t", ") AS d")
+            );
+            let grouped = format!(
+                "SELECT * FROM {}",
+                nest(few.min(100), "(SELECT DISTINCT a FROM ", "t", ") AS d")
+            );
+            for (what, sql) in [
+                ("unions", unions),
+                ("tables", tables),
+                ("derived", derived),
+                ("grouped", grouped),
+            ] {
+                let what = format!("{what}, {n} deep");
+                for prefix in [
+                    "",
+                    "EXPLAIN ",
+                    "EXPLAIN FORMAT=TREE ",
+                    "EXPLAIN FORMAT=JSON ",
+                ] {
+                    let begun = std::time::Instant::now();
+                    answers(session, &what, &format!("{prefix}{sql}"));
+                    let taken = begun.elapsed().as_secs();
+                    assert!(taken < 100, "{prefix}{what}: {taken} s");
+                }
+            }
+        }
+    });
+}
+
 #[test]
 fn deep_json_ends_in_an_answer() {
     on_a_small_stack(|session| {
