@@ -1,5 +1,6 @@
 //! Properties over random tables: whatever the columns, the sizes and the limits, rows come back as
-//! they were, groups are those of a map, and order is that of a stable sort.
+//! they were, groups are those of a map, pairs are those of a nested loop, order is that of a stable
+//! sort, and no limit is passed.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -10,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering as Atomic};
 
 use common::{Fixture, Random, random_batches, rows, sorted_text};
 use mayfly_storage::{
-    Access, HashFunction, KeyColumn, KeyMode, Purpose, SortKey, TempTable, TempTableOptions,
-    TempTableSpec,
+    Access, HashFunction, JoinMatches, KeyColumn, KeyMode, PartitionQueue, Purpose, SortKey, Taken,
+    TempTable, TempTableOptions, TempTableSpec,
 };
 use mayfly_types::{Batch, PhysicalType, Value};
 use proptest::prelude::*;
@@ -31,6 +32,8 @@ fn a_type() -> impl Strategy<Value = PhysicalType> {
         1 => Just(PhysicalType::UInt64),
         1 => Just(PhysicalType::Float64),
         1 => Just(PhysicalType::Decimal128(4)),
+        1 => Just(PhysicalType::Decimal256(2)),
+        1 => Just(PhysicalType::Bool),
     ]
 }
 
@@ -249,6 +252,110 @@ proptest! {
         }
         prop_assert_eq!(sorted_text(&found), sorted_text(&rows(&batches)));
         drop((scan, table));
+        fixture.assert_clean();
+    }
+
+    #[test]
+    fn pairs_are_those_of_a_nested_loop(
+        case in a_case(1..4),
+        key_count in 1_usize..3,
+        null_safe in any::<[bool; 3]>(),
+    ) {
+        let fixture = fixture();
+        let key_count = key_count.min(case.types.len());
+        let keys: Vec<KeyColumn> = (0..key_count)
+            .map(|column| KeyColumn { null_safe: null_safe[column], ..KeyColumn::binary(column) })
+            .collect();
+        let build = Case { rows: case.rows / 4, ..case.clone() }.batches();
+        let probe = Case { rows: case.rows / 8, seed: case.seed ^ 77, ..case.clone() }.batches();
+        let key_of = |row: &[Value]| {
+            let finds_nothing =
+                (0..key_count).any(|n| row[n] == Value::Null && !null_safe[n]);
+            (!finds_nothing).then(|| text(&row[..key_count]))
+        };
+        let mut by_key: HashMap<String, u64> = HashMap::new();
+        for key in rows(&build).iter().filter_map(|row| key_of(row)) {
+            *by_key.entry(key).or_default() += 1;
+        }
+        let probed = rows(&probe);
+        let counts = probed.iter().filter_map(|row| by_key.get(&key_of(row)?));
+        let expected: u64 = counts.sum();
+        let access = Access::Hash(keys);
+        let build_table = case.table(&fixture, access.clone(), &build);
+        let probe_table = case.table(&fixture, access, &probe);
+        let queue = PartitionQueue::pairs(&build_table, &probe_table);
+        let mut matches = JoinMatches::default();
+        let mut found = 0;
+        while let Some((build, mut probe)) = queue.next_pair().unwrap() {
+            let index = build.into_join_index().unwrap();
+            let mut hashes = Vec::new();
+            while let Some(batch) = probe.read_next_hashed(&mut hashes).unwrap() {
+                let mut state = index.probe_hashed(&batch.columns()[..key_count], &hashes);
+                while index.next_matches(&mut state, 100, &mut matches) {
+                    found += matches.build_rows.len() as u64;
+                    let columns: Vec<usize> = (0..key_count).collect();
+                    let others = index.gather(&columns, &matches.build_rows).unwrap();
+                    let others = rows(&[Batch::new(others, matches.build_rows.len())]);
+                    for (own, other) in matches.probe_rows.iter().zip(others) {
+                        let own = common::row(&batch, *own as usize);
+                        prop_assert_eq!(&own[..key_count], &other[..]);
+                    }
+                }
+            }
+        }
+        prop_assert_eq!(found, expected);
+        drop((queue, build_table, probe_table));
+        fixture.assert_clean();
+    }
+
+    /// With a limit over all, every row comes out once or the error names the limit, and it is never
+    /// passed: also when one key has most rows, so that they come in parts.
+    #[test]
+    fn no_limit_is_passed(case in a_case(1..4), limit in 18_u32..23, skewed in any::<bool>()) {
+        let fixture = fixture();
+        fixture.memory.set_limit(1 << limit);
+        let case = Case {
+            distinct: if skewed { 1 } else { case.distinct },
+            ..case
+        };
+        let batches = case.batches();
+        let run = || -> mayfly_types::Result<u64> {
+            let spec = TempTableSpec {
+                purpose: Purpose::Buffer,
+                cause: "test".into(),
+                columns: case.types.clone(),
+                access: Access::Hash(vec![KeyColumn::binary(0)]),
+            };
+            let table = TempTable::create(&fixture.context(case.options.clone()), spec)?;
+            let mut writer = table.writer();
+            for batch in &batches {
+                writer.append(batch)?;
+            }
+            writer.finish()?;
+            let mut found = 0;
+            let queue = table.partitions();
+            while let Some(taken) = queue.next_taken()? {
+                match taken {
+                    Taken::Loaded(partition) => found += partition.groups()?.ids().len() as u64,
+                    Taken::Large(mut partition) => {
+                        while let Some(batch) = partition.read_next()? {
+                            found += batch.row_count() as u64;
+                        }
+                    }
+                }
+            }
+            Ok(found)
+        };
+        match run() {
+            Ok(found) => prop_assert_eq!(found, case.rows as u64),
+            Err(error) => {
+                prop_assert_eq!(error.errno(), 1114);
+                prop_assert!(error.message().contains("temptable_max_ram"), "{}", error);
+                // The least that works: some blocks for each partition.
+                prop_assert!(limit < 21, "{}", error);
+            }
+        }
+        prop_assert!(fixture.memory.peak() <= 1 << limit);
         fixture.assert_clean();
     }
 }

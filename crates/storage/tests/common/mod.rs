@@ -8,8 +8,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, BinaryViewArray, Decimal128Array, Float64Array, Int64Array, UInt64Array,
+    Array, ArrayRef, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array,
+    Int64Array, UInt64Array,
 };
+use arrow_buffer::i256;
 use mayfly_memory::io::{IoBackend, SystemIo};
 use mayfly_memory::{
     BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
@@ -184,7 +186,16 @@ pub(crate) fn random_array(
             let array: Decimal128Array = picks.iter().map(|n| n.map(value)).collect();
             Arc::new(array.with_data_type(ty.arrow()))
         }
-        _ => {
+        PhysicalType::Decimal256(_) => {
+            let value = |n: u64| i256::from_parts(u128::from(n) << 64, i128::from(spread(n)));
+            let array: Decimal256Array = picks.iter().map(|n| n.map(value)).collect();
+            Arc::new(array.with_data_type(ty.arrow()))
+        }
+        PhysicalType::Bool => {
+            let values = picks.iter().map(|n| n.map(|n| n.is_multiple_of(2)));
+            Arc::new(values.collect::<BooleanArray>())
+        }
+        PhysicalType::Bytes => {
             let text = |n: u64| {
                 let length = (n as usize * 7) % (long + 1);
                 let mut text = format!("{:x}", spread(n)).into_bytes();
@@ -241,12 +252,19 @@ pub(crate) fn value(array: &ArrayRef, row: usize) -> Value {
     let any = array.as_any();
     if let Some(array) = any.downcast_ref::<Int64Array>() {
         Value::Int(array.value(row))
+    } else if let Some(array) = any.downcast_ref::<BooleanArray>() {
+        Value::Int(i64::from(array.value(row)))
+    } else if let Some(array) = any.downcast_ref::<Decimal256Array>() {
+        Value::Decimal {
+            unscaled: array.value(row),
+            scale: array.scale() as u8,
+        }
     } else if let Some(array) = any.downcast_ref::<UInt64Array>() {
         Value::UInt(array.value(row))
     } else if let Some(array) = any.downcast_ref::<Float64Array>() {
         Value::Float(array.value(row))
     } else if let Some(array) = any.downcast_ref::<Decimal128Array>() {
-        let unscaled = arrow_buffer::i256::from_i128(array.value(row));
+        let unscaled = i256::from_i128(array.value(row));
         Value::Decimal {
             unscaled,
             scale: array.scale() as u8,
