@@ -194,8 +194,8 @@ impl Expression {
     }
 }
 
-/// Whether two bound expressions are the same computation. Subqueries and calls of volatile
-/// functions are never the same.
+/// Whether two bound expressions are the same computation. Calls of volatile functions are never the
+/// same; a subquery is the same only as itself, named by an alias.
 pub fn same_expression(a: &Expression, b: &Expression) -> bool {
     use mayfly_functions::scalar::Volatility;
 
@@ -225,6 +225,10 @@ pub fn same_expression(a: &Expression, b: &Expression) -> bool {
                 && f.names() == g.names()
                 && first.arguments == second.arguments
                 && same_list(a, b)
+        }
+        // Each subquery has its own numbers for its columns, which a copy keeps.
+        (ExpressionKind::LogicalSubquery(a), ExpressionKind::LogicalSubquery(b)) => {
+            format!("{a:?}") == format!("{b:?}")
         }
         (ExpressionKind::Cast(a, _), ExpressionKind::Cast(b, _))
         | (ExpressionKind::Not(a), ExpressionKind::Not(b))

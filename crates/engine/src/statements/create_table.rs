@@ -46,6 +46,9 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
     }
     if let Some(other) = &statement.like {
         let (other_database, other_name) = super::qualified(session, other)?;
+        if (&other_database, &other_name) == (&database, &name) {
+            return Err(codes::ER_NONUNIQ_TABLE.with(&[&name]));
+        }
         let definition = like(session, &other_database, &other_name)?;
         let mut definition = TableDefinition {
             database,

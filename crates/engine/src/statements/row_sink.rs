@@ -454,10 +454,11 @@ impl<'t> RowSink<'t> {
                 }
                 None => {
                     let number = self.table.take_auto_increment(step, offset);
-                    let fits = number < u64::MAX && number <= greatest(ty);
-                    if !fits {
+                    if number == u64::MAX {
                         return Err(codes::ER_AUTOINC_READ_FAILED.error());
                     }
+                    // The last number is given again, which the key refuses.
+                    let number = number.min(greatest(ty));
                     self.written.first_generated.get_or_insert(number);
                     match ty.kind {
                         TypeKind::Float | TypeKind::Double => Value::Float(number as f64),

@@ -25,6 +25,14 @@ pub(crate) fn coercibility(expression: &Expression) -> Coercibility {
             .map(coercibility)
             .min()
             .unwrap_or(Coercibility::Coercible),
+        // Bytes that were asked for: they are compared as such also with a column.
+        ExpressionKind::Cast(operand, _)
+            if expression.ty.is_binary_string()
+                && operand.ty.is_string()
+                && !operand.ty.is_binary_string() =>
+        {
+            Coercibility::Implicit
+        }
         // A converted number is as weak as a literal; a converted string keeps its claim.
         ExpressionKind::Cast(operand, _) => match coercibility(operand) {
             Coercibility::Numeric => Coercibility::Coercible,
