@@ -31,6 +31,11 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
     let collation = catalog
         .database_collation(&database)
         .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&database]))?;
+    if let Some(other) = &statement.like
+        && super::qualified(session, other)? == (database.clone(), name.clone())
+    {
+        return Err(codes::ER_NONUNIQ_TABLE.with(&[&name]));
+    }
     let exists = if statement.temporary {
         session.temporary_table(&database, &name).is_some()
     } else {
@@ -46,9 +51,6 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
     }
     if let Some(other) = &statement.like {
         let (other_database, other_name) = super::qualified(session, other)?;
-        if (&other_database, &other_name) == (&database, &name) {
-            return Err(codes::ER_NONUNIQ_TABLE.with(&[&name]));
-        }
         let definition = like(session, &other_database, &other_name)?;
         let mut definition = TableDefinition {
             database,
