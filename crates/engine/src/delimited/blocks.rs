@@ -24,6 +24,12 @@ use crate::files;
 /// handing it over costs nothing, small enough to stay in the cache while it is parsed.
 const BLOCK_BYTES: usize = 1 << 20;
 
+/// ... and not smaller than this, however little memory there is.
+const BLOCK_BYTES_MIN: usize = 16 << 10;
+
+/// What a block and its parsed rows hold, in blocks.
+const BLOCKS_PER_BLOCK: u64 = 3;
+
 /// How many blocks a thread may be ahead of what was taken.
 const BLOCKS_AHEAD: u64 = 4;
 
@@ -71,6 +77,22 @@ impl Blocks {
     pub(crate) fn in_charset(mut self, charset: Charset) -> Self {
         self.charset = charset;
         self
+    }
+
+    /// Blocks so small that reading with so many threads holds about `memory` bytes at most.
+    #[must_use]
+    pub(crate) fn within(self, memory: u64, threads: usize) -> Self {
+        let bytes = memory / in_flight(threads);
+        let bytes = usize::try_from(bytes).unwrap_or(BLOCK_BYTES);
+        Self {
+            block_bytes: bytes.clamp(BLOCK_BYTES_MIN, BLOCK_BYTES),
+            ..self
+        }
+    }
+
+    /// What reading with so many threads holds at most, but for lines longer than a block.
+    pub(crate) fn memory_bytes(&self, threads: usize) -> u64 {
+        in_flight(threads) * self.block_bytes as u64
     }
 
     /// Blocks of another size, for tests.
@@ -170,6 +192,15 @@ impl Blocks {
     }
 }
 
+/// How many blocks' bytes are held at once.
+fn in_flight(threads: usize) -> u64 {
+    let blocks = match threads {
+        0 | 1 => 1,
+        threads => BLOCKS_AHEAD * threads as u64,
+    };
+    BLOCKS_PER_BLOCK * blocks
+}
+
 /// The end of the last terminator in the bytes.
 fn last_end(bytes: &[u8], terminator: &[u8]) -> Option<usize> {
     let last = *terminator.last()?;
@@ -199,6 +230,14 @@ pub trait Taker<P> {
     /// # Errors
     /// What ends the reading.
     fn take(&mut self, block: &Block, parsed: P) -> Result<usize>;
+
+    /// Is told of the bytes of a line that is longer than a block, as it grows.
+    ///
+    /// # Errors
+    /// What ends the reading.
+    fn hold(&mut self, _bytes: usize) -> Result<()> {
+        Ok(())
+    }
 }
 
 struct Ahead {
@@ -257,6 +296,7 @@ pub fn read<P: Parser>(
         parser,
         taker,
         carry: Vec::new(),
+        parse_from: 0,
     };
     let Some(first) = blocks.next()? else {
         return Ok(());
@@ -363,6 +403,8 @@ struct Order<'a, P, T> {
     taker: &'a mut T,
     /// The beginning of a line whose end is in the next block.
     carry: Vec<u8>,
+    /// With fewer bytes it is not worth looking for its end again.
+    parse_from: usize,
 }
 
 impl<P: Parser, T: Taker<P::Parsed>> Order<'_, P, T> {
@@ -399,6 +441,10 @@ impl<P: Parser, T: Taker<P::Parsed>> Order<'_, P, T> {
         let mut block = block;
         if !self.carry.is_empty() {
             self.carry.extend_from_slice(&block.bytes);
+            self.taker.hold(self.carry.len())?;
+            if self.carry.len() < self.parse_from && !block.is_last {
+                return Ok(());
+            }
             block.bytes = std::mem::take(&mut self.carry);
         }
         let parsed = self.parser.parse(&block.bytes, block.is_last);
@@ -412,6 +458,8 @@ impl<P: Parser, T: Taker<P::Parsed>> Order<'_, P, T> {
             self.carry
                 .extend_from_slice(block.bytes.get(end..).unwrap_or(&[]));
         }
+        // A line without end is read once more each time that it has doubled, not with each block.
+        self.parse_from = 2 * self.carry.len();
     }
 }
 
@@ -501,6 +549,54 @@ mod tests {
             read(blocks(), 3, &lines, &mut Panics(9000))
         }));
         assert_eq!(text_of(outcome), "a bug of the parser");
+    }
+
+    /// A line of many blocks is looked through a few times only, and its bytes are told.
+    #[test]
+    fn a_line_without_end_takes_linear_time() {
+        struct Counted(Lines, std::sync::atomic::AtomicUsize);
+
+        impl Parser for Counted {
+            type Parsed = Fields;
+
+            fn parse(&self, bytes: &[u8], is_last: bool) -> Fields {
+                let ordering = std::sync::atomic::Ordering::Relaxed;
+                self.1.fetch_add(bytes.len(), ordering);
+                self.0.parse(bytes, is_last)
+            }
+        }
+
+        struct Held(usize, usize);
+
+        impl Taker<Fields> for Held {
+            fn take(&mut self, _: &Block, parsed: Fields) -> Result<usize> {
+                self.0 += parsed.0.len();
+                Ok(parsed.1)
+            }
+
+            fn hold(&mut self, bytes: usize) -> Result<()> {
+                self.1 = self.1.max(bytes);
+                Ok(())
+            }
+        }
+
+        let format = Format {
+            enclosed: Some(b'"'),
+            ..Format::default()
+        };
+        let text = format!("one\n\"{}", "x\n".repeat(50_000));
+        let written = tempfile::NamedTempFile::new().expect("a file for the test");
+        std::fs::write(written.path(), &text).expect("it is written");
+        for threads in [1, 3] {
+            let file = File::open(written.path()).expect("it was written");
+            let blocks = Blocks::new(file, "x", &format).with_block_bytes(100);
+            let parser = Counted(Lines(format.clone()), Default::default());
+            let mut held = Held(0, 0);
+            read(blocks, threads, &parser, &mut held).expect("readable");
+            assert_eq!((held.0, held.1), (2, text.len() - 4));
+            let looked = parser.1.into_inner();
+            assert!(looked < 6 * text.len(), "{looked} bytes");
+        }
     }
 
     /// However a file is cut, its lines are the same: most of them hide ends of lines in quotes.

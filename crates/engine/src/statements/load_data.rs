@@ -20,6 +20,7 @@ use std::sync::atomic::Ordering;
 
 use arrow_array::ArrayRef;
 use mayfly_exec::StatementContext;
+use mayfly_memory::Reservation;
 use mayfly_plan::catalog::VariableScope;
 use mayfly_syntax::ast::{Ident, LoadData, LoadDuplicate, LoadTarget};
 use mayfly_types::charset::Charset;
@@ -68,10 +69,12 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
 
     let file = files::open(session, &load.path, load.local)?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
-    let mut blocks = Blocks::new(file, &load.path, &format).in_charset(charset);
-    blocks.skip_lines(&format, load.ignore_lines)?;
-
     let context = session.statement_context(Arc::new(StatementTables(Vec::new())));
+    let memory = context.temp.memory();
+    let mut blocks = Blocks::new(file, &load.path, &format)
+        .in_charset(charset)
+        .within(memory.effective_limit() / 8, context.options.threads);
+    blocks.skip_lines(&format, load.ignore_lines)?;
     let storing = Storing::new(session, &definition.name, ignore);
     let given = given_columns(&targets, &assignments);
     let mut loader = Loader {
@@ -88,6 +91,8 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
         text: text.clone(),
         charset,
         row: 0,
+        held: memory.reservation(),
+        block_memory: 0,
         context: Arc::clone(&context),
         bytes: 0,
         length,
@@ -111,6 +116,8 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
         true => 1,
         false => context.options.threads,
     };
+    loader.block_memory = blocks.memory_bytes(threads);
+    loader.hold(0)?;
     delimited::read(blocks, threads, &parser, &mut loader)?;
     let written = loader.finish()?;
     session.account(&context);
@@ -265,6 +272,9 @@ struct Loader<'s> {
     /// Rows so far.
     row: u64,
     context: Arc<StatementContext>,
+    /// For what is read ahead, and for a line that is longer than that.
+    held: Reservation,
+    block_memory: u64,
     bytes: u64,
     length: u64,
 }
@@ -290,6 +300,14 @@ impl Taker<ParsedBlock> for Loader<'_> {
             progress.rows_expected.store(expected, Ordering::Relaxed);
         }
         Ok(end)
+    }
+
+    fn hold(&mut self, bytes: usize) -> Result<()> {
+        self.context.check_interrupt()?;
+        // The line and its fields.
+        let bytes = self.block_memory.saturating_add(2 * bytes as u64);
+        let temp = &self.context.temp;
+        temp.resize_working_set(&mut self.held, bytes)
     }
 }
 
