@@ -30,7 +30,7 @@ pub(crate) fn as_value(expression: Expression) -> Expression {
 pub(crate) fn as_predicate(expression: Expression) -> Expression {
     let zero = match expression.ty.kind {
         TypeKind::Boolean => return expression,
-        TypeKind::Null => {
+        TypeKind::Null if expression.as_literal().is_some() => {
             return Expression {
                 ty: SqlType::boolean(),
                 ..expression

@@ -117,11 +117,9 @@ pub(crate) fn is_hexadecimal(expression: &Expression) -> bool {
 
 /// A hexadecimal or bit literal as the number that it is, NULL as a DOUBLE, anything else as it is.
 pub fn as_number(expression: Expression) -> Expression {
+    // MIN(NULL) is of the type of NULL and no literal.
     if expression.ty.kind == TypeKind::Null {
-        return Expression {
-            ty: SqlType::double(),
-            ..expression
-        };
+        return crate::bind::types::cast(expression, &SqlType::double());
     }
     if !is_hexadecimal(&expression) {
         return expression;
