@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use mayfly_plan::expression::{Subquery, SubqueryKind};
+use mayfly_plan::logical::visit_expression;
 use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedSource};
 use mayfly_plan::{Expression, ExpressionKind};
 
@@ -144,35 +145,17 @@ impl Walk<'_> {
     }
 
     fn expression(&mut self, expression: &Expression) {
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || match &expression.kind {
-            ExpressionKind::Literal(_)
-            | ExpressionKind::Column(_)
-            | ExpressionKind::Local(_)
-            | ExpressionKind::LogicalSubquery(_) => {}
-            ExpressionKind::Parameter(parameter) => self.parameter(*parameter),
-            ExpressionKind::Call { arguments, .. } => self.expressions(arguments),
-            ExpressionKind::Cast(input, _)
-            | ExpressionKind::Not(input)
-            | ExpressionKind::IsNull(input)
-            | ExpressionKind::IsTruth(input, _) => self.expression(input),
-            ExpressionKind::Compare { left, right, .. } => {
-                self.expression(left);
-                self.expression(right);
+        visit_expression(expression, &mut |inner| {
+            match &inner.kind {
+                ExpressionKind::Parameter(parameter) => self.parameter(*parameter),
+                // Its own parameters are bound where it is walked.
+                ExpressionKind::Subquery(subquery) => {
+                    self.subquery(subquery);
+                    return false;
+                }
+                _ => {}
             }
-            ExpressionKind::Let { value, body, .. } => {
-                self.expression(value);
-                self.expression(body);
-            }
-            ExpressionKind::And(terms) | ExpressionKind::Or(terms) => self.expressions(terms),
-            ExpressionKind::Case {
-                branches,
-                otherwise,
-            } => {
-                self.expressions(branches.iter().flat_map(|(a, b)| [a, b]));
-                self.expressions(otherwise.as_deref());
-            }
-            ExpressionKind::InList { operand, .. } => self.expression(operand),
-            ExpressionKind::Subquery(subquery) => self.subquery(subquery),
+            true
         });
     }
 

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use arrow_array::ArrayRef;
 use mayfly_functions::Column;
 use mayfly_plan::expression::{Subquery, SubqueryKind};
+use mayfly_plan::logical::visit_expression;
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
 use mayfly_storage::{Access, GroupIndex, KeyMode, Purpose, TempTable, TempTableSpec};
 use mayfly_types::error::codes;
@@ -455,52 +456,10 @@ fn lexicographic(
 }
 
 fn collect_columns(expression: &Expression, columns: &mut Vec<usize>) {
-    stacker::maybe_grow(64 * 1024, 1024 * 1024, || match &expression.kind {
-        ExpressionKind::Literal(_)
-        | ExpressionKind::Parameter(_)
-        | ExpressionKind::Local(_)
-        | ExpressionKind::LogicalSubquery(_) => {}
-        ExpressionKind::Column(column) => columns.push(*column),
-        ExpressionKind::Call { arguments, .. } => {
-            arguments.iter().for_each(|e| collect_columns(e, columns));
+    visit_expression(expression, &mut |inner| {
+        if let ExpressionKind::Column(column) = inner.kind {
+            columns.push(column);
         }
-        ExpressionKind::Cast(input, _)
-        | ExpressionKind::Not(input)
-        | ExpressionKind::IsNull(input)
-        | ExpressionKind::IsTruth(input, _)
-        | ExpressionKind::InList { operand: input, .. } => collect_columns(input, columns),
-        ExpressionKind::Compare { left, right, .. } => {
-            collect_columns(left, columns);
-            collect_columns(right, columns);
-        }
-        ExpressionKind::Let { value, body, .. } => {
-            collect_columns(value, columns);
-            collect_columns(body, columns);
-        }
-        ExpressionKind::And(terms) | ExpressionKind::Or(terms) => {
-            terms.iter().for_each(|e| collect_columns(e, columns));
-        }
-        ExpressionKind::Case {
-            branches,
-            otherwise,
-        } => {
-            for (condition, result) in branches {
-                collect_columns(condition, columns);
-                collect_columns(result, columns);
-            }
-            if let Some(otherwise) = otherwise {
-                collect_columns(otherwise, columns);
-            }
-        }
-        ExpressionKind::Subquery(subquery) => {
-            if let SubqueryKind::Quantified { left, .. } | SubqueryKind::Row { left, .. } =
-                &subquery.kind
-            {
-                left.iter().for_each(|e| collect_columns(e, columns));
-            }
-            for (_, expression) in &subquery.parameters {
-                collect_columns(expression, columns);
-            }
-        }
+        true
     });
 }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::{Array, ArrayRef, UInt32Array, new_null_array};
 use arrow_buffer::BooleanBuffer;
+use mayfly_plan::logical::visit_expression_mut;
 use mayfly_plan::physical::{JoinKey, JoinKind, TemporaryTable};
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
 use mayfly_storage::{
@@ -245,55 +246,25 @@ fn shifted(expression: &Expression, offset: usize) -> Expression {
 }
 
 fn shift(expression: &mut Expression, offset: usize) {
-    stacker::maybe_grow(64 * 1024, 1024 * 1024, || match &mut expression.kind {
-        ExpressionKind::Column(column) => *column += offset,
-        ExpressionKind::Literal(_)
-        | ExpressionKind::Parameter(_)
-        | ExpressionKind::Local(_)
-        | ExpressionKind::LogicalSubquery(_) => {}
-        ExpressionKind::Call { arguments, .. } => {
-            arguments.iter_mut().for_each(|e| shift(e, offset));
-        }
-        ExpressionKind::Cast(input, _)
-        | ExpressionKind::Not(input)
-        | ExpressionKind::IsNull(input)
-        | ExpressionKind::IsTruth(input, _)
-        | ExpressionKind::InList { operand: input, .. } => shift(input, offset),
-        ExpressionKind::Compare { left, right, .. } => {
-            shift(left, offset);
-            shift(right, offset);
-        }
-        ExpressionKind::Let { value, body, .. } => {
-            shift(value, offset);
-            shift(body, offset);
-        }
-        ExpressionKind::And(terms) | ExpressionKind::Or(terms) => {
-            terms.iter_mut().for_each(|e| shift(e, offset));
-        }
-        ExpressionKind::Case {
-            branches,
-            otherwise,
-        } => {
-            for (condition, result) in branches {
-                shift(condition, offset);
-                shift(result, offset);
+    visit_expression_mut(expression, &mut |inner| {
+        match &mut inner.kind {
+            ExpressionKind::Column(column) => *column += offset,
+            // Shared, and so not walked into.
+            ExpressionKind::Subquery(subquery) => {
+                let subquery = Arc::make_mut(subquery);
+                for (_, expression) in &mut subquery.parameters {
+                    shift(expression, offset);
+                }
+                use mayfly_plan::expression::SubqueryKind;
+                if let SubqueryKind::Quantified { left, .. } | SubqueryKind::Row { left, .. } =
+                    &mut subquery.kind
+                {
+                    left.iter_mut().for_each(|e| shift(e, offset));
+                }
             }
-            if let Some(otherwise) = otherwise {
-                shift(otherwise, offset);
-            }
+            _ => {}
         }
-        ExpressionKind::Subquery(subquery) => {
-            let subquery = Arc::make_mut(subquery);
-            for (_, expression) in &mut subquery.parameters {
-                shift(expression, offset);
-            }
-            use mayfly_plan::expression::SubqueryKind;
-            if let SubqueryKind::Quantified { left, .. } | SubqueryKind::Row { left, .. } =
-                &mut subquery.kind
-            {
-                left.iter_mut().for_each(|e| shift(e, offset));
-            }
-        }
+        true
     });
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use arrow_array::Array;
 use arrow_select::concat::concat;
 use mayfly_plan::Expression;
-use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result};
 
 use super::{Cursor, Node, to_travelling};
 use crate::context::RunContext;
+use crate::error::arrow;
 use crate::expression::Program;
 
 struct Project {
@@ -77,7 +77,7 @@ fn project_by_row(expressions: &[Program], batch: &Batch, run: &RunContext) -> R
                 .iter()
                 .map(|row| row.column(column).as_ref() as &dyn Array)
                 .collect();
-            concat(&values).map_err(|error| codes::ER_UNKNOWN_ERROR.with(&[&error]))
+            concat(&values).map_err(arrow)
         })
         .collect::<Result<_>>()?;
     Ok(Batch::new(columns, batch.row_count()))
