@@ -311,10 +311,11 @@ fn join(context: &TempTableContext, base: &ColumnarTable) -> usize {
         let queue = mayfly_storage::PartitionQueue::pairs(&table, &probe);
         parallel(|| {
             let mut matches = JoinMatches::default();
-            while let Some((build, mut probe)) = queue.next_pair().unwrap() {
-                let index = build.into_join_index().unwrap();
-                while let Some(batch) = probe.read_next().unwrap() {
-                    probe_all(&index, &batch, &mut matches);
+            while let Some(mut pair) = queue.next_pair().unwrap() {
+                while let Some(index) = pair.next_index().unwrap() {
+                    while let Some(batch) = pair.next_probed(&mut Vec::new()).unwrap() {
+                        probe_all(&index, &batch, &mut matches);
+                    }
                 }
             }
         });

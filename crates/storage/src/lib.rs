@@ -17,8 +17,8 @@ pub use base::{BaseTableContext, ColumnarTable};
 pub use table::{ColumnId, Table, TableScan, TableStatistics, TableWriter};
 
 pub use temptable::{
-    Access, BuildRow, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches, JoinProbe,
-    KeyColumn, KeyMode, Partition, PartitionQueue, Purpose, Registry, RegistryEntry, Resources,
-    Scan, SortKey, SortedScan, StatementCounters, StatementOwner, Taken, TempTable,
+    Access, BuildRow, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches, JoinPair,
+    JoinProbe, KeyColumn, KeyMode, Partition, PartitionQueue, Purpose, Registry, RegistryEntry,
+    Resources, Scan, SortKey, SortedScan, StatementCounters, StatementOwner, Taken, TempTable,
     TempTableContext, TempTableOptions, TempTableSpec, TempTableWriter,
 };

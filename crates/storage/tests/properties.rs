@@ -286,19 +286,20 @@ proptest! {
         let queue = PartitionQueue::pairs(&build_table, &probe_table);
         let mut matches = JoinMatches::default();
         let mut found = 0;
-        while let Some((build, mut probe)) = queue.next_pair().unwrap() {
-            let index = build.into_join_index().unwrap();
+        while let Some(mut pair) = queue.next_pair().unwrap() {
             let mut hashes = Vec::new();
-            while let Some(batch) = probe.read_next_hashed(&mut hashes).unwrap() {
-                let mut state = index.probe_hashed(&batch.columns()[..key_count], &hashes);
-                while index.next_matches(&mut state, 100, &mut matches) {
-                    found += matches.build_rows.len() as u64;
-                    let columns: Vec<usize> = (0..key_count).collect();
-                    let others = index.gather(&columns, &matches.build_rows).unwrap();
-                    let others = rows(&[Batch::new(others, matches.build_rows.len())]);
-                    for (own, other) in matches.probe_rows.iter().zip(others) {
-                        let own = common::row(&batch, *own as usize);
-                        prop_assert_eq!(&own[..key_count], &other[..]);
+            while let Some(index) = pair.next_index().unwrap() {
+                while let Some(batch) = pair.next_probed(&mut hashes).unwrap() {
+                    let mut state = index.probe_hashed(&batch.columns()[..key_count], &hashes);
+                    while index.next_matches(&mut state, 100, &mut matches) {
+                        found += matches.build_rows.len() as u64;
+                        let columns: Vec<usize> = (0..key_count).collect();
+                        let others = index.gather(&columns, &matches.build_rows).unwrap();
+                        let others = rows(&[Batch::new(others, matches.build_rows.len())]);
+                        for (own, other) in matches.probe_rows.iter().zip(others) {
+                            let own = common::row(&batch, *own as usize);
+                            prop_assert_eq!(&own[..key_count], &other[..]);
+                        }
                     }
                 }
             }

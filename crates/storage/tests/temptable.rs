@@ -168,14 +168,6 @@ fn partitions_group_like_a_map() {
     }
 }
 
-fn read_all(partition: &mut mayfly_storage::Partition) -> Vec<Batch> {
-    let mut batches = Vec::new();
-    while let Some(batch) = partition.read_next().unwrap() {
-        batches.push(batch);
-    }
-    batches
-}
-
 #[test]
 fn joins_find_all_pairs() {
     let types = [PhysicalType::Bytes, PhysicalType::Int64];
@@ -251,12 +243,13 @@ fn joins_find_all_pairs() {
             let queue = PartitionQueue::pairs(&table, &probed);
             let mut found = Vec::new();
             let (mut build_rows, mut probe_rows) = (0, 0);
-            while let Some((build, mut probe)) = queue.next_pair().unwrap() {
-                build_rows += build.row_count();
-                probe_rows += probe.row_count();
-                let index = build.into_join_index().unwrap();
-                for batch in read_all(&mut probe) {
-                    found.extend(join(&index, &batch));
+            while let Some(mut pair) = queue.next_pair().unwrap() {
+                build_rows += pair.build_rows();
+                probe_rows += pair.probe_rows();
+                while let Some(index) = pair.next_index().unwrap() {
+                    while let Some(batch) = pair.next_probed(&mut Vec::new()).unwrap() {
+                        found.extend(join(&index, &batch));
+                    }
                 }
             }
             assert_eq!((build_rows, probe_rows), (count, count / 4));

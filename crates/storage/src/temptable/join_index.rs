@@ -25,7 +25,7 @@ const NONE: u32 = u32::MAX;
 /// An index of more rows is built by several threads.
 const PARALLEL_ROWS: usize = 128 << 10;
 /// Bytes an index needs for each row beside the row.
-const INDEX_BYTES_PER_ROW: u64 = 28;
+pub(crate) const BYTES_PER_ROW: u64 = 28;
 /// Rows that are looked up in one step.
 const RUN_ROWS: usize = 1024;
 
@@ -90,7 +90,7 @@ impl JoinIndex {
         let parts = || written.iter().flat_map(|written| &written.parts);
         let rows: u64 = parts().map(|part| part.row_count).sum();
         let overflowed = parts().any(|part| part.file_bytes > 0);
-        let index_bytes = rows.saturating_mul(INDEX_BYTES_PER_ROW);
+        let index_bytes = rows.saturating_mul(BYTES_PER_ROW);
         if overflowed || index_bytes > store.memory.available() || rows >= u64::from(NONE) {
             return Ok(None);
         }
@@ -103,14 +103,14 @@ impl JoinIndex {
             return Self::build(table, plan, vec![Vec::new()]).map(Some);
         };
         let taken = std::mem::take(&mut *written);
-        let partitions = super::partition::assemble(store, plan, taken)?;
+        let partitions = super::partition_queue::assemble(store, plan, taken)?;
         Self::build(table, plan, partitions).map(Some)
     }
 
-    /// An index over one partition.
-    pub(crate) fn of_partition(partition: Partition) -> mayfly_memory::Result<Self> {
+    /// An index over rows of one partition.
+    pub(crate) fn of_rows(rows: PartitionRows) -> mayfly_memory::Result<Self> {
         let plan = PartitionPlan::single(u64::MAX, 1);
-        Self::over(vec![partition], plan)
+        Self::over(vec![rows], plan)
     }
 
     fn build(
@@ -118,13 +118,12 @@ impl JoinIndex {
         plan: PartitionPlan,
         partitions: Vec<Vec<Part>>,
     ) -> mayfly_memory::Result<Self> {
-        let load = |parts| Partition::in_memory(table, parts);
-        let partitions: mayfly_memory::Result<Vec<_>> = partitions.into_iter().map(load).collect();
-        Self::over(partitions?, plan)
+        let load = |parts| Partition::load(table, parts).map(Partition::into_rows);
+        let held: mayfly_memory::Result<Vec<_>> = partitions.into_iter().map(load).collect();
+        Self::over(held?, plan)
     }
 
-    fn over(partitions: Vec<Partition>, plan: PartitionPlan) -> mayfly_memory::Result<Self> {
-        let held: Vec<PartitionRows> = partitions.into_iter().map(Partition::into_rows).collect();
+    fn over(held: Vec<PartitionRows>, plan: PartitionPlan) -> mayfly_memory::Result<Self> {
         let table = held
             .first()
             .expect("an index is over at least one partition")

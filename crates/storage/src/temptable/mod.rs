@@ -8,9 +8,9 @@
 //! | access | read by |
 //! |---|---|
 //! | any | [`TempTable::scan`]: every row, in batches, by several workers, as often as wanted |
-//! | hash | [`TempTable::partitions`]: one [`Partition`] at a time, rows of one key together: [`Partition::groups`], [`Partition::join_index`] |
+//! | hash | [`TempTable::partitions`]: one [`Partition`] at a time, rows of one key together: [`Partition::groups`] |
 //! | hash | [`TempTable::join_index`]: the whole table as one index, while it fits in memory |
-//! | hash | [`PartitionQueue::pairs`]: two tables partitioned alike, for joins that overflow |
+//! | hash | [`PartitionQueue::pairs`]: two tables partitioned alike, one [`JoinPair`] at a time, for joins that overflow |
 //! | ordered | [`TempTable::sorted`]: all rows in order, or the range that LIMIT and OFFSET name |
 //!
 //! [`GroupIndex`] stands beside the table: it groups batches as they come, in memory, and is what a
@@ -23,8 +23,10 @@ mod context;
 mod dense;
 mod group_index;
 mod join_index;
+mod join_pair;
 mod keys;
 mod partition;
+mod partition_queue;
 pub(crate) mod reclaim;
 mod registry;
 mod repeats;
@@ -41,7 +43,9 @@ pub(crate) use rows::hash_bytes;
 pub use context::{HashFunction, Resources, TempTableContext, TempTableOptions};
 pub use group_index::{GroupIndex, Groups};
 pub use join_index::{BuildRow, JoinIndex, JoinMatches, JoinProbe};
-pub use partition::{Partition, PartitionQueue, Taken};
+pub use join_pair::JoinPair;
+pub use partition::Partition;
+pub use partition_queue::{PartitionQueue, Taken};
 pub use registry::{Registry, RegistryEntry, StatementCounters, StatementOwner};
 pub use scan::Scan;
 pub use sorted::SortedScan;

@@ -1,403 +1,23 @@
-//! Partitions: the rows whose keys share a part of their hash.
-//!
-//! A queue gives partitions to workers, those that are in memory first, so that their memory is free
-//! when others are read back. A partition that is larger than a worker's share of the memory is
-//! split by further bits of the hash before it is given out; one that cannot be split (its rows have
-//! one key, or keys of one hash) is given out as it is.
+//! A partition: the rows whose keys share a part of their hash, all rows of a key among them.
 
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use mayfly_memory::{Budget, Reservation, TempFile};
+use mayfly_memory::Reservation;
 use mayfly_types::{Batch, Result};
 
 use super::group_index::{GroupIndex, Groups};
-use super::join_index::JoinIndex;
-use super::reclaim::{Rank, Reclaim};
+use super::join_index::{self, JoinIndex};
 use super::rows::{Gather, HASH_MASK, RowKeys};
-use super::store::{LoadedValues, Part, PartitionPlan, PendingRows, RowWriter, StoreRef};
-use super::table::{TempTable, Written, reclaim_parts};
+use super::store::{LoadedBlock, LoadedValues, Part, PendingRows, StoreRef};
+use super::table::TempTable;
 
-/// Memory that the hash table and group numbers of a row need beside it.
-const INDEX_BYTES_PER_ROW: u64 = 24;
-/// Its address, its group's number and first row, without the hash table: charged with a partition.
+/// A row's address, its group's number and first row, without the hash table: charged with a
+/// partition.
 const ADDRESS_BYTES_PER_ROW: u64 = 16;
-/// A worker's share of memory is never taken to be less than this.
-const SHARE_MIN: u64 = 256 << 10;
-/// Of the 48 bits of hash in a row, so many may choose partitions.
-const PARTITION_BITS_MAX: u32 = 40;
 
-/// Rows of one partition that wait to be taken.
-struct Waiting {
-    build: Vec<Part>,
-    probe: Vec<Part>,
-    /// How many bits of the hash its rows have in common.
-    used_bits: u32,
-    /// Splitting did not help.
-    whole: bool,
-}
-
-impl Waiting {
-    fn file_bytes(&self) -> u64 {
-        self.build.iter().map(|part| part.file_bytes).sum()
-    }
-
-    /// What the build side needs to be worked on.
-    fn needed_bytes(&self) -> u64 {
-        let rows = row_count(&self.build);
-        let bytes: u64 = self.build.iter().map(Part::total_bytes).sum();
-        bytes + rows * INDEX_BYTES_PER_ROW
-    }
-
-    fn is_empty(&self) -> bool {
-        row_count(&self.build) == 0 && row_count(&self.probe) == 0
-    }
-}
-
-fn row_count(parts: &[Part]) -> u64 {
+pub(crate) fn row_count(parts: &[Part]) -> u64 {
     parts.iter().map(|part| part.row_count).sum()
-}
-
-#[derive(Default)]
-struct State {
-    prepared: bool,
-    waiting: VecDeque<Waiting>,
-    /// Workers that are splitting a partition: more will come.
-    splitting: usize,
-    /// Where waiting partitions go when memory is short.
-    file: Option<TempFile>,
-}
-
-/// A partition as [`PartitionQueue::next_taken`] gives it.
-pub enum Taken {
-    /// It is in memory.
-    Loaded(Partition),
-    /// It is of one key, or of very few, and too large: only [`Partition::read_next`] reads it.
-    Large(Partition),
-}
-
-/// The partitions of a table, taken by workers one at a time. A partition that does not fit in
-/// memory comes out as several. Cloning gives another worker's handle to the same queue.
-#[derive(Clone)]
-pub struct PartitionQueue(Arc<Queue>);
-
-struct Queue {
-    build: TempTable,
-    probe: Option<TempTable>,
-    state: Mutex<State>,
-    /// Told when a worker is done with splitting.
-    changed: Condvar,
-}
-
-impl Reclaim for Queue {
-    fn rank(&self) -> Rank {
-        Rank::TempTable
-    }
-
-    fn memory(&self) -> &Budget {
-        &self.build.0.store.memory
-    }
-
-    fn reclaim(&self, wanted: u64) -> u64 {
-        let Ok(mut state) = self.state.try_lock() else {
-            return 0;
-        };
-        let mut freed = 0;
-        let State { waiting, file, .. } = &mut *state;
-        // The last are taken last.
-        for other in waiting.iter_mut().rev() {
-            if freed >= wanted {
-                break;
-            }
-            freed += self.send_away(other, wanted - freed, file).unwrap_or(0);
-        }
-        freed
-    }
-}
-
-impl PartitionQueue {
-    pub(crate) fn of(table: &TempTable) -> Self {
-        Self::new(table, None)
-    }
-
-    fn new(build: &TempTable, probe: Option<&TempTable>) -> Self {
-        let queue = Arc::new(Queue {
-            build: build.clone(),
-            probe: probe.cloned(),
-            state: Mutex::default(),
-            changed: Condvar::new(),
-        });
-        let holder: Arc<dyn Reclaim> = queue.clone();
-        let holders = &build.0.store.context.resources().registry.holders;
-        holders.add(Arc::downgrade(&holder));
-        Self(queue)
-    }
-
-    /// The partitions of two tables whose hash keys correspond (the first key of one to the first
-    /// of the other, of equal types and modes): rows that may match come in one pair, and every row
-    /// of either table comes exactly once.
-    pub fn pairs(build: &TempTable, probe: &TempTable) -> Self {
-        Self::new(build, Some(probe))
-    }
-
-    /// The next partition, in memory; `None` when every one was taken.
-    pub fn next_partition(&self) -> Result<Option<Partition>> {
-        let table = &self.0.build;
-        self.0
-            .next_waiting()
-            .and_then(|next| {
-                next.map(|next| Partition::load(table, next.build))
-                    .transpose()
-            })
-            .map_err(|error| table.error(&error))
-    }
-
-    /// As [`Self::next_partition`], for a caller that can also take the rows of one key in parts
-    /// when they are too many for the memory.
-    pub fn next_taken(&self) -> Result<Option<Taken>> {
-        let table = &self.0.build;
-        let take = || {
-            let Some(mut next) = self.0.next_waiting()? else {
-                return Ok(None);
-            };
-            if self.0.fits(&next) {
-                return Partition::load(table, next.build)
-                    .map(|loaded| Some(Taken::Loaded(loaded)));
-            }
-            // The file may go before the parts that are in it: they keep what they need.
-            let parts = next.build.iter_mut().collect();
-            reclaim_parts(parts, u64::MAX, &table.0.store, &mut None)?;
-            Ok(Some(Taken::Large(Partition::unloaded(table, next.build))))
-        };
-        take().map_err(|error| table.error(&error))
-    }
-
-    /// The next pair of a queue made by [`Self::pairs`]: the build side in memory, the probe side to
-    /// be read through [`Partition::read_next`].
-    pub fn next_pair(&self) -> Result<Option<(Partition, Partition)>> {
-        let Some(probe) = &self.0.probe else {
-            return Ok(None);
-        };
-        let pair = || {
-            let Some(next) = self.0.next_waiting()? else {
-                return Ok(None);
-            };
-            let build = Partition::load(&self.0.build, next.build)?;
-            Ok(Some((build, Partition::unloaded(probe, next.probe))))
-        };
-        pair().map_err(|error| self.0.build.error(&error))
-    }
-}
-
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Bytes that a partition may need in memory.
-    fn worker_share(&self) -> u64 {
-        let store = &self.build.0.store;
-        let threads = store.context.options().threads.max(1) as u64;
-        (store.memory_limit() / (2 * threads)).max(SHARE_MIN)
-    }
-
-    /// Takes a partition that fits, splitting those that do not.
-    fn next_waiting(&self) -> mayfly_memory::Result<Option<Waiting>> {
-        let share = self.worker_share();
-        let mut state = self.lock();
-        if !state.prepared {
-            state.prepared = true;
-            state.waiting = self.prepare()?;
-        }
-        loop {
-            let Some(next) = state.waiting.pop_front() else {
-                if state.splitting == 0 {
-                    return Ok(None);
-                }
-                state = self
-                    .changed
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
-                continue;
-            };
-            let splittable = !next.whole && next.used_bits < PARTITION_BITS_MAX;
-            if next.needed_bytes() <= share || !splittable {
-                self.make_room(&mut state, &next)?;
-                return Ok(Some(next));
-            }
-            state.splitting += 1;
-            drop(state);
-            self.split_further(next)?;
-            state = self.lock();
-        }
-    }
-
-    /// Puts a partition back in pieces. It is counted as being split.
-    fn split_further(&self, waiting: Waiting) -> mayfly_memory::Result<()> {
-        // Declared before the lock, so that it is dropped after it.
-        let _splitting = Splitting(self);
-        let split = self.split(waiting)?;
-        let mut state = self.lock();
-        for part in split {
-            state.waiting.push_front(part);
-        }
-        Ok(())
-    }
-
-    /// Brings what all writers have written to the same partitions.
-    fn prepare(&self) -> mayfly_memory::Result<VecDeque<Waiting>> {
-        let build = std::mem::take(&mut *self.build.written());
-        let probe = match &self.probe {
-            Some(probe) => std::mem::take(&mut *probe.written()),
-            None => Vec::new(),
-        };
-        let largest = build.iter().chain(&probe).map(|written| written.plan);
-        let single = PartitionPlan::single(u64::MAX, 1);
-        let plan = largest.max_by_key(|plan| plan.bits).unwrap_or(single);
-        let build = assemble(&self.build.0.store, plan, build)?;
-        let probe = match &self.probe {
-            Some(table) => assemble(&table.0.store, plan, probe)?,
-            None => (0..plan.count()).map(|_| Vec::new()).collect(),
-        };
-        let mut waiting: Vec<Waiting> = build
-            .into_iter()
-            .zip(probe)
-            .map(|(build, probe)| Waiting {
-                build,
-                probe,
-                used_bits: plan.bits,
-                whole: false,
-            })
-            .filter(|waiting| !waiting.is_empty())
-            .collect();
-        waiting.sort_by_key(Waiting::file_bytes);
-        Ok(waiting.into())
-    }
-
-    /// Whether a partition that was taken can be brought into memory.
-    fn fits(&self, taken: &Waiting) -> bool {
-        let store = &self.build.0.store;
-        let in_memory: u64 = taken.build.iter().map(|part| part.memory_bytes).sum();
-        let needed = taken.needed_bytes() - in_memory;
-        // One that could be split would have been.
-        if taken.needed_bytes() <= self.worker_share() {
-            return true;
-        }
-        if taken.needed_bytes() > store.memory_limit() {
-            return false;
-        }
-        let resources = store.context.resources();
-        resources.make_room(needed, &store.memory);
-        // Something must be left for what is done with it.
-        store.memory.refusing_forced(needed + needed / 2).is_none()
-    }
-
-    /// Sends waiting partitions to the temporary file until `next` can be loaded.
-    fn make_room(&self, state: &mut State, next: &Waiting) -> mayfly_memory::Result<()> {
-        let store = &self.build.0.store;
-        let in_memory: u64 = next.build.iter().map(|part| part.memory_bytes).sum();
-        let needed = next.needed_bytes() - in_memory;
-        let State { waiting, file, .. } = state;
-        for other in waiting.iter_mut().rev() {
-            if store.memory.available() >= needed || store.reclaim(needed) {
-                break;
-            }
-            self.send_away(other, u64::MAX, file)?;
-        }
-        Ok(())
-    }
-
-    fn send_away(
-        &self,
-        waiting: &mut Waiting,
-        wanted: u64,
-        file: &mut Option<TempFile>,
-    ) -> mayfly_memory::Result<u64> {
-        let parts = waiting.probe.iter_mut().collect();
-        let freed = match &self.probe {
-            Some(probe) => reclaim_parts(parts, wanted, &probe.0.store, file)?,
-            None => 0,
-        };
-        let parts = waiting.build.iter_mut().collect();
-        let wanted = wanted.saturating_sub(freed);
-        Ok(freed + reclaim_parts(parts, wanted, &self.build.0.store, file)?)
-    }
-
-    fn split(&self, waiting: Waiting) -> mayfly_memory::Result<Vec<Waiting>> {
-        let rows = row_count(&waiting.build);
-        let store = &self.build.0.store;
-        let threads = store.context.options().threads;
-        let plan = PartitionPlan::partitioned(waiting.used_bits, store.memory_limit(), threads);
-        let build = repartition(store, plan, waiting.build)?;
-        let probe = match &self.probe {
-            Some(table) => repartition(&table.0.store, plan, waiting.probe)?,
-            None => (0..plan.count()).map(|_| Part::default()).collect(),
-        };
-        let used_bits = waiting.used_bits + plan.bits;
-        Ok(build
-            .into_iter()
-            .zip(probe)
-            .map(|(build, probe)| {
-                // One that kept nearly all rows is of one key, or of one hash.
-                let whole = build.row_count > rows / 10 * 9;
-                Waiting {
-                    build: vec![build],
-                    probe: vec![probe],
-                    used_bits,
-                    whole,
-                }
-            })
-            .filter(|waiting| !waiting.is_empty())
-            .collect())
-    }
-}
-
-/// A worker that splits a partition. The others wait for the pieces; when it ends in whatever way,
-/// also by a panic, they must not wait for ever.
-struct Splitting<'a>(&'a Queue);
-
-impl Drop for Splitting<'_> {
-    fn drop(&mut self) {
-        self.0.lock().splitting -= 1;
-        self.0.changed.notify_all();
-    }
-}
-
-/// The parts of each partition of `plan`.
-pub(crate) fn assemble(
-    store: &StoreRef,
-    plan: PartitionPlan,
-    written: Vec<Written>,
-) -> mayfly_memory::Result<Vec<Vec<Part>>> {
-    let mut partitions: Vec<Vec<Part>> = (0..plan.count()).map(|_| Vec::new()).collect();
-    for written in written {
-        let parts = if written.plan.bits == plan.bits {
-            written.parts
-        } else {
-            repartition(store, plan, written.parts)?
-        };
-        for (partition, part) in partitions.iter_mut().zip(parts) {
-            partition.push(part);
-        }
-    }
-    Ok(partitions)
-}
-
-/// Moves rows to the partitions of `plan`.
-#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
-fn repartition(
-    store: &StoreRef,
-    plan: PartitionPlan,
-    parts: Vec<Part>,
-) -> mayfly_memory::Result<Vec<Part>> {
-    let mut writer = RowWriter::new(store, plan);
-    for part in parts {
-        // SAFETY: `drain` gives rows of the store whose values are in memory.
-        part.drain(store, |rows| unsafe { writer.append_rows(rows) })?;
-    }
-    Ok(writer.finish())
 }
 
 /// Rows of one table whose keys share a part of their hash: all rows of a key are in one partition.
@@ -415,7 +35,7 @@ pub struct Partition {
     reservation: Option<Reservation>,
 }
 
-/// The state of [`Partition::read_next`].
+/// How far the rows were read.
 #[derive(Default)]
 struct Reading {
     part: usize,
@@ -428,7 +48,7 @@ struct Reading {
 unsafe impl Send for Partition {}
 
 impl Partition {
-    fn unloaded(table: &TempTable, parts: Vec<Part>) -> Self {
+    pub(crate) fn unloaded(table: &TempTable, parts: Vec<Part>) -> Self {
         Self {
             loaded: Vec::new(),
             reading: Reading::default(),
@@ -441,7 +61,7 @@ impl Partition {
         }
     }
 
-    fn load(table: &TempTable, parts: Vec<Part>) -> mayfly_memory::Result<Self> {
+    pub(crate) fn load(table: &TempTable, parts: Vec<Part>) -> mayfly_memory::Result<Self> {
         let mut partition = Self::unloaded(table, parts);
         let store = &table.0.store;
         let bytes = partition.row_count as u64 * ADDRESS_BYTES_PER_ROW;
@@ -504,7 +124,7 @@ impl Partition {
     /// As [`Self::read_next`], with the hash of each row's key: what
     /// [`JoinIndex::probe_hashed`] takes, so that keys are not hashed twice.
     #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
-    pub fn read_next_hashed(&mut self, hashes: &mut Vec<u64>) -> Result<Option<Batch>> {
+    pub(crate) fn read_next_hashed(&mut self, hashes: &mut Vec<u64>) -> Result<Option<Batch>> {
         let batch = self.read_next()?;
         hashes.clear();
         if let Some(batch) = &batch {
@@ -514,6 +134,39 @@ impl Partition {
             hashes.extend(rows.iter().map(|row| header(row) & HASH_MASK));
         }
         Ok(batch)
+    }
+
+    /// Makes [`Self::read_next`] give the first row again. The rows come in the same order.
+    pub(crate) fn rewind(&mut self) {
+        self.reading = Reading::default();
+    }
+
+    /// An index over the next rows of a partition that is not in memory, as many as a worker may
+    /// hold; `None` after the last.
+    pub(crate) fn next_piece(&mut self) -> Result<Option<JoinIndex>> {
+        self.load_piece().map_err(|error| self.table.error(&error))
+    }
+
+    fn load_piece(&mut self) -> mayfly_memory::Result<Option<JoinIndex>> {
+        let store = &self.table.0.store;
+        let bytes_max = store.worker_share() as usize;
+        let (mut blocks, mut rows, mut bytes) = (Vec::new(), Vec::new(), 0);
+        while bytes < bytes_max
+            && let Some(block) = self.reading.next_block(&self.parts, store)?
+        {
+            bytes += block.bytes_read() + block.row_count() * join_index::BYTES_PER_ROW as usize;
+            block.push_rows(&mut rows);
+            blocks.push(block);
+        }
+        if blocks.is_empty() {
+            return Ok(None);
+        }
+        JoinIndex::of_rows(PartitionRows {
+            rows,
+            _holds: Holds::Blocks(blocks),
+            table: self.table.clone(),
+        })
+        .map(Some)
     }
 
     /// Which rows are of one key: numbers the groups in the order of their first rows. Of a
@@ -544,32 +197,32 @@ impl Partition {
     }
 
     /// An index of the rows by key, for the probe side of a join. Takes the partition with it.
-    pub fn into_join_index(self) -> Result<JoinIndex> {
+    pub(crate) fn into_join_index(self) -> Result<JoinIndex> {
         let table = self.table.clone();
-        JoinIndex::of_partition(self).map_err(|error| table.error(&error))
+        JoinIndex::of_rows(self.into_rows()).map_err(|error| table.error(&error))
     }
 
     pub(crate) fn into_rows(self) -> PartitionRows {
         PartitionRows {
             rows: self.rows,
-            _loaded: self.loaded,
-            _parts: self.parts,
+            _holds: Holds::Parts(self.loaded, self.parts),
             table: self.table,
         }
     }
-
-    /// The partition as whole parts in memory, for an index over several.
-    pub(crate) fn in_memory(table: &TempTable, parts: Vec<Part>) -> mayfly_memory::Result<Self> {
-        Self::load(table, parts)
-    }
 }
 
-/// The rows of a partition without its cursor.
+/// Rows of a partition without its cursor.
 pub(crate) struct PartitionRows {
     pub(crate) rows: Vec<*const u8>,
-    _loaded: Vec<LoadedValues>,
-    _parts: Vec<Part>,
+    _holds: Holds,
     pub(crate) table: TempTable,
+}
+
+/// What keeps rows in memory. In the order in which it is let go.
+#[expect(dead_code, reason = "held, not read")]
+enum Holds {
+    Parts(Vec<LoadedValues>, Vec<Part>),
+    Blocks(Vec<LoadedBlock>),
 }
 
 impl Reading {
@@ -580,18 +233,28 @@ impl Reading {
         batch_rows: usize,
     ) -> mayfly_memory::Result<()> {
         let bytes_max = store.read_ahead_bytes();
-        while self.pending.is_short_of(batch_rows, bytes_max) {
-            let Some(part) = parts.get(self.part) else {
-                break;
-            };
-            if self.block >= part.rows.len() {
-                self.part += 1;
-                self.block = 0;
-                continue;
-            }
-            self.pending.add(part.load_block(self.block, store)?);
-            self.block += 1;
+        while self.pending.is_short_of(batch_rows, bytes_max)
+            && let Some(block) = self.next_block(parts, store)?
+        {
+            self.pending.add(block);
         }
         Ok(())
+    }
+
+    fn next_block(
+        &mut self,
+        parts: &[Part],
+        store: &StoreRef,
+    ) -> mayfly_memory::Result<Option<LoadedBlock>> {
+        while let Some(part) = parts.get(self.part) {
+            if self.block < part.rows.len() {
+                let loaded = part.load_block(self.block, store)?;
+                self.block += 1;
+                return Ok(Some(loaded));
+            }
+            self.part += 1;
+            self.block = 0;
+        }
+        Ok(None)
     }
 }

@@ -9,7 +9,7 @@ use mayfly_types::{Batch, Error, Result};
 
 use super::context::TempTableContext;
 use super::join_index::JoinIndex;
-use super::partition::PartitionQueue;
+use super::partition_queue::PartitionQueue;
 use super::reclaim::{Rank, Reclaim};
 use super::registry::{Registration, RegistryEntry};
 use super::rows::{KeyHasher, RowKeys};

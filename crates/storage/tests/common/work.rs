@@ -186,10 +186,11 @@ fn join_by_partitions(
     let probe = fill(context, join_key(), some(batches))?;
     let queue = PartitionQueue::pairs(&build, &probe);
     let mut found = Vec::new();
-    while let Some((build, mut probe)) = queue.next_pair()? {
-        let index = build.into_join_index()?;
-        while let Some(batch) = probe.read_next()? {
-            matches(&index, &batch, &mut found)?;
+    while let Some(mut pair) = queue.next_pair()? {
+        while let Some(index) = pair.next_index()? {
+            while let Some(batch) = pair.next_probed(&mut Vec::new())? {
+                matches(&index, &batch, &mut found)?;
+            }
         }
     }
     Ok(sorted_text(&found))

@@ -27,6 +27,9 @@ pub(crate) use part::{LoadedBlock, LoadedValues, Part};
 pub(crate) use pending::PendingRows;
 pub(crate) use writer::{PartitionPlan, RowWriter};
 
+/// A worker's share of memory is never taken to be less than this.
+const WORKER_SHARE_MIN: u64 = 256 << 10;
+
 /// What all parts and readers of one table share.
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -87,6 +90,12 @@ impl Store {
     /// Bytes of memory that the table should plan to hold.
     pub(crate) fn memory_limit(&self) -> u64 {
         self.memory.share()
+    }
+
+    /// Bytes of memory that one of the workers should plan to hold.
+    pub(crate) fn worker_share(&self) -> u64 {
+        let threads = self.context.options().threads.max(1) as u64;
+        (self.memory_limit() / (2 * threads)).max(WORKER_SHARE_MIN)
     }
 
     /// Bytes that a reader should bring into memory at once, give or take a block.

@@ -1,0 +1,355 @@
+//! Probed rows on their way through the index.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, UInt32Array, new_null_array};
+use arrow_buffer::BooleanBuffer;
+use mayfly_plan::physical::JoinKind;
+use mayfly_storage::{BuildRow, JoinIndex, JoinMatches, JoinProbe};
+use mayfly_types::{Batch, PhysicalType, Result};
+
+use super::HashJoin;
+use super::source::{Probed, Source};
+use crate::context::RunContext;
+use crate::expression::{Selection, filter_batch};
+use crate::operators::Cursor;
+
+pub(super) struct JoinCursor {
+    node: Arc<HashJoin>,
+    probe_keys: Vec<usize>,
+    /// The columns of the build side that are made.
+    build_columns: Vec<usize>,
+    source: Source,
+    /// Hashes of the keys of the probed rows, when they are known.
+    hashes: Vec<u64>,
+    probing: Option<Probing>,
+    matches: JoinMatches,
+    blanks: RefCell<Blanks>,
+}
+
+/// Columns of NULLs that stand where nobody looks.
+#[derive(Default)]
+struct Blanks(Vec<(PhysicalType, ArrayRef)>);
+
+impl Blanks {
+    fn get(&mut self, physical: PhysicalType, rows: usize) -> ArrayRef {
+        let fits =
+            |(other, array): &&(PhysicalType, ArrayRef)| *other == physical && array.len() >= rows;
+        if let Some((_, array)) = self.0.iter().find(fits) {
+            return array.slice(0, rows);
+        }
+        let array = new_null_array(&physical.arrow(), rows);
+        self.0.push((physical, Arc::clone(&array)));
+        array
+    }
+}
+
+/// A batch of probed rows on its way through the index.
+struct Probing {
+    batch: Batch,
+    index: Arc<JoinIndex>,
+    probe: JoinProbe,
+    /// Outer joins: matches are marked from this row on, and decide later.
+    marked_from: Option<usize>,
+    /// Outer joins: rows before this one are decided.
+    decided: u32,
+    /// Whether the row at `decided` has matched already.
+    decided_matched: bool,
+}
+
+impl Cursor for JoinCursor {
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        loop {
+            if let Some(mut probing) = self.probing.take()
+                && let Some(batch) = self.advance(&mut probing, run)?
+            {
+                self.probing = Some(probing);
+                return Ok(Some(batch));
+            }
+            run.statement.check_interrupt()?;
+            let node = Arc::clone(&self.node);
+            let Some(probed) = self.source.next(&node, &mut self.hashes, run)? else {
+                return Ok(None);
+            };
+            let with_pairs = matches!(node.kind, JoinKind::Inner | JoinKind::Left);
+            let batch = match probed {
+                Probed::Whole(batch, index) if with_pairs => {
+                    self.start(batch, index, None);
+                    continue;
+                }
+                Probed::Piece(batch, index, first) if with_pairs => {
+                    self.start(batch, index, Some(first));
+                    continue;
+                }
+                Probed::Marked(batch, first) if with_pairs => self.unmarked(&batch, first)?,
+                Probed::Whole(batch, index) => {
+                    let found = self.find(&batch, &index, run)?;
+                    self.decide(&batch, |row| found[row])
+                }
+                Probed::Piece(batch, index, first) => {
+                    let found = self.find(&batch, &index, run)?;
+                    for (row, _) in found.iter().enumerate().filter(|(_, found)| **found) {
+                        self.source.mark(first + row);
+                    }
+                    continue;
+                }
+                Probed::Marked(batch, first) => {
+                    self.decide(&batch, |row| self.source.is_marked(first + row))
+                }
+            };
+            if !batch.is_empty() {
+                return Ok(Some(batch));
+            }
+        }
+    }
+}
+
+impl JoinCursor {
+    pub(super) fn new(node: Arc<HashJoin>, source: Source) -> Self {
+        Self {
+            probe_keys: node.probe.key_columns(),
+            build_columns: (0..node.build.layout.row_columns)
+                .filter(|column| node.made.0[*column])
+                .collect(),
+            node,
+            source,
+            hashes: Vec::new(),
+            probing: None,
+            matches: JoinMatches::default(),
+            blanks: RefCell::default(),
+        }
+    }
+
+    /// Starts on the pairs of a batch.
+    fn start(&mut self, batch: Batch, index: Arc<JoinIndex>, marked_from: Option<usize>) {
+        self.probing = Some(Probing {
+            probe: self.probe(&batch, &index),
+            batch,
+            index,
+            marked_from,
+            decided: 0,
+            decided_matched: false,
+        });
+    }
+
+    fn keys(&self, batch: &Batch) -> Vec<ArrayRef> {
+        self.probe_keys
+            .iter()
+            .map(|column| Arc::clone(batch.column(*column)))
+            .collect()
+    }
+
+    fn probe(&self, batch: &Batch, index: &JoinIndex) -> JoinProbe {
+        let keys = self.keys(batch);
+        if self.hashes.is_empty() {
+            index.probe(&keys, batch.row_count())
+        } else {
+            index.probe_hashed(&keys, &self.hashes)
+        }
+    }
+
+    /// Pairs of rows as the join gives them.
+    fn pairs(
+        &self,
+        batch: &Batch,
+        index: &JoinIndex,
+        probe_rows: &[u32],
+        build_rows: &[BuildRow],
+    ) -> Result<Batch> {
+        let gathered = index.gather(&self.build_columns, build_rows)?;
+        self.beside(batch, probe_rows, gathered)
+    }
+
+    /// Probed rows that have no partner.
+    fn alone(&self, batch: &Batch, probe_rows: &[u32]) -> Result<Batch> {
+        self.beside(batch, probe_rows, Vec::new())
+    }
+
+    /// Probed rows beside the columns of the build side that are made, or NULLs.
+    fn beside(&self, batch: &Batch, probe_rows: &[u32], made: Vec<ArrayRef>) -> Result<Batch> {
+        let rows = probe_rows.len();
+        let node = &self.node;
+        let mut blanks = self.blanks.borrow_mut();
+        let indices = UInt32Array::from(probe_rows.to_vec());
+        let probed = (0..node.probe.layout.row_columns)
+            .map(|column| {
+                if node.made.1[column] {
+                    arrow_select::take::take(batch.column(column), &indices, None)
+                        .map_err(crate::error::arrow)
+                } else {
+                    Ok(blanks.get(node.probe.layout.columns[column], rows))
+                }
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let mut made = made.into_iter();
+        let built = (0..node.build.layout.row_columns)
+            .map(|column| {
+                let made = node.made.0[column].then(|| made.next()).flatten();
+                made.unwrap_or_else(|| blanks.get(node.build.layout.columns[column], rows))
+            })
+            .collect::<Vec<_>>();
+        let (mut columns, rest) = if node.build_first {
+            (built, probed)
+        } else {
+            (probed, built)
+        };
+        columns.extend(rest);
+        Ok(Batch::new(columns, rows))
+    }
+
+    /// The rows of a batch that found no match in any piece.
+    fn unmarked(&self, batch: &Batch, first: usize) -> Result<Batch> {
+        let alone: Vec<u32> = (0..batch.row_count())
+            .filter(|row| !self.source.is_marked(first + row))
+            .map(|row| row as u32)
+            .collect();
+        self.alone(batch, &alone)
+    }
+
+    /// The next pairs of a batch of an inner or left join; `None` when it is through.
+    fn advance(&mut self, probing: &mut Probing, run: &RunContext) -> Result<Option<Batch>> {
+        let outer = self.node.kind == JoinKind::Left && probing.marked_from.is_none();
+        let limit = run.statement.options.batch_rows;
+        let rows = probing.batch.row_count() as u32;
+        loop {
+            let more = probing
+                .index
+                .next_matches(&mut probing.probe, limit, &mut self.matches);
+            if !more {
+                if !outer || probing.decided >= rows {
+                    return Ok(None);
+                }
+                // What is left has no partner.
+                let first = probing.decided + u32::from(probing.decided_matched);
+                probing.decided = rows;
+                probing.decided_matched = false;
+                let alone: Vec<u32> = (first..rows).collect();
+                if alone.is_empty() {
+                    return Ok(None);
+                }
+                return self.alone(&probing.batch, &alone).map(Some);
+            }
+            run.statement.check_interrupt()?;
+            let all = self.pairs(
+                &probing.batch,
+                &probing.index,
+                &self.matches.probe_rows,
+                &self.matches.build_rows,
+            )?;
+            let selection = match &self.node.residual {
+                None => Selection::All,
+                Some(residual) => residual.select(&all, run)?,
+            };
+            if let Some(first) = probing.marked_from {
+                for (pair, row) in self.matches.probe_rows.iter().enumerate() {
+                    if is_selected(&selection, pair) {
+                        self.source.mark(first + *row as usize);
+                    }
+                }
+            }
+            let batch = if outer {
+                self.with_lonely_rows(probing, all, selection)?
+            } else {
+                match selection {
+                    Selection::All => all,
+                    Selection::None => continue,
+                    Selection::Some(selection, count) => filter_batch(&all, &selection, count),
+                }
+            };
+            if !batch.is_empty() {
+                return Ok(Some(batch));
+            }
+        }
+    }
+
+    /// The selected pairs with, in their places, the probed rows that are now known to have no
+    /// partner. The last row of the pairs may find more of them in the next ones.
+    fn with_lonely_rows(
+        &mut self,
+        probing: &mut Probing,
+        all: Batch,
+        selection: Selection,
+    ) -> Result<Batch> {
+        let JoinMatches {
+            probe_rows,
+            build_rows,
+        } = &self.matches;
+        let (mut probe, mut build) = (Vec::new(), Vec::new());
+        let mut lonely = false;
+        for (pair, (row, built)) in probe_rows.iter().zip(build_rows).enumerate() {
+            while probing.decided < *row {
+                if !probing.decided_matched {
+                    probe.push(probing.decided);
+                    build.push(BuildRow::NONE);
+                    lonely = true;
+                }
+                probing.decided += 1;
+                probing.decided_matched = false;
+            }
+            if is_selected(&selection, pair) {
+                probing.decided_matched = true;
+                probe.push(*row);
+                build.push(*built);
+            }
+        }
+        if !lonely {
+            return Ok(match selection {
+                Selection::All => all,
+                Selection::None => all.slice(0, 0),
+                Selection::Some(selection, count) => filter_batch(&all, &selection, count),
+            });
+        }
+        self.pairs(&probing.batch, &probing.index, &probe, &build)
+    }
+
+    /// Semi and anti joins: which probed rows have a match in the index.
+    fn find(&mut self, batch: &Batch, index: &JoinIndex, run: &RunContext) -> Result<Vec<bool>> {
+        let rows = batch.row_count();
+        let mut found = Vec::new();
+        match &self.node.residual {
+            None if self.hashes.is_empty() => index.exists(&self.keys(batch), rows, &mut found),
+            None => index.exists_hashed(&self.keys(batch), &self.hashes, &mut found),
+            Some(residual) => {
+                found.resize(rows, false);
+                let mut probe = self.probe(batch, index);
+                let limit = run.statement.options.batch_rows;
+                while index.next_matches(&mut probe, limit, &mut self.matches) {
+                    run.statement.check_interrupt()?;
+                    let pairs = self.pairs(
+                        batch,
+                        index,
+                        &self.matches.probe_rows,
+                        &self.matches.build_rows,
+                    )?;
+                    let selection = residual.select(&pairs, run)?;
+                    for (pair, row) in self.matches.probe_rows.iter().enumerate() {
+                        found[*row as usize] |= is_selected(&selection, pair);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Semi and anti joins: the probed rows that come out.
+    fn decide(&self, batch: &Batch, found: impl Fn(usize) -> bool) -> Batch {
+        let wanted = self.node.kind == JoinKind::Semi;
+        let null_aware = self.node.kind == JoinKind::NullAwareAnti;
+        let keys = self.keys(batch);
+        let selection = BooleanBuffer::collect_bool(batch.row_count(), |row| {
+            found(row) == wanted && !(null_aware && keys.iter().any(|key| key.is_null(row)))
+        });
+        let count = selection.count_set_bits();
+        let rows = filter_batch(batch, &selection, count);
+        self.node.probe.layout.strip(rows)
+    }
+}
+
+fn is_selected(selection: &Selection, pair: usize) -> bool {
+    match selection {
+        Selection::All => true,
+        Selection::None => false,
+        Selection::Some(selection, _) => selection.value(pair),
+    }
+}

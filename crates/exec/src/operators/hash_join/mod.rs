@@ -1,0 +1,288 @@
+//! Joins by equality.
+//!
+//! The build side goes into a temporary table with hash access; while that fits in memory, the
+//! other side streams past its index. When it does not fit, the other side goes into a table too,
+//! and the two are joined partition by partition: rows that may match lie in the same pair. A pair
+//! whose build side is larger than memory, since its rows are of one key, is joined piece by piece.
+//! The probed side is the preserved one, so that every kind of join is decided row by row of it.
+
+mod cursor;
+mod null_aware;
+mod source;
+
+use std::sync::{Arc, Mutex};
+
+use arrow_array::Array;
+use mayfly_plan::Expression;
+use mayfly_plan::physical::{JoinKey, JoinKind, TemporaryTable};
+use mayfly_storage::{
+    Access, JoinIndex, KeyColumn, PartitionQueue, TempTable, TempTableSpec, TempTableWriter,
+};
+use mayfly_types::{Batch, Result, SqlType};
+
+use self::cursor::JoinCursor;
+use self::source::Source;
+use super::keys::{Layout, key_mode, storage_purpose};
+use super::wanted::Wanted;
+use super::{Cursor, Node};
+use crate::context::RunContext;
+use crate::driver::{Sink, drain_from};
+use crate::expression::Program;
+use crate::state::lock;
+
+/// A hash join as the plan has it.
+pub(super) struct Specification<'a> {
+    pub(super) kind: JoinKind,
+    pub(super) left: &'a [SqlType],
+    pub(super) right: &'a [SqlType],
+    pub(super) keys: &'a [JoinKey],
+    pub(super) residual: Option<&'a Expression>,
+    pub(super) build_left: bool,
+    pub(super) temporary: &'a TemporaryTable,
+    pub(super) wanted: Wanted<'a>,
+}
+
+struct HashJoin {
+    kind: JoinKind,
+    build: Side,
+    probe: Side,
+    /// The build side is the left one: its columns come first.
+    build_first: bool,
+    residual: Option<Program>,
+    temporary: TemporaryTable,
+    /// For each column of the rows of either side whether it must be made.
+    made: (Vec<bool>, Vec<bool>),
+    state: Mutex<State>,
+}
+
+struct Side {
+    input: Arc<dyn Node>,
+    layout: Layout,
+    keys: Vec<KeyColumn>,
+}
+
+impl Side {
+    fn key_columns(&self) -> Vec<usize> {
+        self.keys.iter().map(|key| key.column).collect()
+    }
+
+    /// Drains the side, which is prepared, into a table with hash access.
+    fn fill(&self, temporary: &TemporaryTable, run: &RunContext) -> Result<Built> {
+        let table = TempTable::create(
+            &run.statement.temp,
+            TempTableSpec {
+                purpose: storage_purpose(temporary.purpose),
+                cause: temporary.cause.clone(),
+                columns: self.layout.columns.clone(),
+                access: Access::Hash(self.keys.clone()),
+            },
+        )?;
+        let sinks = drain_from(&self.input, None, run, usize::MAX, || {
+            Ok(SideSink {
+                side: self,
+                writer: table.writer(),
+                has_null_key: false,
+            })
+        })?;
+        let mut has_null_key = false;
+        for sink in sinks {
+            has_null_key |= sink.has_null_key;
+            sink.writer.finish()?;
+        }
+        Ok(Built {
+            rows: table.row_count(),
+            table,
+            has_null_key,
+        })
+    }
+}
+
+struct Built {
+    table: TempTable,
+    rows: u64,
+    has_null_key: bool,
+}
+
+struct SideSink<'a> {
+    side: &'a Side,
+    writer: TempTableWriter,
+    has_null_key: bool,
+}
+
+impl Sink for SideSink<'_> {
+    fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
+        let batch = self.side.layout.extend(batch, run)?;
+        self.has_null_key |= self
+            .side
+            .keys
+            .iter()
+            .any(|key| !key.null_safe && batch.column(key.column).null_count() > 0);
+        self.writer.append(&batch)
+    }
+}
+
+enum State {
+    New,
+    /// No probed row can come out.
+    Nothing,
+    /// Every probed row comes out: NOT IN over no rows.
+    Everything,
+    Streaming {
+        index: Arc<JoinIndex>,
+        _table: TempTable,
+    },
+    Partitioned {
+        queue: PartitionQueue,
+        rows: u64,
+        _tables: (TempTable, TempTable),
+    },
+}
+
+pub(super) fn build(
+    specification: Specification<'_>,
+    left: Arc<dyn Node>,
+    right: Arc<dyn Node>,
+) -> Arc<dyn Node> {
+    if specification.kind == JoinKind::NullAwareAnti
+        && (specification.keys.len() > 1 || specification.residual.is_some())
+    {
+        return null_aware::by_nested_loop(&specification, left, right);
+    }
+    let side = |input, row: &[SqlType], pick: fn(&JoinKey) -> &Expression| {
+        let mut layout = Layout::new(row);
+        let keys = specification
+            .keys
+            .iter()
+            .map(|key| KeyColumn {
+                column: layout.place(pick(key)),
+                mode: key_mode(&pick(key).ty),
+                null_safe: key.null_safe,
+            })
+            .collect();
+        Side {
+            input,
+            layout,
+            keys,
+        }
+    };
+    let left = side(left, specification.left, |key| &key.left);
+    let right = side(right, specification.right, |key| &key.right);
+    let build_left = specification.build_left && specification.kind == JoinKind::Inner;
+    let residual = specification.residual.map(Program::compile);
+    let columns = specification.left.len() + specification.right.len();
+    let mut made = vec![specification.wanted.is_none(); columns];
+    let read = residual.iter().flat_map(Program::columns);
+    for column in specification
+        .wanted
+        .into_iter()
+        .flatten()
+        .copied()
+        .chain(read)
+    {
+        if let Some(made) = made.get_mut(column) {
+            *made = true;
+        }
+    }
+    let right_made = made.split_off(specification.left.len());
+    let (build, probe, made) = if build_left {
+        (left, right, (made, right_made))
+    } else {
+        (right, left, (right_made, made))
+    };
+    Arc::new(HashJoin {
+        kind: specification.kind,
+        build,
+        probe,
+        build_first: build_left,
+        residual,
+        temporary: specification.temporary.clone(),
+        made,
+        state: Mutex::new(State::New),
+    })
+}
+
+impl Node for HashJoin {
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        self.build.input.prepare(run)?;
+        let built = self.build.fill(&self.temporary, run)?;
+        let state = if built.rows == 0 {
+            match self.kind {
+                JoinKind::Inner | JoinKind::Semi => State::Nothing,
+                JoinKind::Anti | JoinKind::NullAwareAnti => {
+                    self.probe.input.prepare(run)?;
+                    State::Everything
+                }
+                JoinKind::Left => self.streaming_or_partitioned(built, run)?,
+            }
+        } else if self.kind == JoinKind::NullAwareAnti && built.has_null_key {
+            State::Nothing
+        } else {
+            self.streaming_or_partitioned(built, run)?
+        };
+        *lock(&self.state) = state;
+        Ok(())
+    }
+
+    fn rows_hint(&self) -> u64 {
+        match &*lock(&self.state) {
+            State::New | State::Nothing => 0,
+            State::Everything | State::Streaming { .. } => self.probe.input.rows_hint(),
+            State::Partitioned { rows, .. } => *rows,
+        }
+    }
+
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        let source = match &*lock(&self.state) {
+            State::New | State::Nothing => Source::Nothing,
+            State::Everything => {
+                return Arc::clone(&self.probe.input).open(run);
+            }
+            State::Streaming { index, .. } => Source::Streaming {
+                index: Arc::clone(index),
+                input: Arc::clone(&self.probe.input).open(run)?,
+            },
+            State::Partitioned { queue, .. } => Source::Partitioned {
+                queue: queue.clone(),
+                pair: None,
+            },
+        };
+        Ok(Box::new(JoinCursor::new(self, source)))
+    }
+}
+
+impl HashJoin {
+    fn streaming_or_partitioned(&self, built: Built, run: &RunContext) -> Result<State> {
+        self.probe.input.prepare(run)?;
+        let index = if self.prefers_partitions(&built, run) {
+            None
+        } else {
+            built.table.join_index()?
+        };
+        Ok(match index {
+            Some(index) => State::Streaming {
+                index: Arc::new(index),
+                _table: built.table,
+            },
+            None => {
+                let probe = self.probe.fill(&self.temporary, run)?;
+                State::Partitioned {
+                    queue: PartitionQueue::pairs(&built.table, &probe.table),
+                    rows: probe.rows,
+                    _tables: (built.table, probe.table),
+                }
+            }
+        })
+    }
+
+    /// Whether partitioning the probed side too costs less than the cache misses of looking its
+    /// rows up in an index that is larger than the caches. It must fit in memory beside the other.
+    fn prefers_partitions(&self, built: &Built, run: &RunContext) -> bool {
+        let temp = &run.statement.temp;
+        let probed = self.probe.input.rows_hint();
+        let row_bytes = built.table.record().memory_bytes / built.rows.max(1);
+        let available = temp.memory().available().min(temp.options().tmp_table_size);
+        built.rows >= run.statement.options.partitioned_join_rows_min
+            && probed >= built.rows / 4
+            && row_bytes.saturating_mul(probed) <= available / 2
+    }
+}
