@@ -4,10 +4,17 @@
 
 mod common;
 
+use std::sync::Arc;
+
+use arrow_array::BinaryViewArray;
 use common::work::{TYPES, WORKS};
-use common::{Fixture, Random, random_batches};
-use mayfly_storage::{HashFunction, TempTableOptions};
+use common::{Fixture, Random, random_batches, rows, sorted_text};
+use mayfly_storage::{
+    Access, HashFunction, JoinMatches, KeyColumn, PartitionQueue, Purpose, TempTable,
+    TempTableOptions, TempTableSpec,
+};
 use mayfly_types::error::codes;
+use mayfly_types::{Batch, PhysicalType};
 
 fn options(tmp_table_size: u64, hash: HashFunction) -> TempTableOptions {
     TempTableOptions {
@@ -86,4 +93,76 @@ fn a_limit_of_temporary_space_is_named() {
         drop(context);
         fixture.assert_clean();
     }
+}
+
+/// Batches whose first column is one text, and the others are random.
+fn of_one_key(random: &mut Random, rows: usize, long: usize) -> Vec<Batch> {
+    let mut batches = random_batches(random, &TYPES, rows, u64::MAX, long);
+    for batch in &mut batches {
+        let mut columns = batch.columns().to_vec();
+        // What was random there stays in the rows, behind the others.
+        columns.push(columns[0].clone());
+        let key = vec![Some(b"one key of all rows"); batch.row_count()];
+        columns[0] = Arc::new(BinaryViewArray::from_iter(key));
+        *batch = Batch::new(columns, batch.row_count());
+    }
+    batches
+}
+
+#[test]
+fn a_key_that_is_larger_than_memory_is_joined_in_pieces() {
+    let mut random = Random(33);
+    let build = of_one_key(&mut random, 20_000, 300);
+    let probe = of_one_key(&mut random, 30, 20);
+    let types = [TYPES.as_slice(), &[PhysicalType::Bytes]].concat();
+    let fixture = Fixture::new("limit-one-key");
+    fixture.memory.set_limit(2 << 20);
+    let context = fixture.context(options(1 << 20, HashFunction::Standard));
+    let table = |batches: &[Batch]| {
+        let spec = TempTableSpec {
+            purpose: Purpose::Buffer,
+            cause: "test".into(),
+            columns: types.clone(),
+            access: Access::Hash(vec![KeyColumn::binary(0)]),
+        };
+        let table = TempTable::create(&context, spec).unwrap();
+        let mut writer = table.writer();
+        for batch in batches {
+            writer.append(batch).unwrap();
+        }
+        writer.finish().unwrap();
+        table
+    };
+    let (build_table, probe_table) = (table(&build), table(&probe));
+    let queue = PartitionQueue::pairs(&build_table, &probe_table);
+    let mut pair = queue.next_pair().unwrap().unwrap();
+    assert!(pair.is_in_pieces());
+    let mut matches = JoinMatches::default();
+    let mut met: Vec<Vec<String>> = vec![Vec::new(); 30];
+    let (mut pieces, mut hashes) = (0, Vec::new());
+    while let Some(index) = pair.next_index().unwrap() {
+        pieces += 1;
+        let mut first = 0;
+        while let Some(batch) = pair.next_probed(&mut hashes).unwrap() {
+            let mut state = index.probe_hashed(&batch.columns()[..1], &hashes);
+            while index.next_matches(&mut state, 1000, &mut matches) {
+                let others = index.gather(&[0, 1, 2, 3], &matches.build_rows).unwrap();
+                let others = rows(&[Batch::new(others, matches.build_rows.len())]);
+                for (own, other) in matches.probe_rows.iter().zip(others) {
+                    met[first + *own as usize].push(format!("{other:?}"));
+                }
+            }
+            first += batch.row_count();
+        }
+    }
+    assert!(pieces > 5, "{pieces} pieces");
+    let expected = sorted_text(&rows(&build));
+    for mut met in met {
+        met.sort();
+        assert!(met == expected, "a probed row meets every row once");
+    }
+    assert!(queue.next_pair().unwrap().is_none());
+    assert!(fixture.memory.peak() <= 2 << 20);
+    drop((pair, queue, build_table, probe_table, context));
+    fixture.assert_clean();
 }

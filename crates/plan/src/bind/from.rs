@@ -19,8 +19,12 @@ use crate::logical::{ColumnId, Computed, DerivedTable, Join, Relation, Scan};
 use crate::physical::{JoinKind, Purpose, TemporaryTable};
 
 impl Binder<'_> {
-    /// Binds FROM into the current scope.
-    pub(super) fn bind_from(&mut self, from: &[TableWithJoins]) -> Result<Relation> {
+    /// Binds FROM into the current scope; all of its joins keep their order when it is `straight`.
+    pub(super) fn bind_from(
+        &mut self,
+        from: &[TableWithJoins],
+        straight: bool,
+    ) -> Result<Relation> {
         let mut relation: Option<Relation> = None;
         for item in from {
             let right = self.bind_joined(item)?;
@@ -29,7 +33,11 @@ impl Binder<'_> {
                 Some(left) => cross_join(left, right),
             });
         }
-        Ok(relation.unwrap_or_else(Relation::one_row))
+        let mut relation = relation.unwrap_or_else(Relation::one_row);
+        if straight {
+            straighten(&mut relation);
+        }
+        Ok(relation)
     }
 
     fn bind_joined(&mut self, item: &TableWithJoins) -> Result<Relation> {
@@ -442,6 +450,15 @@ fn cross_join(left: Relation, right: Relation) -> Relation {
         straight: false,
         null_aware: Vec::new(),
     })
+}
+
+/// SELECT STRAIGHT_JOIN: the tables are read in the order in which they are named.
+fn straighten(relation: &mut Relation) {
+    if let Relation::Join(join) = relation {
+        join.straight = true;
+        straighten(&mut join.left);
+        straighten(&mut join.right);
+    }
 }
 
 fn is_lateral(factor: &TableFactor) -> bool {

@@ -43,7 +43,9 @@ impl Binder<'_> {
         tail: Tail<'_>,
         select_id: usize,
     ) -> Result<Block> {
-        let mut relation = self.bind_from(&select.from)?;
+        let modifiers = select.select_modifiers.as_ref();
+        let straight = modifiers.is_some_and(|modifiers| modifiers.straight_join);
+        let mut relation = self.bind_from(&select.from, straight)?;
         if let Some(selection) = &select.selection {
             self.scope().clause = Clause::Where;
             let predicate = self.bind_predicate(selection)?;
@@ -72,10 +74,7 @@ impl Binder<'_> {
             Some(Distinct::Distinct) => true,
             Some(Distinct::On(_)) => return Err(not_supported("DISTINCT ON")),
         };
-        let buffer = select
-            .select_modifiers
-            .as_ref()
-            .is_some_and(|modifiers| modifiers.sql_buffer_result);
+        let buffer = modifiers.is_some_and(|modifiers| modifiers.sql_buffer_result);
         self.assemble(Parts {
             relation,
             having,

@@ -300,6 +300,26 @@ fn joins_start_small_and_stay_connected() {
 }
 
 #[test]
+fn straight_joins_keep_their_order() {
+    for sql in [
+        "SELECT STRAIGHT_JOIN t.id, v.d FROM v JOIN t ON v.a = t.a JOIN u ON t.id = u.c",
+        "SELECT STRAIGHT_JOIN t.id, v.d FROM v, t, u WHERE v.a = t.a AND t.id = u.c",
+        "SELECT t.id, v.d FROM v STRAIGHT_JOIN t ON v.a = t.a STRAIGHT_JOIN u ON t.id = u.c",
+    ] {
+        check(
+            sql,
+            "
+            inner join: (t.id = u.c)
+              inner join: (v.a = t.a)
+                scan v
+                scan t
+              scan u
+            ",
+        );
+    }
+}
+
+#[test]
 fn orders_that_nobody_sees_and_needless_distinct_go() {
     check(
         "SELECT count(*) FROM (SELECT a FROM t ORDER BY b) d",

@@ -1,6 +1,9 @@
 //! What is done with each access structure, the same with and without faults and limits: each piece
 //! of work gives its result as text that does not depend on memory.
 
+use std::sync::Arc;
+
+use arrow_array::Int64Array;
 use mayfly_memory::{Budget, BudgetKind};
 use mayfly_storage::{
     Access, BaseTableContext, ColumnId, ColumnarTable, GroupIndex, JoinIndex, JoinMatches,
@@ -22,11 +25,12 @@ pub(crate) const TYPES: [PhysicalType; 3] = [
 pub(crate) type Work = fn(&Fixture, &TempTableContext, &[Batch]) -> Result<Vec<String>>;
 
 /// Every access structure.
-pub(crate) const WORKS: [(&str, Work); 8] = [
+pub(crate) const WORKS: [(&str, Work); 9] = [
     ("plain", plain),
     ("distinct", distinct),
     ("aggregate", aggregate),
     ("join by partitions", join_by_partitions),
+    ("join in pieces", join_in_pieces),
     ("join by index", join_by_index),
     ("sort", sort),
     ("sort with limit", sort_with_limit),
@@ -182,8 +186,28 @@ fn join_by_partitions(
     context: &TempTableContext,
     batches: &[Batch],
 ) -> Result<Vec<String>> {
-    let build = fill(context, join_key(), batches)?;
-    let probe = fill(context, join_key(), some(batches))?;
+    join_pairs(context, batches, some(batches))
+}
+
+/// A join whose rows are all of one key, of few rows with all.
+fn join_in_pieces(
+    _: &Fixture,
+    context: &TempTableContext,
+    batches: &[Batch],
+) -> Result<Vec<String>> {
+    let of_one_key = |batch: &Batch| {
+        let mut columns = batch.columns().to_vec();
+        columns[1] = Arc::new(Int64Array::from(vec![7; batch.row_count()]));
+        Batch::new(columns, batch.row_count())
+    };
+    let build: Vec<Batch> = batches.iter().map(of_one_key).collect();
+    let probe = build[0].slice(0, 2.min(build[0].row_count()));
+    join_pairs(context, &build, &[probe])
+}
+
+fn join_pairs(context: &TempTableContext, build: &[Batch], probe: &[Batch]) -> Result<Vec<String>> {
+    let build = fill(context, join_key(), build)?;
+    let probe = fill(context, join_key(), probe)?;
     let queue = PartitionQueue::pairs(&build, &probe);
     let mut found = Vec::new();
     while let Some(mut pair) = queue.next_pair()? {

@@ -182,6 +182,13 @@ impl<'a> GroupSink<'a> {
 }
 
 impl Grouping {
+    /// Reserves what is held beside the index; false when the memory is not there.
+    fn charge(&mut self) -> bool {
+        let sample = self.sample.as_ref().map_or(0, Sample::memory_bytes);
+        let bytes = self.accumulators.memory_bytes() + sample;
+        self.reservation.try_resize(bytes).is_ok()
+    }
+
     fn take_states(&mut self) -> Result<Batch> {
         let groups = self.index.group_count();
         let mut columns = self.index.keys(0..groups)?.into_columns();
@@ -206,7 +213,7 @@ impl Sink for GroupSink<'_> {
                     continue;
                 }
                 if first == 0 {
-                    sample.keep(rows.clone());
+                    sample.keep(&rows);
                 }
             }
             let rest = if first == 0 {
@@ -234,11 +241,7 @@ impl Sink for GroupSink<'_> {
                     .update(&self.node.calls, &grouping.ids, &part, run)?;
                 first += taken;
             }
-            let full = first < rows.row_count()
-                || grouping
-                    .reservation
-                    .try_resize(grouping.accumulators.memory_bytes())
-                    .is_err();
+            let full = first < rows.row_count() || !grouping.charge();
             let groups = grouping.index.group_count();
             if let Some(sample) = &grouping.sample {
                 let is_complete = sample.is_complete();

@@ -4,25 +4,48 @@
 //! with `once` and `twice` of them, at least once² / (2 · twice) more (Chao, Nonparametric
 //! Estimation of the Number of Classes in a Population, 1984).
 
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
 use mayfly_types::Batch;
 
 /// Rows after which a worker decides whether values repeat.
 const ROWS: usize = 32 * 1024;
+/// Bytes after which it does.
+const BYTES: usize = 4 << 20;
 
 /// Rows that were grouped but may have to go elsewhere.
 #[derive(Default)]
 pub(super) struct Sample {
     batches: Vec<Batch>,
     rows: usize,
+    bytes: usize,
     /// How often each group was met, up to 3.
     met: Vec<u8>,
 }
 
 impl Sample {
-    /// Keeps a batch.
-    pub(super) fn keep(&mut self, batch: Batch) {
+    /// Keeps a batch. Its texts are copied: a view would keep the whole block that it is in, which
+    /// others need to let go of.
+    pub(super) fn keep(&mut self, batch: &Batch) {
+        let compact = |column: &ArrayRef| -> ArrayRef {
+            match column.data_type() {
+                DataType::BinaryView => Arc::new(column.as_binary_view().gc()),
+                _ => Arc::clone(column),
+            }
+        };
+        let columns: Vec<ArrayRef> = batch.columns().iter().map(compact).collect();
         self.rows += batch.row_count();
-        self.batches.push(batch);
+        let sizes = columns.iter().map(|column| column.get_array_memory_size());
+        self.bytes += sizes.sum::<usize>();
+        self.batches.push(Batch::new(columns, batch.row_count()));
+    }
+
+    /// Bytes of memory that it holds.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.bytes as u64
     }
 
     /// Counts rows of the batch that was kept last.
@@ -36,7 +59,7 @@ impl Sample {
 
     /// Whether it is large enough to tell.
     pub(super) fn is_complete(&self) -> bool {
-        self.rows >= ROWS
+        self.rows >= ROWS || self.bytes >= BYTES
     }
 
     /// How many rows were kept.
