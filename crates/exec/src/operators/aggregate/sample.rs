@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use arrow_schema::DataType;
 use mayfly_types::Batch;
 
@@ -15,6 +15,9 @@ use mayfly_types::Batch;
 const ROWS: usize = 32 * 1024;
 /// Bytes after which it does.
 const BYTES: usize = 4 << 20;
+
+/// Bytes that a view holds itself.
+const INLINE_MAX: u32 = 12;
 
 /// Rows that were grouped but may have to go elsewhere.
 #[derive(Default)]
@@ -27,18 +30,14 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Keeps a batch. Its texts are copied: a view would keep the whole block that it is in, which
-    /// others need to let go of.
+    /// Keeps a batch.
     pub(super) fn keep(&mut self, batch: &Batch) {
-        let compact = |column: &ArrayRef| -> ArrayRef {
-            match column.data_type() {
-                DataType::BinaryView => Arc::new(column.as_binary_view().gc()),
-                _ => Arc::clone(column),
-            }
-        };
         let columns: Vec<ArrayRef> = batch.columns().iter().map(compact).collect();
         self.rows += batch.row_count();
-        let sizes = columns.iter().map(|column| column.get_array_memory_size());
+        let sizes = columns.iter().map(|column| match column.data_type() {
+            DataType::BinaryView => long_bytes(column.as_binary_view()) + column.len() * 16,
+            _ => column.get_array_memory_size(),
+        });
         self.bytes += sizes.sum::<usize>();
         self.batches.push(Batch::new(columns, batch.row_count()));
     }
@@ -80,6 +79,29 @@ impl Sample {
     pub(super) fn into_batches(self) -> Vec<Batch> {
         self.batches
     }
+}
+
+/// The column, copied if it is text of which only a part of each block is in it: a view keeps the
+/// whole block, which others need to let go of.
+fn compact(column: &ArrayRef) -> ArrayRef {
+    let DataType::BinaryView = column.data_type() else {
+        return Arc::clone(column);
+    };
+    let views = column.as_binary_view();
+    let held: usize = views.data_buffers().iter().map(|block| block.len()).sum();
+    if held <= 2 * long_bytes(views) {
+        return Arc::clone(column);
+    }
+    Arc::new(views.gc())
+}
+
+/// Bytes of the texts that are not in the views themselves.
+fn long_bytes(views: &BinaryViewArray) -> usize {
+    let lengths = views.views().iter().map(|view| *view as u32);
+    lengths
+        .filter(|length| *length > INLINE_MAX)
+        .map(|length| length as usize)
+        .sum()
 }
 
 #[cfg(test)]
