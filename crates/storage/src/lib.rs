@@ -12,9 +12,14 @@ pub mod base;
 pub mod error;
 pub mod table;
 pub mod temptable;
+pub mod transaction;
 
 pub use base::{BaseTableContext, ColumnarTable};
-pub use table::{ColumnId, Table, TableScan, TableStatistics, TableWriter};
+pub use table::{
+    ColumnId, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,
+    Locked, RowsWritten, Table, TableScan, TableStatistics, TableWriter,
+};
+pub use transaction::Participant;
 
 pub use temptable::{
     Access, BuildRow, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches, JoinPair,

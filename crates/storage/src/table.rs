@@ -1,18 +1,100 @@
 //! The trait of tables with a name: what the layers above may ask of any of them.
 //!
-//! A table is columns of physical types, numbered from 0. It is scanned in batches by several
-//! workers at once and sees, from the first batch to the last, the rows that were there when the
-//! scan was opened. Rows are appended by a writer and become visible together when it finishes.
+//! A table is columns of physical types, numbered from 0. A [`Table`] is one statement's handle to
+//! it, opened for a transaction: it sees the rows of one moment, and what the transaction itself has
+//! changed before. It is scanned in batches by several workers at once, or read through an index;
+//! rows are added, changed and removed by a [`TableWriter`], for whose statement they become visible
+//! when it finishes.
+//!
+//! Every row has a position, a short string of bytes that names it as long as it lives and by which
+//! rows are in the table's own order. Scans give it as the column [`ColumnId::POSITION`].
 //!
 //! What is absent: names, SQL types, defaults, constraints. They belong to the catalog above.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
-use mayfly_types::{Batch, PhysicalType, Result};
+use arrow_array::{ArrayRef, UInt32Array};
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, PhysicalType, Result, Value};
+
+use crate::temptable::KeyMode;
 
 /// A column of a table, by its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ColumnId(pub usize);
+
+impl ColumnId {
+    /// The rows' positions: Bytes, never NULL.
+    pub const POSITION: Self = Self(usize::MAX);
+}
+
+/// An index of a table, by its place in [`Table::indexes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct IndexId(pub usize);
+
+/// A part of an index's key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct IndexPart {
+    /// Which column of the table.
+    pub column: usize,
+    /// How its values are compared.
+    pub mode: KeyMode,
+    /// Only so many characters (bytes of a binary string) are in the index.
+    pub prefix: Option<u32>,
+    /// Largest first.
+    pub descending: bool,
+}
+
+/// An index of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexSpec {
+    /// What its rows are found by; NULL is smaller than every value.
+    pub parts: Vec<IndexPart>,
+    /// No two rows are equal in all parts, unless one is NULL.
+    pub unique: bool,
+    /// The table is kept in this order: the primary key. At most one, and its parts are never NULL.
+    pub clustered: bool,
+    /// HASH: finds equal keys only and gives no order.
+    pub hash: bool,
+}
+
+/// Where a range of keys begins or ends: values for the first parts of an index. Of fewer values
+/// than parts, all keys that begin with them are meant.
+#[derive(Debug, Clone, PartialEq)]
+pub enum KeyBound {
+    /// The first or last key of the index.
+    Unbounded,
+    /// These too.
+    Included(Vec<Value>),
+    /// All before, or after, these.
+    Excluded(Vec<Value>),
+}
+
+/// Keys between two bounds, in the order of the index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyRange {
+    /// Where it begins.
+    pub start: KeyBound,
+    /// Where it ends.
+    pub end: KeyBound,
+}
+
+impl KeyRange {
+    /// All keys.
+    pub const ALL: Self = Self {
+        start: KeyBound::Unbounded,
+        end: KeyBound::Unbounded,
+    };
+
+    /// The keys that begin with these values.
+    pub fn equal(values: Vec<Value>) -> Self {
+        Self {
+            start: KeyBound::Included(values.clone()),
+            end: KeyBound::Included(values),
+        }
+    }
+}
 
 /// How much a table holds, for the optimizer and SHOW TABLE STATUS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,23 +107,134 @@ pub struct TableStatistics {
     pub disk_bytes: u64,
 }
 
-/// A table that can be scanned and appended to.
+/// What a lock lets other transactions do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LockMode {
+    /// FOR SHARE: lock it in the same way.
+    Shared,
+    /// FOR UPDATE and every change: nothing but read older versions.
+    Exclusive,
+}
+
+/// What is done about a row that another transaction has locked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockWait {
+    /// Wait so long, then 1205; 1213 when waiting would never end.
+    For(Duration),
+    /// NOWAIT: 3572.
+    No,
+    /// SKIP LOCKED: leave it out.
+    Skip,
+}
+
+/// What came of locking rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Locked {
+    /// They are as they were read. True for those that were locked, false for those that were
+    /// skipped.
+    Unchanged(Vec<bool>),
+    /// Some are not as this handle read them: the statement must start anew with a new handle. It
+    /// keeps its locks.
+    Changed,
+}
+
+/// A row that has the same key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Duplicate {
+    /// The first index, in their order, in which it has.
+    pub index: IndexId,
+    /// The row that is there already.
+    pub position: Vec<u8>,
+}
+
+/// How far rows were written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowsWritten {
+    /// So many, the first ones.
+    pub rows: usize,
+    /// Why not the next one; of a row that is refused nothing is written.
+    pub duplicate: Option<Duplicate>,
+}
+
+/// One statement's handle to a table.
 pub trait Table: Send + Sync + Debug {
     /// The types of the columns.
     fn columns(&self) -> &[PhysicalType];
 
+    /// The indexes, unique ones first, the primary key before all.
+    fn indexes(&self) -> &[IndexSpec] {
+        &[]
+    }
+
     /// How much it holds now.
     fn statistics(&self) -> TableStatistics;
 
-    /// A scan of these columns, in this order, over the rows that are there now. A scan of no column
-    /// gives batches that only count rows.
+    /// How many different keys the first `parts` parts of an index have, about.
+    fn distinct_keys(&self, index: IndexId, parts: usize) -> u64 {
+        let _ = (index, parts);
+        self.statistics().rows
+    }
+
+    /// How many rows lie in a range of an index, about: what a look at its ends tells.
+    fn rows_in_range(&self, index: IndexId, range: &KeyRange) -> Result<u64> {
+        let _ = (index, range);
+        Ok(self.statistics().rows)
+    }
+
+    /// A scan of these columns, in this order, over the rows that the handle sees. A scan of no
+    /// column gives batches that only count rows.
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>>;
 
-    /// A writer of new rows.
+    /// The rows whose keys lie in one of the ranges, which are given in the index's order and do not
+    /// overlap: in the index's order, or in the opposite one. One worker's scan is in order; rows of
+    /// several workers are in order for each of them.
+    fn index_scan(
+        &self,
+        index: IndexId,
+        ranges: &[KeyRange],
+        reverse: bool,
+        columns: &[ColumnId],
+    ) -> Result<Box<dyn TableScan>> {
+        let _ = (index, ranges, reverse, columns);
+        Err(no_index())
+    }
+
+    /// The rows whose first key parts equal a row of `keys` (one array a part): the columns of the
+    /// rows that were found, and for each the row of `keys`, ascending. NULL finds nothing, except in
+    /// the parts for which `null_safe` says so.
+    fn index_lookup(
+        &self,
+        index: IndexId,
+        keys: &[ArrayRef],
+        null_safe: &[bool],
+        columns: &[ColumnId],
+    ) -> Result<(Batch, UInt32Array)> {
+        let _ = (index, keys, null_safe, columns);
+        Err(no_index())
+    }
+
+    /// The rows at these positions, all of which exist, in their order.
+    fn fetch(&self, positions: &ArrayRef, columns: &[ColumnId]) -> Result<Batch> {
+        let _ = (positions, columns);
+        Err(no_index())
+    }
+
+    /// Locks rows until the transaction ends. Tables that one session alone sees have nothing to
+    /// lock.
+    fn lock(&self, positions: &ArrayRef, mode: LockMode, wait: LockWait) -> Result<Locked> {
+        let _ = (mode, wait);
+        Ok(Locked::Unchanged(vec![true; positions.len()]))
+    }
+
+    /// A writer of changes.
     fn writer(&self) -> Result<Box<dyn TableWriter>>;
 
     /// Removes every row. Scans that are open keep theirs.
     fn truncate(&self) -> Result<()>;
+}
+
+fn no_index() -> mayfly_types::Error {
+    codes::ER_UNKNOWN_ERROR.with(&[&"the table has no index of that number"])
 }
 
 /// One worker's cursor.
@@ -53,11 +246,45 @@ pub trait TableScan: Send {
     fn for_another_worker(&self) -> Box<dyn TableScan>;
 }
 
-/// Appends rows. Dropping it without [`Self::finish`] forgets them.
+/// Changes rows. Dropping it without [`Self::finish`] forgets what it did. Its changes are seen by
+/// handles that are opened after it finished, and by its own checks of unique keys at once.
 pub trait TableWriter: Send {
-    /// Appends the rows of a batch, whose columns are the table's.
+    /// Appends rows, whose columns are the table's. The table has no unique index, or the rows are
+    /// known to be new.
     fn append(&mut self, batch: &Batch) -> Result<()>;
 
-    /// Makes the rows visible, all at once.
+    /// Adds rows up to the first that has a key of another row.
+    fn insert(&mut self, batch: &Batch) -> Result<RowsWritten> {
+        self.append(batch)?;
+        Ok(RowsWritten {
+            rows: batch.row_count(),
+            duplicate: None,
+        })
+    }
+
+    /// Puts rows in place of those at `positions`, up to the first that would have a key of another
+    /// row. A row whose primary key changes gets another position.
+    fn update(&mut self, positions: &ArrayRef, rows: &Batch) -> Result<RowsWritten> {
+        let _ = (positions, rows);
+        Err(read_only())
+    }
+
+    /// Removes the rows at `positions`; how many were there.
+    fn delete(&mut self, positions: &ArrayRef) -> Result<u64> {
+        let _ = positions;
+        Err(read_only())
+    }
+
+    /// The columns of the row at a position as it is now, with what this writer has done to it.
+    fn current(&self, position: &[u8]) -> Result<Option<Batch>> {
+        let _ = position;
+        Err(read_only())
+    }
+
+    /// Makes the changes visible to the transaction's next statements, all at once.
     fn finish(self: Box<Self>) -> Result<()>;
+}
+
+fn read_only() -> mayfly_types::Error {
+    codes::ER_UNKNOWN_ERROR.with(&[&"rows of this table are only appended"])
 }

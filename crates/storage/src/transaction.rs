@@ -1,0 +1,22 @@
+//! A session's transaction: what it has changed, to be kept or undone together.
+//!
+//! Each store of tables takes part in its own way (an undo log, a set of writes that nobody else
+//! sees yet), behind [`Participant`]. A savepoint is the number of changes that each had made.
+
+use mayfly_types::Result;
+
+/// A store's part in a transaction.
+pub trait Participant: Send {
+    /// Names the moment: what is changed from here on can be undone alone.
+    fn savepoint(&mut self) -> u64;
+
+    /// Undoes what was changed since a savepoint. Never fails: what was done can be undone.
+    fn roll_back_to(&mut self, savepoint: u64);
+
+    /// Keeps everything. After an error nothing of it is kept.
+    fn commit(&mut self) -> Result<()>;
+
+    /// Undoes everything that can be undone; whether something could not (1196: tables that know no
+    /// transactions).
+    fn roll_back(&mut self) -> bool;
+}
