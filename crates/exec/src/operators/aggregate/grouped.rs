@@ -162,10 +162,13 @@ impl<'a> GroupSink<'a> {
     /// Forgets the groups; their rows go to the partitioned table.
     fn partition(&mut self) -> Result<()> {
         let mode = std::mem::replace(&mut self.mode, Mode::Partition);
-        if let Mode::Group(grouping) = mode {
-            for rows in grouping.sample.into_iter().flat_map(Sample::into_batches) {
-                self.append_rows(&rows)?;
-            }
+        let Mode::Group(grouping) = mode else {
+            return Ok(());
+        };
+        // The groups go before the table needs their memory.
+        let sample = grouping.into_sample();
+        for rows in sample.into_iter().flat_map(Sample::into_batches) {
+            self.append_rows(&rows)?;
         }
         Ok(())
     }
@@ -187,6 +190,10 @@ impl Grouping {
         let sample = self.sample.as_ref().map_or(0, Sample::memory_bytes);
         let bytes = self.accumulators.memory_bytes() + sample;
         self.reservation.try_resize(bytes).is_ok()
+    }
+
+    fn into_sample(self) -> Option<Sample> {
+        self.sample
     }
 
     fn take_states(&mut self) -> Result<Batch> {
@@ -213,7 +220,7 @@ impl Sink for GroupSink<'_> {
                     continue;
                 }
                 if first == 0 {
-                    sample.keep(&rows);
+                    sample.keep(&rows, &run.statement.temp.resources().stable);
                 }
             }
             let rest = if first == 0 {

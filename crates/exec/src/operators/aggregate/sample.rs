@@ -7,17 +7,16 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BinaryViewArray};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::Buffer;
 use arrow_schema::DataType;
+use mayfly_memory::StableRanges;
 use mayfly_types::Batch;
 
 /// Rows after which a worker decides whether values repeat.
 const ROWS: usize = 32 * 1024;
 /// Bytes after which it does.
 const BYTES: usize = 4 << 20;
-
-/// Bytes that a view holds itself.
-const INLINE_MAX: u32 = 12;
 
 /// Rows that were grouped but may have to go elsewhere.
 #[derive(Default)]
@@ -31,14 +30,22 @@ pub(super) struct Sample {
 
 impl Sample {
     /// Keeps a batch.
-    pub(super) fn keep(&mut self, batch: &Batch) {
-        let columns: Vec<ArrayRef> = batch.columns().iter().map(compact).collect();
+    pub(super) fn keep(&mut self, batch: &Batch, stable: &StableRanges) {
+        let mut columns = Vec::with_capacity(batch.columns().len());
+        for column in batch.columns() {
+            let column = own(column, stable);
+            self.bytes += match column.data_type() {
+                DataType::BinaryView => {
+                    let held = |block: &&Buffer| !is_stable(block, stable);
+                    let blocks = column.as_binary_view().data_buffers().iter().filter(held);
+                    size_of_val(&**column.as_binary_view().views())
+                        + blocks.map(|block| block.len()).sum::<usize>()
+                }
+                _ => column.get_array_memory_size(),
+            };
+            columns.push(column);
+        }
         self.rows += batch.row_count();
-        let sizes = columns.iter().map(|column| match column.data_type() {
-            DataType::BinaryView => long_bytes(column.as_binary_view()) + column.len() * 16,
-            _ => column.get_array_memory_size(),
-        });
-        self.bytes += sizes.sum::<usize>();
         self.batches.push(Batch::new(columns, batch.row_count()));
     }
 
@@ -81,27 +88,25 @@ impl Sample {
     }
 }
 
-/// The column, copied if it is text of which only a part of each block is in it: a view keeps the
-/// whole block, which others need to let go of.
-fn compact(column: &ArrayRef) -> ArrayRef {
+/// The column, with its texts copied unless they are a base table's: a view into a block of a
+/// temporary table would keep all of it, which others need to let go of.
+fn own(column: &ArrayRef, stable: &StableRanges) -> ArrayRef {
     let DataType::BinaryView = column.data_type() else {
         return Arc::clone(column);
     };
     let views = column.as_binary_view();
-    let held: usize = views.data_buffers().iter().map(|block| block.len()).sum();
-    if held <= 2 * long_bytes(views) {
+    if views
+        .data_buffers()
+        .iter()
+        .all(|block| is_stable(block, stable))
+    {
         return Arc::clone(column);
     }
     Arc::new(views.gc())
 }
 
-/// Bytes of the texts that are not in the views themselves.
-fn long_bytes(views: &BinaryViewArray) -> usize {
-    let lengths = views.views().iter().map(|view| *view as u32);
-    lengths
-        .filter(|length| *length > INLINE_MAX)
-        .map(|length| length as usize)
-        .sum()
+fn is_stable(block: &Buffer, stable: &StableRanges) -> bool {
+    stable.contains(block.as_ptr() as usize, block.len())
 }
 
 #[cfg(test)]
