@@ -3,6 +3,7 @@
 //! - [`temptable`]: the one object behind GROUP BY, DISTINCT, set operations, sorts, hash joins,
 //!   derived tables, common table expressions and subquery caches.
 //! - [`base`]: base tables that live as long as the process.
+//! - [`key_encoding`]: keys of indexes as bytes of the same order.
 //! - [`table`]: the trait through which the layers above scan and change any table.
 //!
 //! This crate sees column numbers, positions and [`mayfly_types::Batch`]es. It knows no SQL text and
@@ -10,11 +11,13 @@
 
 pub mod base;
 pub mod error;
+pub mod key_encoding;
 pub mod table;
 pub mod temptable;
 pub mod transaction;
 
 pub use base::{BaseTableContext, ColumnarTable};
+pub use key_encoding::{ByteRange, KeyEncoder, RowKeys};
 pub use table::{
     ColumnId, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,
     Locked, RowsWritten, Table, TableScan, TableStatistics, TableWriter,

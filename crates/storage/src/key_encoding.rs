@@ -1,0 +1,639 @@
+//! Keys of indexes as bytes that are ordered as the keys are.
+//!
+//! A key is its parts, one after the other. A part is a byte that tells NULL (0) from a value (1),
+//! then the value: integers, decimals and floats most significant byte first, with the sign turned so
+//! that negative ones come first; strings as their collation's sort key, or as they are. No part is
+//! the beginning of another value's part, so that parts can follow each other: numbers have one length
+//! and strings end with a 0. Inside of a string 0 and 1 are written as 1 1 and 1 2. A descending part
+//! has all of its bytes inverted.
+//!
+//! Equal values give equal bytes, and nothing is ever decoded: tables hold the values beside.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
+use arrow_array::{
+    Array, ArrayRef, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array,
+    Int64Array, UInt64Array,
+};
+use arrow_buffer::i256;
+use mayfly_types::charset::{Charset, utf8};
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, PhysicalType, Result, Value};
+
+use crate::table::{IndexPart, KeyBound, KeyRange};
+use crate::temptable::KeyMode;
+
+const NULL: u8 = 0;
+const VALUE: u8 = 1;
+/// Ends a string.
+const END: u8 = 0;
+/// Comes before 1 for a 0 in a string, before 2 for a 1.
+const ESCAPE: u8 = 1;
+
+/// How the values of a part become bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Text {
+    /// As they are; a prefix counts bytes.
+    Bytes,
+    /// As they are; a prefix counts characters.
+    Characters,
+    /// As sort keys.
+    SortKey(CollationId),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    column: usize,
+    ty: PhysicalType,
+    text: Text,
+    prefix: Option<u32>,
+    /// Exclusive-ored to every byte.
+    inversion: u8,
+}
+
+/// Makes the keys of one index.
+#[derive(Debug, Clone)]
+pub struct KeyEncoder {
+    parts: Vec<Part>,
+}
+
+/// Keys from `start` on, before `end` if there is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByteRange {
+    /// The first that belongs to it.
+    pub start: Vec<u8>,
+    /// The first that does not.
+    pub end: Option<Vec<u8>>,
+}
+
+impl ByteRange {
+    /// All keys.
+    pub const ALL: Self = Self {
+        start: Vec::new(),
+        end: None,
+    };
+
+    /// The keys that begin with these bytes.
+    pub fn prefix(prefix: &[u8]) -> Self {
+        Self {
+            start: prefix.to_vec(),
+            end: after_prefix(prefix),
+        }
+    }
+
+    /// Whether a key lies in it.
+    pub fn contains(&self, key: &[u8]) -> bool {
+        key >= self.start.as_slice() && self.end.as_ref().is_none_or(|end| key < end.as_slice())
+    }
+}
+
+/// The smallest key that is larger than all that begin with `prefix`; `None` if there is no larger
+/// one.
+pub fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
+    let mut after = prefix[..=last].to_vec();
+    after[last] += 1;
+    Some(after)
+}
+
+/// The values of one part, of many rows.
+enum Source<'a> {
+    Bool(&'a BooleanArray),
+    Int(&'a Int64Array),
+    UInt(&'a UInt64Array),
+    Float(&'a Float64Array),
+    Decimal(&'a Decimal128Array),
+    Wide(&'a Decimal256Array),
+    Bytes(&'a BinaryViewArray),
+}
+
+impl<'a> Source<'a> {
+    #[inline]
+    fn new(array: &'a ArrayRef, ty: PhysicalType) -> Self {
+        match ty {
+            PhysicalType::Bool => Self::Bool(array.as_boolean()),
+            PhysicalType::Int64 => Self::Int(array.as_primitive::<Int64Type>()),
+            PhysicalType::UInt64 => Self::UInt(array.as_primitive::<UInt64Type>()),
+            PhysicalType::Float64 => Self::Float(array.as_primitive::<Float64Type>()),
+            PhysicalType::Decimal128(_) => Self::Decimal(array.as_primitive::<Decimal128Type>()),
+            PhysicalType::Decimal256(_) => Self::Wide(array.as_primitive::<Decimal256Type>()),
+            PhysicalType::Bytes => Self::Bytes(array.as_binary_view()),
+        }
+    }
+
+    #[inline]
+    fn is_null(&self, row: usize) -> bool {
+        match self {
+            Self::Bool(array) => array.is_null(row),
+            Self::Int(array) => array.is_null(row),
+            Self::UInt(array) => array.is_null(row),
+            Self::Float(array) => array.is_null(row),
+            Self::Decimal(array) => array.is_null(row),
+            Self::Wide(array) => array.is_null(row),
+            Self::Bytes(array) => array.is_null(row),
+        }
+    }
+}
+
+/// Keys of the rows of some arrays.
+pub struct RowKeys<'a> {
+    parts: Vec<(&'a Part, Source<'a>)>,
+}
+
+impl RowKeys<'_> {
+    /// Appends a row's key.
+    #[inline]
+    pub fn append(&self, row: usize, key: &mut Vec<u8>) {
+        for (part, source) in &self.parts {
+            part.append(source, row, key);
+        }
+    }
+
+    /// Whether a part of a row's key is NULL.
+    pub fn has_null(&self, row: usize) -> bool {
+        self.parts.iter().any(|(_, source)| source.is_null(row))
+    }
+}
+
+impl KeyEncoder {
+    /// For an index over these columns of a table.
+    pub fn new(columns: &[PhysicalType], parts: &[IndexPart]) -> Self {
+        let part = |part: &IndexPart| Part {
+            column: part.column,
+            ty: columns[part.column],
+            text: match part.mode {
+                KeyMode::Binary => Text::Bytes,
+                KeyMode::Collated(collation) if collation.is_bytewise_equality() => {
+                    if collation.collation().charset == Charset::Binary {
+                        Text::Bytes
+                    } else {
+                        Text::Characters
+                    }
+                }
+                KeyMode::Collated(collation) => Text::SortKey(collation),
+            },
+            prefix: part.prefix,
+            inversion: if part.descending { u8::MAX } else { 0 },
+        };
+        Self {
+            parts: parts.iter().map(part).collect(),
+        }
+    }
+
+    /// The number of parts.
+    pub fn part_count(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The keys of rows with all columns of the table.
+    pub fn rows<'a>(&'a self, columns: &'a [ArrayRef]) -> RowKeys<'a> {
+        let source = |part: &'a Part| (part, Source::new(&columns[part.column], part.ty));
+        RowKeys {
+            parts: self.parts.iter().map(source).collect(),
+        }
+    }
+
+    /// Keys, or beginnings of keys, of arrays that each hold one part, the first parts of the index.
+    pub fn parts<'a>(&'a self, arrays: &'a [ArrayRef]) -> RowKeys<'a> {
+        let source = |(part, array): (&'a Part, &'a ArrayRef)| (part, Source::new(array, part.ty));
+        RowKeys {
+            parts: self.parts.iter().zip(arrays).map(source).collect(),
+        }
+    }
+
+    /// Appends the key of one row with all columns of the table: for single rows, where
+    /// [`Self::rows`] would cost more than the keys.
+    #[inline]
+    pub fn append_row(&self, columns: &[ArrayRef], row: usize, key: &mut Vec<u8>) {
+        for part in &self.parts {
+            part.append(&Source::new(&columns[part.column], part.ty), row, key);
+        }
+    }
+
+    /// Whether a part of a row's key is NULL: such a key is a duplicate of no other.
+    pub fn has_null(&self, columns: &[ArrayRef], row: usize) -> bool {
+        self.parts
+            .iter()
+            .any(|part| columns[part.column].is_null(row))
+    }
+
+    /// Appends the beginning of a key: the values of its first parts. A value is of its column's
+    /// physical type, or a number that can be turned into it without loss.
+    pub fn append_values(&self, values: &[Value], key: &mut Vec<u8>) -> Result<()> {
+        for (part, value) in self.parts.iter().zip(values) {
+            part.append_value(value, key)?;
+        }
+        Ok(())
+    }
+
+    /// The bytes between two bounds. Where a part of the index is but a prefix of its column, the
+    /// keys of a bound are always included: longer values hide behind the prefix.
+    pub fn range(&self, range: &KeyRange) -> Result<ByteRange> {
+        let start = match &range.start {
+            KeyBound::Unbounded => Vec::new(),
+            KeyBound::Excluded(values) if !self.has_prefix(values.len()) => {
+                match after_prefix(&self.bound(values)?) {
+                    Some(start) => start,
+                    None => return Ok(nothing()),
+                }
+            }
+            KeyBound::Included(values) | KeyBound::Excluded(values) => self.bound(values)?,
+        };
+        let end = match &range.end {
+            KeyBound::Unbounded => None,
+            KeyBound::Excluded(values) if !self.has_prefix(values.len()) => {
+                Some(self.bound(values)?)
+            }
+            KeyBound::Included(values) | KeyBound::Excluded(values) => {
+                after_prefix(&self.bound(values)?)
+            }
+        };
+        Ok(ByteRange { start, end })
+    }
+
+    fn has_prefix(&self, parts: usize) -> bool {
+        let mut parts = self.parts.iter().take(parts);
+        parts.any(|part| part.prefix.is_some())
+    }
+
+    fn bound(&self, values: &[Value]) -> Result<Vec<u8>> {
+        let mut key = Vec::with_capacity(values.len() * 16);
+        self.append_values(values, &mut key)?;
+        Ok(key)
+    }
+}
+
+/// A range without keys.
+fn nothing() -> ByteRange {
+    ByteRange {
+        start: Vec::new(),
+        end: Some(Vec::new()),
+    }
+}
+
+impl Part {
+    #[inline(always)]
+    fn put<const N: usize>(&self, bytes: [u8; N], key: &mut Vec<u8>) {
+        key.push(VALUE ^ self.inversion);
+        key.extend_from_slice(&bytes.map(|byte| byte ^ self.inversion));
+    }
+
+    #[inline]
+    fn append(&self, source: &Source<'_>, row: usize, key: &mut Vec<u8>) {
+        if source.is_null(row) {
+            key.push(NULL ^ self.inversion);
+            return;
+        }
+        match source {
+            Source::Bool(array) => self.put(u64::from(array.value(row)).to_be_bytes(), key),
+            Source::Int(array) => self.put_int(array.value(row), key),
+            Source::UInt(array) => self.put(array.value(row).to_be_bytes(), key),
+            Source::Float(array) => self.put_float(array.value(row), key),
+            Source::Decimal(array) => self.put_decimal(array.value(row), key),
+            Source::Wide(array) => self.put_wide(array.value(row), key),
+            Source::Bytes(array) => self.put_text(array.value(row), key),
+        }
+    }
+
+    fn put_int(&self, value: i64, key: &mut Vec<u8>) {
+        self.put((value as u64 ^ 1 << 63).to_be_bytes(), key);
+    }
+
+    fn put_float(&self, value: f64, key: &mut Vec<u8>) {
+        // Adding 0 makes one zero of the two.
+        let bits = (value + 0.0).to_bits();
+        let ordered = bits ^ if bits >> 63 == 1 { u64::MAX } else { 1 << 63 };
+        self.put(ordered.to_be_bytes(), key);
+    }
+
+    fn put_decimal(&self, unscaled: i128, key: &mut Vec<u8>) {
+        self.put((unscaled as u128 ^ 1 << 127).to_be_bytes(), key);
+    }
+
+    fn put_wide(&self, unscaled: i256, key: &mut Vec<u8>) {
+        let (low, high) = unscaled.to_parts();
+        let mut bytes = [0; 32];
+        bytes[..16].copy_from_slice(&(high as u128 ^ 1 << 127).to_be_bytes());
+        bytes[16..].copy_from_slice(&low.to_be_bytes());
+        self.put(bytes, key);
+    }
+
+    fn put_text(&self, text: &[u8], key: &mut Vec<u8>) {
+        let text = match self.prefix {
+            None => text,
+            Some(length) => {
+                let length = length as usize;
+                let end = match self.text {
+                    _ if text.len() <= length => text.len(),
+                    Text::Bytes => length,
+                    Text::Characters | Text::SortKey(_) => utf8::offset_of_char(text, length),
+                };
+                &text[..end.min(text.len())]
+            }
+        };
+        let first = key.len();
+        key.reserve(text.len() + 2);
+        key.push(VALUE);
+        match self.text {
+            Text::Bytes | Text::Characters => key.extend_from_slice(text),
+            Text::SortKey(collation) => collation.append_sort_key(text, key),
+        }
+        escape(key, first + 1);
+        key.push(END);
+        if self.inversion != 0 {
+            for byte in &mut key[first..] {
+                *byte ^= self.inversion;
+            }
+        }
+    }
+
+    fn append_value(&self, value: &Value, key: &mut Vec<u8>) -> Result<()> {
+        if value.is_null() {
+            key.push(NULL ^ self.inversion);
+            return Ok(());
+        }
+        match self.ty {
+            PhysicalType::Bool | PhysicalType::UInt64 => {
+                let value = match value {
+                    Value::Int(value) => u64::try_from(*value).ok(),
+                    Value::UInt(value) => Some(*value),
+                    _ => None,
+                };
+                self.put(value.ok_or_else(wrong_type)?.to_be_bytes(), key);
+            }
+            PhysicalType::Int64 => {
+                let value = match value {
+                    Value::Int(value) => Some(*value),
+                    Value::UInt(value) => i64::try_from(*value).ok(),
+                    _ => None,
+                };
+                self.put_int(value.ok_or_else(wrong_type)?, key);
+            }
+            PhysicalType::Float64 => match value {
+                Value::Float(value) => self.put_float(*value, key),
+                _ => return Err(wrong_type()),
+            },
+            PhysicalType::Decimal128(scale) => {
+                let unscaled = at_scale(value, scale).and_then(i256::to_i128);
+                self.put_decimal(unscaled.ok_or_else(wrong_type)?, key);
+            }
+            PhysicalType::Decimal256(scale) => {
+                self.put_wide(at_scale(value, scale).ok_or_else(wrong_type)?, key);
+            }
+            PhysicalType::Bytes => match value {
+                Value::Bytes(bytes) => self.put_text(bytes, key),
+                _ => return Err(wrong_type()),
+            },
+        }
+        Ok(())
+    }
+}
+
+fn wrong_type() -> mayfly_types::Error {
+    codes::ER_UNKNOWN_ERROR.with(&[&"a bound of an index range is not of its column's type"])
+}
+
+/// An exact number with so many digits behind the point, if it has no more.
+fn at_scale(value: &Value, scale: u8) -> Option<i256> {
+    let (unscaled, from) = match value {
+        Value::Int(value) => (i256::from(*value), 0),
+        Value::UInt(value) => (i256::from_i128(i128::from(*value)), 0),
+        Value::Decimal { unscaled, scale } => (*unscaled, *scale),
+        _ => return None,
+    };
+    let power = i256::from(10_i64).checked_pow(u32::from(scale.abs_diff(from)))?;
+    if scale >= from {
+        return unscaled.checked_mul(power);
+    }
+    let is_exact = unscaled.checked_rem(power)? == i256::ZERO;
+    unscaled.checked_div(power).filter(|_| is_exact)
+}
+
+/// Writes the 0s and 1s from `start` on as two bytes.
+fn escape(key: &mut Vec<u8>, start: usize) {
+    let special = key[start..].iter().filter(|byte| **byte <= ESCAPE).count();
+    if special == 0 {
+        return;
+    }
+    let mut from = key.len();
+    key.resize(from + special, 0);
+    let mut to = key.len();
+    // Until nothing is left to be moved: what stands before is already in its place.
+    while from < to {
+        from -= 1;
+        to -= 1;
+        let byte = key[from];
+        if byte <= ESCAPE {
+            key[to] = byte + 1;
+            to -= 1;
+            key[to] = ESCAPE;
+        } else {
+            key[to] = byte;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Ordering;
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn encoder(ty: PhysicalType, mode: KeyMode, descending: bool) -> KeyEncoder {
+        let part = IndexPart {
+            column: 0,
+            mode,
+            prefix: None,
+            descending,
+        };
+        KeyEncoder::new(&[ty], &[part])
+    }
+
+    fn key(encoder: &KeyEncoder, values: &[Value]) -> Vec<u8> {
+        let mut key = Vec::new();
+        encoder.append_values(values, &mut key).unwrap();
+        key
+    }
+
+    fn decimal(unscaled: i256, scale: u8) -> Value {
+        Value::Decimal { unscaled, scale }
+    }
+
+    /// Checks two values of a type in both directions, and that arrays give the same bytes.
+    fn check(
+        ty: PhysicalType,
+        mode: KeyMode,
+        a: (Value, ArrayRef),
+        b: (Value, ArrayRef),
+        order: Ordering,
+    ) {
+        for descending in [false, true] {
+            let encoder = encoder(ty, mode, descending);
+            let keys = [&a, &b].map(|(value, array)| {
+                let key = key(&encoder, std::slice::from_ref(value));
+                let mut of_row = Vec::new();
+                encoder.append_row(std::slice::from_ref(array), 0, &mut of_row);
+                assert_eq!(key, of_row, "a row gives the key of its value");
+                of_row.clear();
+                encoder
+                    .rows(std::slice::from_ref(array))
+                    .append(0, &mut of_row);
+                assert_eq!(key, of_row);
+                key
+            });
+            let order = if descending { order.reverse() } else { order };
+            assert_eq!(keys[0].cmp(&keys[1]), order, "{a:?} {b:?} {descending}");
+            let null = key(&encoder, &[Value::Null]);
+            let of_null = if descending {
+                Ordering::Greater
+            } else {
+                Ordering::Less
+            };
+            assert_eq!(null.cmp(&keys[0]), of_null);
+            if order != Ordering::Equal {
+                assert!(!keys[0].starts_with(&keys[1]) && !keys[1].starts_with(&keys[0]));
+            }
+        }
+    }
+
+    fn bytes(value: &[u8]) -> (Value, ArrayRef) {
+        let array = BinaryViewArray::from_iter_values([value]);
+        (Value::Bytes(value.to_vec()), Arc::new(array))
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        let character = prop_oneof![
+            4 => Just('a'), 2 => Just('A'), 2 => Just('b'), 2 => Just(' '), 1 => Just('é'),
+            1 => Just('\0'), 1 => Just('\u{1}'), 1 => Just('\u{2}'), 1 => Just('ß'),
+            1 => Just('\u{301}'), 1 => Just('😀'), 1 => any::<char>()
+        ];
+        proptest::collection::vec(character, 0..7).prop_map(|text| text.into_iter().collect())
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_ordered(a: i64, b: i64, x: u64, y: u64, f: f64, g: f64, p: i128, q: i128) {
+            use PhysicalType as T;
+            let int = |v: i64| (Value::Int(v), Arc::new(Int64Array::from(vec![v])) as ArrayRef);
+            check(T::Int64, KeyMode::Binary, int(a), int(b), a.cmp(&b));
+            let uint = |v: u64| (Value::UInt(v), Arc::new(UInt64Array::from(vec![v])) as ArrayRef);
+            check(T::UInt64, KeyMode::Binary, uint(x), uint(y), x.cmp(&y));
+            if let Some(order) = f.partial_cmp(&g) {
+                let float = |v: f64| (Value::Float(v), Arc::new(Float64Array::from(vec![v])) as ArrayRef);
+                check(T::Float64, KeyMode::Binary, float(f), float(g), order);
+            }
+            let (p, q) = (p / 1000, q / 1000);
+            let small = |v: i128| {
+                let array = Decimal128Array::from(vec![v]);
+                (decimal(i256::from_i128(v), 2), Arc::new(array) as ArrayRef)
+            };
+            check(T::Decimal128(2), KeyMode::Binary, small(p), small(q), p.cmp(&q));
+            let wide = |v: i128, w: i64| {
+                let v = i256::from_i128(v).wrapping_mul(i256::from(w));
+                (decimal(v, 2), Arc::new(Decimal256Array::from(vec![v])) as ArrayRef)
+            };
+            let order = i256::from_i128(p).wrapping_mul(i256::from(a))
+                .cmp(&i256::from_i128(q).wrapping_mul(i256::from(b)));
+            check(T::Decimal256(2), KeyMode::Binary, wide(p, a), wide(q, b), order);
+        }
+
+        #[test]
+        fn strings_are_ordered(a in text(), b in text(), collation in 0..12_usize) {
+            let names = [
+                "utf8mb4_0900_ai_ci", "utf8mb4_0900_as_cs", "utf8mb4_0900_as_ci", "utf8mb4_bin",
+                "utf8mb4_0900_bin", "utf8mb4_general_ci", "utf8mb4_unicode_ci", "latin1_swedish_ci",
+                "utf8mb3_general_ci", "ascii_general_ci", "latin1_bin", "binary",
+            ];
+            let collation = CollationId::by_name(names[collation]).unwrap();
+            let order = collation.compare(a.as_bytes(), b.as_bytes());
+            let mode = KeyMode::Collated(collation);
+            check(PhysicalType::Bytes, mode, bytes(a.as_bytes()), bytes(b.as_bytes()), order);
+            let order = a.as_bytes().cmp(b.as_bytes());
+            check(PhysicalType::Bytes, KeyMode::Binary, bytes(a.as_bytes()), bytes(b.as_bytes()), order);
+        }
+
+        #[test]
+        fn parts_compare_one_after_the_other(
+            a in (text(), -2..3_i64), b in (text(), -2..3_i64), down: bool, other_down: bool,
+        ) {
+            let part = |column, descending| IndexPart {
+                column, mode: KeyMode::Binary, prefix: None, descending,
+            };
+            let columns = [PhysicalType::Bytes, PhysicalType::Int64];
+            let encoder = KeyEncoder::new(&columns, &[part(0, down), part(1, other_down)]);
+            let of = |(text, number): &(String, i64)| {
+                key(&encoder, &[Value::Bytes(text.as_bytes().to_vec()), Value::Int(*number)])
+            };
+            let turn = |order: Ordering, down| if down { order.reverse() } else { order };
+            let order = turn(a.0.as_bytes().cmp(b.0.as_bytes()), down)
+                .then(turn(a.1.cmp(&b.1), other_down));
+            prop_assert_eq!(of(&a).cmp(&of(&b)), order);
+            // The keys that begin with the text, and only they, lie in its range.
+            let text = Value::Bytes(b.0.as_bytes().to_vec());
+            let range = encoder.range(&KeyRange::equal(vec![text.clone()])).unwrap();
+            prop_assert_eq!(range.contains(&of(&a)), a.0 == b.0);
+            let after = KeyRange { start: KeyBound::Excluded(vec![text.clone()]), end: KeyBound::Unbounded };
+            let before = KeyRange { start: KeyBound::Unbounded, end: KeyBound::Excluded(vec![text]) };
+            let order = turn(a.0.as_bytes().cmp(b.0.as_bytes()), down);
+            prop_assert_eq!(encoder.range(&after).unwrap().contains(&of(&a)), order.is_gt());
+            prop_assert_eq!(encoder.range(&before).unwrap().contains(&of(&a)), order.is_lt());
+        }
+    }
+
+    #[test]
+    fn the_two_zeros_are_one_and_numbers_are_brought_to_the_column() {
+        let float = encoder(PhysicalType::Float64, KeyMode::Binary, false);
+        assert_eq!(
+            key(&float, &[Value::Float(-0.0)]),
+            key(&float, &[Value::Float(0.0)])
+        );
+        let two = encoder(PhysicalType::Decimal128(2), KeyMode::Binary, false);
+        let five = key(&two, &[decimal(i256::from(500), 2)]);
+        assert_eq!(key(&two, &[Value::Int(5)]), five);
+        assert_eq!(key(&two, &[decimal(i256::from(5000), 3)]), five);
+        let finer = decimal(i256::from(5001), 3);
+        assert!(two.append_values(&[finer], &mut Vec::new()).is_err());
+        let unsigned = encoder(PhysicalType::UInt64, KeyMode::Binary, false);
+        assert!(
+            unsigned
+                .append_values(&[Value::Int(-1)], &mut Vec::new())
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn a_prefix_counts_characters_and_its_bounds_are_included() {
+        let part = IndexPart {
+            column: 0,
+            mode: KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI),
+            prefix: Some(2),
+            descending: false,
+        };
+        let encoder = KeyEncoder::new(&[PhysicalType::Bytes], &[part]);
+        assert_eq!(
+            key(&encoder, &["ééx".into()]),
+            key(&encoder, &["EE".into()])
+        );
+        assert_ne!(
+            key(&encoder, &["éxé".into()]),
+            key(&encoder, &["EE".into()])
+        );
+        let after = KeyRange {
+            start: KeyBound::Excluded(vec!["abc".into()]),
+            end: KeyBound::Unbounded,
+        };
+        let range = encoder.range(&after).unwrap();
+        assert!(range.contains(&key(&encoder, &["abd".into()])));
+        assert!(!range.contains(&key(&encoder, &["aac".into()])));
+    }
+
+    #[test]
+    fn nothing_comes_after_the_largest_prefix() {
+        assert_eq!(after_prefix(&[255, 255]), None);
+        assert_eq!(after_prefix(&[3, 255]), Some(vec![4]));
+        assert_eq!(after_prefix(&[]), None);
+    }
+}
