@@ -24,6 +24,7 @@ mod statement_options;
 mod statements;
 mod status;
 mod time_zones;
+mod transaction;
 mod variables;
 mod visible_names;
 

@@ -347,6 +347,7 @@ impl<'s> ResultStream<'s> {
             Err(error) => {
                 self.close_source();
                 self.ended = true;
+                self.session.abandon_rows(&error);
                 self.session.fail(&error);
                 Err(error)
             }
@@ -367,6 +368,8 @@ impl<'s> ResultStream<'s> {
         }
         self.ended = true;
         self.close_source();
+        // The end of a transaction that only reads cannot fail.
+        let _ = self.session.commit_statement();
         if self.result.has_rows() {
             self.session.found_rows = self.rows_found;
             self.session.row_count = -1;

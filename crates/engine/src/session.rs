@@ -31,6 +31,7 @@ use crate::result::{Outcome, ResultStream, StatementResult, StatementSummary};
 use crate::statement_options::StatementOptions;
 use crate::statements::prepared::Prepared;
 use crate::status::{Counter, Counters, SessionStatus};
+use crate::transaction::{Mark, Transaction, ends_transaction};
 use crate::variables::{self, Scope, Setting, Settings};
 use crate::{error, statements};
 
@@ -141,6 +142,7 @@ pub struct Session {
     statement_text: Arc<str>,
     started_at: i64,
     pub(crate) local_files: bool,
+    pub(crate) transaction: Transaction,
 }
 
 impl Session {
@@ -197,6 +199,7 @@ impl Session {
             statement_text: Arc::from(""),
             started_at: database.options.clock.now_utc_microseconds(),
             local_files: true,
+            transaction: Transaction::default(),
             database,
         }
     }
@@ -285,16 +288,52 @@ impl Session {
         run: impl FnOnce(&mut Self) -> Result<Outcome>,
     ) -> Result<ResultStream<'_>> {
         self.begin(text, keeps_diagnostics);
+        let before = self.transaction.mark();
         let outcome = match catch_unwind(AssertUnwindSafe(|| run(self))) {
             Ok(outcome) => outcome,
             Err(payload) => Err(Error::of_panic(payload.as_ref())),
         };
+        // The transaction of a statement that gives rows ends with the last of them.
+        let outcome = outcome.and_then(|outcome| match outcome {
+            Outcome::Done(_) => self.commit_statement().map(|()| outcome),
+            Outcome::Rows { .. } => Ok(outcome),
+        });
         match outcome {
             Ok(outcome) => Ok(ResultStream::new(self, outcome)),
             Err(error) => {
+                self.undo_statement(&before, &error);
                 self.fail(&error);
                 Err(error)
             }
+        }
+    }
+
+    /// Whether changes wait for COMMIT.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        self.transaction.is_begun() || !self.options.autocommit
+    }
+
+    /// The statement is done: alone, it is a transaction that ends here.
+    pub(crate) fn commit_statement(&mut self) -> Result<()> {
+        match self.is_in_transaction() {
+            true => Ok(()),
+            false => self.transaction.commit(),
+        }
+    }
+
+    /// The statement has failed: what it did is undone.
+    fn undo_statement(&mut self, before: &Mark, error: &Error) {
+        if ends_transaction(error) || !self.is_in_transaction() {
+            self.transaction.roll_back();
+        } else {
+            self.transaction.roll_back_to(before);
+        }
+    }
+
+    /// The rows of a statement could not all be made.
+    pub(crate) fn abandon_rows(&mut self, error: &Error) {
+        if ends_transaction(error) || !self.is_in_transaction() {
+            self.transaction.roll_back();
         }
     }
 
@@ -701,6 +740,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        self.transaction.roll_back();
         let tables = i64::try_from(self.temporary_tables.len()).unwrap_or(0);
         self.temporary_tables.clear();
         self.database.count_user_tables(-tables);

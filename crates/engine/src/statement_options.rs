@@ -8,8 +8,19 @@ use mayfly_types::{CollationId, SqlMode};
 
 use crate::character_sets;
 use crate::options::DatabaseOptions;
+use crate::transaction::{Characteristics, Isolation};
 use crate::variables::optimizer::OPTIMIZER_SWITCHES;
 use crate::variables::{Settings, sql_mode};
+
+/// What follows COMMIT and ROLLBACK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CompletionType {
+    NoChain,
+    /// Another transaction.
+    Chain,
+    /// The session ends.
+    Release,
+}
 
 /// The settings that statements depend on.
 #[derive(Debug, Clone)]
@@ -32,6 +43,10 @@ pub(crate) struct StatementOptions {
     pub(crate) sql_notes: bool,
     pub(crate) auto_increment_increment: u64,
     pub(crate) auto_increment_offset: u64,
+    pub(crate) autocommit: bool,
+    /// What a transaction begins with unless it says otherwise.
+    pub(crate) transaction: Characteristics,
+    pub(crate) completion: CompletionType,
     pub(crate) timestamp: f64,
     pub(crate) max_tmp_session_space_usage: u64,
     pub(crate) quote_show_create: bool,
@@ -96,6 +111,16 @@ impl StatementOptions {
             sql_notes: settings.boolean("sql_notes"),
             auto_increment_increment: settings.unsigned("auto_increment_increment").max(1),
             auto_increment_offset: settings.unsigned("auto_increment_offset").max(1),
+            autocommit: settings.boolean("autocommit"),
+            transaction: Characteristics {
+                isolation: Isolation::of_setting(settings.unsigned("transaction_isolation")),
+                read_only: settings.boolean("transaction_read_only"),
+            },
+            completion: match settings.unsigned("completion_type") {
+                1 => CompletionType::Chain,
+                2 => CompletionType::Release,
+                _ => CompletionType::NoChain,
+            },
             timestamp: settings.double("timestamp"),
             max_tmp_session_space_usage: settings.unsigned("max_tmp_session_space_usage"),
             quote_show_create: settings.boolean("sql_quote_show_create"),

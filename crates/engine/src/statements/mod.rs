@@ -52,6 +52,12 @@ pub(crate) fn run(session: &mut Session, parsed: &ParsedStatement<'_>) -> Result
 
 /// Runs a statement.
 pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<Outcome> {
+    if transactions::commits_implicitly(statement) {
+        session.transaction.commit()?;
+    }
+    if transactions::changes_tables(statement) {
+        transactions::refuse_read_only(session)?;
+    }
     match statement {
         Statement::Query(query) => select::run(session, query, &[]),
         Statement::SelectInto(into) => select_into::run(session, into, &[]),
@@ -70,12 +76,12 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         Statement::Set(items) => set::run(session, items),
         Statement::SetTransaction(set) => transactions::set(session, set),
         Statement::Flush(flush) => simple::flush(session, flush),
-        Statement::StartTransaction(_) => transactions::begin(session),
-        Statement::Commit(_) => transactions::commit(session),
-        Statement::Rollback(_) => transactions::rollback(session),
-        Statement::Savepoint(_) | Statement::ReleaseSavepoint(_) => {
-            Ok(StatementResult::default().into())
-        }
+        Statement::StartTransaction(start) => transactions::begin(session, start),
+        Statement::Commit(completion) => transactions::commit(session, completion),
+        Statement::Rollback(completion) => transactions::rollback(session, completion),
+        Statement::Savepoint(name) => transactions::savepoint(session, name),
+        Statement::RollbackToSavepoint(name) => transactions::rollback_to(session, name),
+        Statement::ReleaseSavepoint(name) => transactions::release(session, name),
         Statement::Do(expressions) => simple::do_expressions(session, expressions),
         Statement::Kill { query_only, id } => kill::run(session, *query_only, id),
         Statement::Prepare(prepare) => prepared::prepare(session, prepare),
@@ -91,7 +97,6 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         Statement::DropIndex(_) => unsupported("DROP INDEX"),
         Statement::CreateView(_) => unsupported("CREATE VIEW"),
         Statement::DropView(_) => unsupported("DROP VIEW"),
-        Statement::RollbackToSavepoint(_) => unsupported("ROLLBACK TO SAVEPOINT"),
         Statement::Handler(_) => unsupported("HANDLER"),
         Statement::Help(_) => unsupported("HELP"),
         Statement::Account(_) => unsupported("accounts and privileges"),
@@ -137,6 +142,9 @@ pub(crate) fn writable_table(
         return Err(denied.with(&[&session.user(), &session.host(), &database]));
     }
     if let Some(table) = session.find_table(database, name) {
+        if !table.definition.temporary {
+            transactions::refuse_read_only(session)?;
+        }
         return Ok(table);
     }
     if session

@@ -42,8 +42,12 @@ pub(super) fn run(session: &mut Session, items: &[SetItem]) -> Result<Outcome> {
     for item in items {
         check(session, item, &mut changes)?;
     }
+    let had_autocommit = session.options().autocommit;
     for change in changes {
         apply(session, change);
+    }
+    if session.options().autocommit && !had_autocommit {
+        session.transaction.commit()?;
     }
     Ok(StatementResult::default().into())
 }

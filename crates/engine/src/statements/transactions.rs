@@ -1,34 +1,136 @@
-//! Transactions: accepted, so that clients work; every statement is durable by itself for as long as
-//! base tables live only as long as the process.
+//! BEGIN, COMMIT, ROLLBACK, savepoints and SET TRANSACTION.
 
-use mayfly_syntax::ast::{AccessMode, IsolationLevel, SetTransaction, VariableScope};
-use mayfly_types::Result;
+use std::sync::atomic::Ordering;
+
+use mayfly_syntax::ast::{
+    AccessMode, Completion, DropTable, IsolationLevel, SetTransaction, StartTransaction, Statement,
+    VariableScope,
+};
 use mayfly_types::error::codes;
+use mayfly_types::{Level, Result};
 
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
+use crate::statement_options::CompletionType;
 use crate::status::Counter;
+use crate::transaction::{Characteristics, Isolation};
 use crate::variables::{self, Setting};
 
-/// BEGIN
-pub(super) fn begin(session: &mut Session) -> Result<Outcome> {
+/// BEGIN and START TRANSACTION: what was open is committed.
+pub(super) fn begin(session: &mut Session, statement: &StartTransaction) -> Result<Outcome> {
     super::count(session, Counter::ComBegin);
+    session.transaction.commit()?;
+    let usual = session.options().transaction;
+    let usual = session.transaction.characteristics().unwrap_or(usual);
+    let read_only = statement
+        .access_mode
+        .map_or(usual.read_only, |mode| mode == AccessMode::ReadOnly);
+    session
+        .transaction
+        .set_next(Characteristics { read_only, ..usual })?;
+    session.transaction.begin(usual);
     Ok(StatementResult::default().into())
 }
 
 /// COMMIT
-pub(super) fn commit(session: &mut Session) -> Result<Outcome> {
+pub(super) fn commit(session: &mut Session, completion: &Completion) -> Result<Outcome> {
     super::count(session, Counter::ComCommit);
+    let characteristics = session.transaction.characteristics();
+    session.transaction.commit()?;
+    complete(session, completion, characteristics);
     Ok(StatementResult::default().into())
 }
 
 /// ROLLBACK
-pub(super) fn rollback(session: &mut Session) -> Result<Outcome> {
+pub(super) fn rollback(session: &mut Session, completion: &Completion) -> Result<Outcome> {
     super::count(session, Counter::ComRollback);
+    let characteristics = session.transaction.characteristics();
+    if session.transaction.roll_back() {
+        let warning = codes::ER_WARNING_NOT_COMPLETE_ROLLBACK.error();
+        session.diagnostics().push(Level::Warning, warning);
+    }
+    complete(session, completion, characteristics);
     Ok(StatementResult::default().into())
 }
 
-/// SET TRANSACTION: the variables that SELECT @@transaction_isolation shows.
+/// AND CHAIN, RELEASE, or what `completion_type` says.
+fn complete(session: &mut Session, completion: &Completion, before: Option<Characteristics>) {
+    let (usual, begins_with) = (session.options().completion, session.options().transaction);
+    let chain = completion.chain.unwrap_or(usual == CompletionType::Chain);
+    let release = completion
+        .release
+        .unwrap_or(usual == CompletionType::Release);
+    if chain {
+        session.transaction.begin(before.unwrap_or(begins_with));
+    } else if release {
+        session.shared().closed.store(true, Ordering::Relaxed);
+    }
+}
+
+/// SAVEPOINT: alone, a statement is a transaction that ends with it, and the savepoint too.
+pub(super) fn savepoint(session: &mut Session, name: &str) -> Result<Outcome> {
+    if session.is_in_transaction() {
+        session.transaction.set_savepoint(name);
+    }
+    Ok(StatementResult::default().into())
+}
+
+/// ROLLBACK TO SAVEPOINT
+pub(super) fn rollback_to(session: &mut Session, name: &str) -> Result<Outcome> {
+    session.transaction.roll_back_to_savepoint(name)?;
+    Ok(StatementResult::default().into())
+}
+
+/// RELEASE SAVEPOINT
+pub(super) fn release(session: &mut Session, name: &str) -> Result<Outcome> {
+    session.transaction.release_savepoint(name)?;
+    Ok(StatementResult::default().into())
+}
+
+/// Whether a statement commits what is open before it does anything: those that change what tables
+/// there are, as the manual lists them (Statements That Cause an Implicit Commit).
+pub(super) fn commits_implicitly(statement: &Statement) -> bool {
+    match statement {
+        Statement::CreateTable(create) => !create.temporary,
+        Statement::DropTable(DropTable { temporary, .. }) => !temporary,
+        Statement::TruncateTable(_)
+        | Statement::CreateDatabase(_)
+        | Statement::AlterDatabase(_)
+        | Statement::DropDatabase(_)
+        | Statement::AlterTable(_)
+        | Statement::RenameTable(_)
+        | Statement::CreateIndex(_)
+        | Statement::DropIndex(_)
+        | Statement::CreateView(_)
+        | Statement::DropView(_)
+        | Statement::LockTables(_)
+        | Statement::TableMaintenance(_)
+        | Statement::Flush(_)
+        | Statement::Account(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether a statement changes what tables there are: a transaction that is READ ONLY refuses it.
+pub(super) fn changes_tables(statement: &Statement) -> bool {
+    match statement {
+        Statement::CreateTable(_) | Statement::DropTable(_) => true,
+        Statement::TableMaintenance(_) | Statement::Flush(_) | Statement::LockTables(_) => false,
+        statement => commits_implicitly(statement),
+    }
+}
+
+/// 1792 when the transaction, or every one of the session, is READ ONLY.
+pub(super) fn refuse_read_only(session: &Session) -> Result<()> {
+    let usual = session.options().transaction;
+    let transaction = session.transaction.characteristics().unwrap_or(usual);
+    match transaction.read_only {
+        true => Err(codes::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION.error()),
+        false => Ok(()),
+    }
+}
+
+/// SET TRANSACTION
 pub(super) fn set(session: &mut Session, statement: &SetTransaction) -> Result<Outcome> {
     let isolation = statement.isolation.map(|level| match level {
         IsolationLevel::ReadUncommitted => 0,
@@ -39,21 +141,27 @@ pub(super) fn set(session: &mut Session, statement: &SetTransaction) -> Result<O
     let read_only = statement
         .access_mode
         .map(|mode| mode == AccessMode::ReadOnly);
+    if statement.scope.is_none() {
+        let usual = session.options().transaction;
+        let next = session.transaction.characteristics().unwrap_or(usual);
+        session.transaction.set_next(Characteristics {
+            isolation: isolation.map_or(next.isolation, Isolation::of_setting),
+            read_only: read_only.unwrap_or(next.read_only),
+        })?;
+        return Ok(StatementResult::default().into());
+    }
     let changes = [
         isolation.map(|level| ("transaction_isolation", Setting::Unsigned(level))),
         read_only.map(|only| ("transaction_read_only", Setting::Boolean(only))),
     ];
     for (name, setting) in changes.into_iter().flatten() {
-        match statement.scope {
-            // Without a scope only the next transaction is meant; there is nothing to keep for it.
-            None => {}
-            Some(VariableScope::Session) => session.set_setting_by_name(name, setting),
-            Some(_) => {
-                let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
-                let position = variables::position(name).ok_or_else(unknown)?;
-                session.database.set_global(position, setting);
-            }
+        if statement.scope == Some(VariableScope::Session) {
+            session.set_setting_by_name(name, setting);
+            continue;
         }
+        let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
+        let position = variables::position(name).ok_or_else(unknown)?;
+        session.database.set_global(position, setting);
     }
     Ok(StatementResult::default().into())
 }

@@ -158,6 +158,12 @@ codes! {
     ER_WARN_INVALID_TIMESTAMP = (1299, "HY000", "Invalid TIMESTAMP value in column '{}' at row {}");
     ER_INVALID_CHARACTER_STRING = (1300, "HY000", "Invalid {} character string: '{}'");
     ER_WARN_ALLOWED_PACKET_OVERFLOWED = (1301, "HY000", "Result of {}() was larger than max_allowed_packet ({}) - truncated");
+    ER_WARNING_NOT_COMPLETE_ROLLBACK = (1196, "HY000", "Some non-transactional changed tables couldn't be rolled back");
+    ER_LOCK_WAIT_TIMEOUT = (1205, "HY000", "Lock wait timeout exceeded; try restarting transaction");
+    ER_LOCK_DEADLOCK = (1213, "40001", "Deadlock found when trying to get lock; try restarting transaction");
+    ER_CANT_CHANGE_TX_CHARACTERISTICS = (1568, "25001", "Transaction characteristics can't be changed while a transaction is in progress");
+    ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION = (1792, "25006", "Cannot execute statement in a READ ONLY transaction.");
+    ER_LOCK_NOWAIT = (3572, "HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.");
     ER_SP_DOES_NOT_EXIST = (1305, "42000", "{} {} does not exist");
     ER_QUERY_INTERRUPTED = (1317, "70100", "Query execution was interrupted");
     ER_DIVISION_BY_ZERO = (1365, "22012", "Division by 0");

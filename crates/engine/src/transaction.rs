@@ -1,0 +1,189 @@
+//! A session's transaction.
+//!
+//! It is open from BEGIN, or from the first statement when autocommit is off, until COMMIT, ROLLBACK
+//! or a statement that commits by itself. Without one, every statement is a transaction of its own.
+//! Each store that it changes takes part in it as a [`Participant`]; what is here is the order of
+//! things: savepoints by name, a savepoint for each statement (a statement that fails leaves nothing
+//! behind), and what ends with the transaction.
+
+use mayfly_storage::Participant;
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
+
+/// What a transaction sees of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Isolation {
+    /// As READ COMMITTED: what is not committed is seen by nobody here.
+    ReadUncommitted,
+    /// Each statement sees what was committed when it began.
+    ReadCommitted,
+    /// All statements see what was committed when the first one read.
+    #[default]
+    RepeatableRead,
+    /// As REPEATABLE READ, and what is read is locked.
+    Serializable,
+}
+
+impl Isolation {
+    /// By its place among the values of `transaction_isolation`.
+    pub(crate) fn of_setting(place: u64) -> Self {
+        match place {
+            0 => Self::ReadUncommitted,
+            1 => Self::ReadCommitted,
+            3 => Self::Serializable,
+            _ => Self::RepeatableRead,
+        }
+    }
+}
+
+/// What SET TRANSACTION says of a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Characteristics {
+    /// ISOLATION LEVEL
+    pub(crate) isolation: Isolation,
+    /// READ ONLY
+    pub(crate) read_only: bool,
+}
+
+/// A moment of a transaction that it can go back to: a savepoint of each participant.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Mark(Vec<u64>);
+
+/// A session's transaction, open or not.
+#[derive(Default)]
+pub(crate) struct Transaction {
+    participants: Vec<Box<dyn Participant>>,
+    savepoints: Vec<(String, Mark)>,
+    begun: Option<Characteristics>,
+    /// SET TRANSACTION without a scope: for the next one.
+    next: Option<Characteristics>,
+}
+
+impl std::fmt::Debug for Transaction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Transaction")
+            .field("participants", &self.participants.len())
+            .field("begun", &self.begun)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Transaction {
+    /// Whether BEGIN was said, or autocommit is off and a statement has been run.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.begun.is_some()
+    }
+
+    /// Begins; `characteristics` are those of the session's variables.
+    pub(crate) fn begin(&mut self, characteristics: Characteristics) {
+        self.begun = Some(self.next.take().unwrap_or(characteristics));
+    }
+
+    /// What SET TRANSACTION said of the open transaction, or else of the next one.
+    pub(crate) fn characteristics(&self) -> Option<Characteristics> {
+        self.begun.or(self.next)
+    }
+
+    /// SET TRANSACTION without a scope: 1568 inside a transaction.
+    pub(crate) fn set_next(&mut self, characteristics: Characteristics) -> Result<()> {
+        if self.is_begun() {
+            return Err(codes::ER_CANT_CHANGE_TX_CHARACTERISTICS.error());
+        }
+        self.next = Some(characteristics);
+        Ok(())
+    }
+
+    /// A store takes part until the transaction ends.
+    #[expect(dead_code, reason = "stores that take part come with their tables")]
+    pub(crate) fn join(&mut self, participant: Box<dyn Participant>) {
+        self.participants.push(participant);
+    }
+
+    /// Names the moment.
+    pub(crate) fn mark(&mut self) -> Mark {
+        let savepoints = self.participants.iter_mut().map(|part| part.savepoint());
+        Mark(savepoints.collect())
+    }
+
+    /// Goes back to a moment.
+    pub(crate) fn roll_back_to(&mut self, mark: &Mark) {
+        for (index, participant) in self.participants.iter_mut().enumerate() {
+            // Who came later had changed nothing then.
+            participant.roll_back_to(mark.0.get(index).copied().unwrap_or(0));
+        }
+    }
+
+    /// Keeps what was changed and ends.
+    pub(crate) fn commit(&mut self) -> Result<()> {
+        self.savepoints.clear();
+        self.end();
+        let mut committed = Ok(());
+        for mut participant in self.participants.drain(..) {
+            match &committed {
+                Ok(()) => committed = participant.commit(),
+                Err(_) => {
+                    participant.roll_back();
+                }
+            }
+        }
+        committed
+    }
+
+    /// Undoes what can be undone and ends; whether something could not be.
+    pub(crate) fn roll_back(&mut self) -> bool {
+        self.savepoints.clear();
+        self.end();
+        let mut incomplete = false;
+        for mut participant in self.participants.drain(..) {
+            incomplete |= participant.roll_back();
+        }
+        incomplete
+    }
+
+    fn end(&mut self) {
+        if self.begun.take().is_none() {
+            // It was a statement's own.
+            self.next = None;
+        }
+    }
+
+    /// SAVEPOINT: one of the same name goes.
+    pub(crate) fn set_savepoint(&mut self, name: &str) {
+        self.savepoints.retain(|(other, _)| !same(other, name));
+        let mark = self.mark();
+        self.savepoints.push((name.to_owned(), mark));
+    }
+
+    /// ROLLBACK TO SAVEPOINT: later ones go. 1305 without it.
+    pub(crate) fn roll_back_to_savepoint(&mut self, name: &str) -> Result<()> {
+        let place = self.savepoint(name)?;
+        self.savepoints.truncate(place + 1);
+        let mark = self.savepoints[place].1.clone();
+        self.roll_back_to(&mark);
+        Ok(())
+    }
+
+    /// RELEASE SAVEPOINT: it and later ones go. 1305 without it.
+    pub(crate) fn release_savepoint(&mut self, name: &str) -> Result<()> {
+        let place = self.savepoint(name)?;
+        self.savepoints.truncate(place);
+        Ok(())
+    }
+
+    fn savepoint(&self, name: &str) -> Result<usize> {
+        let place = self
+            .savepoints
+            .iter()
+            .position(|(other, _)| same(other, name));
+        place.ok_or_else(|| codes::ER_SP_DOES_NOT_EXIST.with(&[&"SAVEPOINT", &name]))
+    }
+}
+
+fn same(a: &str, b: &str) -> bool {
+    a.to_lowercase() == b.to_lowercase()
+}
+
+/// Whether an error ends the transaction and not only the statement.
+pub(crate) fn ends_transaction(error: &Error) -> bool {
+    error.is(&codes::ER_LOCK_DEADLOCK)
+}
