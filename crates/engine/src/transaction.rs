@@ -74,9 +74,10 @@ impl Transaction {
         self.begun.is_some()
     }
 
-    /// Begins; `characteristics` are those of the session's variables.
+    /// Begins.
     pub(crate) fn begin(&mut self, characteristics: Characteristics) {
-        self.begun = Some(self.next.take().unwrap_or(characteristics));
+        self.next = None;
+        self.begun = Some(characteristics);
     }
 
     /// What SET TRANSACTION said of the open transaction, or else of the next one.

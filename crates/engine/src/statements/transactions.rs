@@ -19,16 +19,18 @@ use crate::variables::{self, Setting};
 /// BEGIN and START TRANSACTION: what was open is committed.
 pub(super) fn begin(session: &mut Session, statement: &StartTransaction) -> Result<Outcome> {
     super::count(session, Counter::ComBegin);
+    let next = match session.transaction.is_begun() {
+        true => None,
+        false => session.transaction.characteristics(),
+    };
     session.transaction.commit()?;
-    let usual = session.options().transaction;
-    let usual = session.transaction.characteristics().unwrap_or(usual);
+    let usual = next.unwrap_or(session.options().transaction);
     let read_only = statement
         .access_mode
         .map_or(usual.read_only, |mode| mode == AccessMode::ReadOnly);
     session
         .transaction
-        .set_next(Characteristics { read_only, ..usual })?;
-    session.transaction.begin(usual);
+        .begin(Characteristics { read_only, ..usual });
     Ok(StatementResult::default().into())
 }
 
