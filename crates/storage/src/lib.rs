@@ -26,7 +26,8 @@ pub use transaction::Participant;
 
 pub use temptable::{
     Access, BuildRow, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches, JoinPair,
-    JoinProbe, KeyColumn, KeyMode, Partition, PartitionQueue, Purpose, Registry, RegistryEntry,
-    Resources, Scan, SortKey, SortedScan, StatementCounters, StatementOwner, Taken, TempTable,
-    TempTableContext, TempTableOptions, TempTableSpec, TempTableWriter,
+    JoinProbe, KeyColumn, KeyMode, MemoryLimits, Partition, PartitionQueue, Purpose, Registry,
+    RegistryEntry, Resources, Scan, SortKey, SortedScan, StatementCounters, StatementOwner, Taken,
+    TempTable, TempTableContext, TempTableOptions, TempTableSpec, TempTableWriter, UndoLog,
+    UserTable, UserTableContext, UserTableEngine,
 };

@@ -233,7 +233,7 @@ pub trait Table: Send + Sync + Debug {
     fn truncate(&self) -> Result<()>;
 }
 
-fn no_index() -> mayfly_types::Error {
+pub(crate) fn no_index() -> mayfly_types::Error {
     codes::ER_UNKNOWN_ERROR.with(&[&"the table has no index of that number"])
 }
 

@@ -37,6 +37,7 @@ mod sorted;
 mod spec;
 mod store;
 mod table;
+mod user;
 
 pub(crate) use rows::hash_bytes;
 
@@ -51,3 +52,4 @@ pub use scan::Scan;
 pub use sorted::SortedScan;
 pub use spec::{Access, KeyColumn, KeyMode, Purpose, SortKey, TempTableSpec};
 pub use table::{TempTable, TempTableWriter};
+pub use user::{MemoryLimits, UndoLog, UserTable, UserTableContext, UserTableEngine};
