@@ -142,8 +142,8 @@ impl Transaction {
     }
 
     fn end(&mut self) {
-        if self.begun.take().is_none() {
-            // It was a statement's own.
+        if self.begun.take().is_none() && !self.participants.is_empty() {
+            // What SET TRANSACTION said was for the statement's own transaction.
             self.next = None;
         }
     }
