@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use mayfly_exec::{RunContext, StatementContext};
-use mayfly_plan::{Expression, PlanOptions, ScalarColumn, bind_scalar};
+use mayfly_plan::{Expression, PlanOptions, ScalarColumn, ScalarNames, bind_scalar};
 use mayfly_syntax::ast::{
     Expr, FunctionArguments, ObjectNamePart, UnaryOperator, Value as Literal,
 };
@@ -65,13 +65,27 @@ pub(crate) fn bind_with(
     columns: &[ScalarColumn<'_>],
     parameters: Vec<SqlType>,
 ) -> Result<Bound> {
+    let names = ScalarNames {
+        columns,
+        ..ScalarNames::default()
+    };
+    bind_in(session, expr, names, parameters)
+}
+
+/// Binds an expression whose names mean this, and that has `?` of these types.
+pub(crate) fn bind_in(
+    session: &Session,
+    expr: &Expr,
+    names: ScalarNames<'_>,
+    parameters: Vec<SqlType>,
+) -> Result<Bound> {
     let catalog = SessionCatalog::new(session);
     let options = &session.options().plan;
     let expression = match parameters.is_empty() {
-        true => bind_scalar(expr, columns, &catalog, options)?,
+        true => bind_scalar(expr, names, &catalog, options)?,
         false => bind_scalar(
             expr,
-            columns,
+            names,
             &catalog,
             &PlanOptions {
                 parameters,

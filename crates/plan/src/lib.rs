@@ -5,6 +5,7 @@
 
 pub mod bind;
 pub mod catalog;
+pub mod change;
 pub mod explain;
 pub mod expression;
 pub mod logical;
@@ -16,13 +17,32 @@ mod testing;
 mod text;
 
 pub use bind::as_number;
-pub use bind::{ScalarColumn, bind_scalar};
+pub use bind::{ScalarColumn, ScalarNames, bind_returning, bind_scalar};
 pub use catalog::{Catalog, ColumnSource, DefaultSource, TableId, TableSource};
+pub use change::{Assignment, ChangePlan, ChangeTarget, NewValue};
 pub use expression::{Comparison, Expression, ExpressionKind};
 pub use options::{OptimizerSwitches, PlanOptions};
 
 use mayfly_syntax::ast;
 use mayfly_types::Result;
+
+/// Plans an UPDATE.
+pub fn bind_update(
+    update: &ast::UpdateStatement,
+    catalog: &dyn Catalog,
+    options: &PlanOptions,
+) -> Result<ChangePlan> {
+    change::plan(bind::bind_update(update, catalog, options)?, options)
+}
+
+/// Plans a DELETE.
+pub fn bind_delete(
+    delete: &ast::Delete,
+    catalog: &dyn Catalog,
+    options: &PlanOptions,
+) -> Result<ChangePlan> {
+    change::plan(bind::bind_delete(delete, catalog, options)?, options)
+}
 
 /// Plans a query, all the way to operators.
 pub fn bind_query(

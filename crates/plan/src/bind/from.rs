@@ -278,7 +278,9 @@ impl Binder<'_> {
         alias: &str,
     ) -> Result<Relation> {
         let table = self.catalog.table(database, name)?;
-        let first = self.new_columns(table.columns.len());
+        self.refuse_target(&table)?;
+        // One more: the position.
+        let first = self.new_columns(table.columns.len() + 1);
         if !self.tables.iter().any(|known| known.id == table.id) {
             self.tables.push(table.clone());
         }
@@ -310,7 +312,7 @@ impl Binder<'_> {
         if !pads || !table.columns.iter().any(is_padded) {
             return Ok(scan(first));
         }
-        let read = self.new_columns(table.columns.len());
+        let read = self.new_columns(table.columns.len() + 1);
         let mut columns = Vec::with_capacity(table.columns.len());
         for (index, column) in table.columns.iter().enumerate() {
             let mut expression =
@@ -325,7 +327,7 @@ impl Binder<'_> {
                 expression,
             });
         }
-        Ok(Relation::Project {
+        Ok(Relation::Extend {
             input: Box::new(scan(read)),
             columns,
         })
@@ -344,7 +346,9 @@ impl Binder<'_> {
         let outer_clause = self.scopes[depth].clause;
         self.scopes[depth].hidden = !lateral;
         self.scopes[depth].clause = Clause::From;
+        self.inside_derived += 1;
         let block = self.bind_query_expression(query, false);
+        self.inside_derived -= 1;
         self.scopes[depth].hidden = false;
         self.scopes[depth].clause = outer_clause;
         let mut block = block?;

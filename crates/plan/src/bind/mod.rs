@@ -9,12 +9,14 @@
 //! bound, [`group`] puts an Aggregate below the expressions that stand above it and decides which
 //! columns they may read.
 
+mod change;
 mod collation;
 mod comparison;
 mod expression;
 mod from;
 mod group;
 mod query;
+mod scalar;
 mod scope;
 mod select;
 mod types;
@@ -29,15 +31,16 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType};
 
 use crate::catalog::DefaultSource;
-use crate::catalog::{Catalog, TableSource};
-use crate::expression::Expression;
+use crate::catalog::{Catalog, TableId, TableSource};
 use crate::logical::{ColumnId, Query, Shared};
 use crate::options::PlanOptions;
 use crate::physical::{ColumnOrigin, OutputColumn, StatementLimit};
 
+pub(crate) use change::{bind_delete, bind_update};
 pub use expression::literal::as_number;
 pub(crate) use from::{conjunction, conjuncts};
-use scope::{Clause, Scope};
+pub use scalar::{ScalarColumn, ScalarNames, bind_returning, bind_scalar};
+use scope::Scope;
 pub(crate) use types::compare as compare_expression;
 use with::VisibleCte;
 
@@ -47,52 +50,6 @@ pub fn bind(query: &ast::Query, catalog: &dyn Catalog, options: &PlanOptions) ->
     let mut block = binder.bind_query_expression(query, true)?;
     binder.show_variables(&mut block);
     Ok(binder.finish(block))
-}
-
-/// A column that a scalar expression may name.
-#[derive(Debug, Clone)]
-pub struct ScalarColumn<'a> {
-    /// Table name, for qualified references.
-    pub table: &'a str,
-    /// Its name.
-    pub name: &'a str,
-    /// Its type.
-    pub ty: &'a SqlType,
-    /// Whether it may be NULL.
-    pub nullable: bool,
-    /// What `DEFAULT(column)` gives.
-    pub default: DefaultSource,
-}
-
-/// Binds an expression outside of a query block (VALUES of INSERT, SET, DEFAULT, CHECK, SET of LOAD
-/// DATA): a name means the column at that position of `columns`. Subqueries are planned.
-pub fn bind_scalar(
-    expr: &ast::Expr,
-    columns: &[ScalarColumn<'_>],
-    catalog: &dyn Catalog,
-    options: &PlanOptions,
-) -> Result<Expression> {
-    let mut binder = Binder::new(catalog, options);
-    let mut scope = Scope::new(Clause::FieldList, 1);
-    scope.add_scalar_columns(columns);
-    binder.next_column = columns.len();
-    binder.scalar_defaults = columns
-        .iter()
-        .map(|column| column.default.clone())
-        .collect();
-    binder.scopes.push(scope);
-    binder.next_select = 2;
-    binder.keeps_value = true;
-    let expression = binder.bind_expression(expr)?;
-    if binder
-        .scopes
-        .last()
-        .is_some_and(|scope| !scope.aggregates.is_empty())
-    {
-        return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
-    }
-    let expression = types::as_value(expression);
-    crate::physical::build::lower_scalar(expression, binder.shared, columns.len(), options)
 }
 
 /// A column that a query block gives.
@@ -143,6 +100,13 @@ pub(crate) struct Binder<'a> {
     keeps_value: bool,
     /// How many `?` without a number were bound.
     placeholders_seen: usize,
+    /// Outside of a query: where the row to be inserted begins among the columns.
+    inserted: Option<usize>,
+    /// The tables that the statement changes, and what error 1093 calls them.
+    targets: Vec<(TableId, String)>,
+    /// How many derived tables and common table expressions are being bound: what these read of a
+    /// table is read before it is changed.
+    inside_derived: usize,
 }
 
 impl<'a> Binder<'a> {
@@ -164,6 +128,9 @@ impl<'a> Binder<'a> {
             deepest: None,
             keeps_value: false,
             placeholders_seen: 0,
+            inserted: None,
+            targets: Vec::new(),
+            inside_derived: 0,
         }
     }
 

@@ -133,7 +133,7 @@ impl Binder<'_> {
         })
     }
 
-    fn limit_number(&mut self, expr: &Expr) -> Result<u64> {
+    pub(super) fn limit_number(&mut self, expr: &Expr) -> Result<u64> {
         let bound = self.bind_limit_expression(expr)?;
         match bound {
             Value::Int(number) => Ok(u64::try_from(number).unwrap_or(0)),

@@ -200,7 +200,7 @@ impl Binder<'_> {
         })
     }
 
-    fn bind_items(&mut self, projection: &[SelectItem]) -> Result<()> {
+    pub(super) fn bind_items(&mut self, projection: &[SelectItem]) -> Result<()> {
         for written in projection {
             match written {
                 SelectItem::Wildcard(_) => {

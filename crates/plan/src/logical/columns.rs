@@ -132,8 +132,8 @@ fn collect_produced(relation: &Relation, into: &mut ColumnSet) {
             });
         }
         Relation::Scan(scan) => {
-            for index in 0..scan.table.columns.len() {
-                into.insert(scan.first + index);
+            for id in scan.first..=scan.position() {
+                into.insert(id);
             }
         }
         Relation::Filter { input, .. }

@@ -158,7 +158,7 @@ pub struct Scan {
     pub table: Arc<TableSource>,
     /// The name that the statement gives it.
     pub alias: String,
-    /// The number of its first column; the others follow.
+    /// The number of its first column; the others follow, and behind them that of the position.
     pub first: ColumnId,
     /// Only rows for which all of these are true.
     pub predicates: Vec<Expression>,
@@ -307,6 +307,13 @@ pub struct Query {
     pub tables: Vec<Arc<TableSource>>,
     /// The statement's own LIMIT.
     pub limit: Option<crate::physical::StatementLimit>,
+}
+
+impl Scan {
+    /// The column of the rows' positions.
+    pub fn position(&self) -> ColumnId {
+        self.first + self.table.columns.len()
+    }
 }
 
 impl Relation {

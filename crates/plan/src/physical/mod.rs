@@ -153,6 +153,14 @@ pub enum SharedSource {
     },
 }
 
+/// In place of a column's index: the rows' positions, as the store names them.
+pub const POSITION: usize = usize::MAX;
+
+/// The type of positions: a string of bytes.
+pub fn position_type() -> SqlType {
+    SqlType::varchar(u32::MAX, mayfly_types::CollationId::BINARY)
+}
+
 /// What an operator does.
 #[derive(Debug, Clone)]
 pub enum Operator {
@@ -167,7 +175,7 @@ pub enum Operator {
         table: Arc<TableSource>,
         /// The name that the statement gives it.
         alias: String,
-        /// Which columns, by index in the table.
+        /// Which columns, by index in the table, or [`POSITION`].
         columns: Vec<usize>,
         /// Only rows for which this is true (over the scanned columns).
         predicate: Option<Expression>,

@@ -35,7 +35,7 @@ fn limit_without_order_makes_no_more_groups() {
         "SELECT a, count(*) FROM t GROUP BY a HAVING count(*) > 1 LIMIT 10",
         "
         limit 0,10
-          filter: (#3 > 1)
+          filter: (#4 > 1)
             aggregate by t.a: count(0)
               scan t
         ",
@@ -55,7 +55,7 @@ fn limit_goes_into_the_sort() {
     check(
         "SELECT a, a + 1 FROM t ORDER BY b LIMIT 10 OFFSET 5",
         "
-        extend: #3=(t.a + 1)
+        extend: #4=(t.a + 1)
           sort: t.b limit 5,10
             scan t
         ",
@@ -84,7 +84,7 @@ fn distinct_values_are_grouped_first() {
     check(
         "SELECT a, count(DISTINCT b) FROM t GROUP BY a",
         "
-        aggregate by t.a: count(#4)
+        aggregate by t.a: count(#5)
           aggregate by t.a t.b:
             scan t
         ",
@@ -99,7 +99,7 @@ fn distinct_values_are_grouped_first() {
     check(
         "SELECT count(DISTINCT a), max(a) FROM t",
         "
-        aggregate by: count(#5) max(#6)
+        aggregate by: count(#6) max(#7)
           aggregate by t.a: max(t.a)
             scan t
         ",
@@ -129,7 +129,7 @@ fn conditions_reach_the_scans() {
         "SELECT * FROM (SELECT a, count(*) n FROM t GROUP BY a) d WHERE a = 3 AND n > 1",
         "
         derived d (select #2)
-          filter: (#3 > 1)
+          filter: (#4 > 1)
             aggregate by t.a: count(0)
               scan t: (t.a = 3)
         ",
@@ -148,7 +148,7 @@ fn conditions_reach_the_scans() {
     check(
         "SELECT * FROM (SELECT a + 1 x FROM t) d WHERE x = 3",
         "
-        extend: #3=(t.a + 1)
+        extend: #4=(t.a + 1)
           scan t: ((t.a + 1) = 3)
         ",
     );
@@ -262,8 +262,8 @@ fn a_common_table_that_is_read_once_is_no_table() {
     check(
         "WITH w AS (SELECT a FROM u) SELECT 1 FROM w w1 JOIN w w2 USING (a)",
         "
-        extend: #4=1
-          inner join: (#2 = #3)
+        extend: #5=1
+          inner join: (#3 = #4)
             shared 0 as w1
             shared 0 as w2
         shared 0 w:
@@ -278,7 +278,7 @@ fn joins_start_small_and_stay_connected() {
     check(
         "SELECT 1 FROM v, t, u WHERE v.a = t.a AND t.id = u.c",
         "
-        extend: #7=1
+        extend: #10=1
           inner join: (v.a = t.a)
             inner join: (t.id = u.c)
               scan u
@@ -289,7 +289,7 @@ fn joins_start_small_and_stay_connected() {
     check(
         "SELECT 1 FROM v STRAIGHT_JOIN t STRAIGHT_JOIN u WHERE v.a = t.a AND t.id = u.c",
         "
-        extend: #7=1
+        extend: #10=1
           inner join: (t.id = u.c)
             inner join: (v.a = t.a)
               scan v

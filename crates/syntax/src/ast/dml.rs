@@ -110,4 +110,6 @@ pub struct Delete {
     pub order_by: Vec<OrderByExpr>,
     /// `LIMIT`; single-table form only.
     pub limit: Option<Expr>,
+    /// `RETURNING ...`, MariaDB's extension; single-table form only.
+    pub returning: Vec<SelectItem>,
 }

@@ -208,6 +208,7 @@ impl Parser<'_> {
             selection: None,
             order_by: Vec::new(),
             limit: None,
+            returning: Vec::new(),
         };
         let mut single = false;
         if !self.eat(Kw::FROM) {
@@ -245,6 +246,9 @@ impl Parser<'_> {
         }
         if single {
             (statement.order_by, statement.limit) = self.single_table_tail()?;
+            if self.eat(Kw::RETURNING) {
+                statement.returning = self.select_items()?;
+            }
         }
         Ok(Statement::Delete(Box::new(statement)))
     }

@@ -100,6 +100,10 @@ codes! {
     ER_TOO_BIG_FIELDLENGTH = (1074, "42000", "Column length too big for column '{}' (max = {}); use BLOB or TEXT instead");
     ER_FILE_NOT_FOUND = (1017, "HY000", "Can't find file: '{}' (errno: {})");
     ER_FILE_EXISTS_ERROR = (1086, "HY000", "File '{}' already exists");
+    ER_UPDATE_TABLE_USED = (1093, "HY000", "You can't specify target table '{}' for update in FROM clause");
+    ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE = (1175, "HY000", "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column. {}");
+    ER_NON_UPDATABLE_TABLE = (1288, "HY000", "The target table {} of the {} is not updatable");
+    ER_MULTI_UPDATE_KEY_CONFLICT = (1706, "HY000", "Primary key/partition key update is not allowed since the table is updated both as '{}' and '{}'.");
     ER_UNKNOWN_TABLE = (1109, "42S02", "Unknown table '{}' in {}");
     ER_INVALID_GROUP_FUNC_USE = (1111, "HY000", "Invalid use of group function");
     ER_RECORD_FILE_FULL = (1114, "HY000", "The table '{}' is full");

@@ -10,7 +10,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, Value};
 
 use super::{literal, word};
-use crate::bind::scope::{Name, Scope};
+use crate::bind::scope::{Clause, Name, Scope};
 use crate::bind::types::{argument, cast};
 use crate::bind::{Binder, not_supported, same_name};
 use crate::catalog::{ColumnSource, DefaultSource};
@@ -187,13 +187,38 @@ impl Binder<'_> {
 
     /// VALUES(column): only INSERT … ON DUPLICATE KEY UPDATE gives it a value.
     fn bind_inserted_value(&mut self, column: &Expr) -> Result<Expression> {
-        let column = self.bind_expression(column)?;
-        let ty = column.ty;
+        if let Some(inserted) = self.inserted
+            && self.scopes.len() == 1
+        {
+            return self.column_of_inserted(column, inserted);
+        }
+        let ty = self.bind_expression(column)?.ty;
         Ok(Expression {
             kind: ExpressionKind::Literal(mayfly_types::Value::Null),
             ty,
             nullable: true,
         })
+    }
+
+    fn column_of_inserted(&mut self, column: &Expr, inserted: usize) -> Result<Expression> {
+        let written = match column {
+            Expr::CompoundIdentifier(parts) => parts.last(),
+            Expr::Identifier(ident) => Some(ident),
+            _ => None,
+        };
+        let written = written.map_or("", |ident| ident.value.as_str());
+        let scope = self.scope();
+        let unknown = || codes::ER_BAD_FIELD_ERROR.with(&[&column, &Clause::FieldList.text()]);
+        let place = scope
+            .places(0..1.min(scope.tables.len()))
+            .find(|place| same_name(scope.tables[place.table].name(place.column), written))
+            .ok_or_else(unknown)?;
+        let mut value = scope.column(place);
+        if let ExpressionKind::Column(id) = &mut value.kind {
+            *id += inserted;
+        }
+        value.nullable = true;
+        Ok(value)
     }
 
     fn bind_default_of(&mut self, column: &Expr) -> Result<Expression> {

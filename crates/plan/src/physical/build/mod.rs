@@ -16,8 +16,8 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, Value};
 
 use super::{
-    BlockTable, Operator, Plan, Purpose, QueryPlan, SetOperationKind, SharedId, SharedResult,
-    SharedSource, TemporaryTable,
+    BlockTable, Operator, POSITION, Plan, Purpose, QueryPlan, SetOperationKind, SharedId,
+    SharedResult, SharedSource, TemporaryTable, position_type,
 };
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::{
@@ -49,9 +49,19 @@ pub(crate) fn lower_scalar(
     column_count: usize,
     options: &PlanOptions,
 ) -> Result<Expression> {
-    let mut lowering = Lowering::new(shared, options.parameters.len());
     let layout: Vec<ColumnId> = (0..column_count).collect();
-    let lowered = lowering.expression(expression, &layout)?;
+    lower_over(expression, shared, &layout, options)
+}
+
+/// Lowers an expression over rows of these columns.
+pub(crate) fn lower_over(
+    expression: Expression,
+    shared: Vec<Shared>,
+    layout: &[ColumnId],
+    options: &PlanOptions,
+) -> Result<Expression> {
+    let mut lowering = Lowering::new(shared, options.parameters.len());
+    let lowered = lowering.expression(expression, layout)?;
     if lowering.results.is_empty() {
         Ok(lowered)
     } else {
@@ -243,6 +253,11 @@ impl Lowering {
                 layout.push(id);
                 output.push(column.ty.clone());
             }
+        }
+        if required.contains(scan.position()) {
+            columns.push(POSITION);
+            layout.push(scan.position());
+            output.push(position_type());
         }
         let never = scan.predicates.iter().any(is_never_true);
         let estimated_rows = rows::filtered(scan.table.row_count as f64, &scan.predicates);

@@ -1,0 +1,462 @@
+//! UPDATE and DELETE: the query that finds their rows, and what is done to these; see
+//! [`crate::change`].
+
+use mayfly_syntax::ast::{
+    Delete, Expr, OrderByExpr, TableName, TableWithJoins, UpdateStatement, With,
+};
+use mayfly_syntax::encodings;
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::expression::{bare, compound_name, is_descending, literal, position_of};
+use super::from::conjuncts;
+use super::scope::{Clause, ColumnPlace, Scope, ScopeColumns};
+use super::select::extend;
+use super::types::as_value;
+use super::{Binder, BlockColumn};
+use crate::catalog::{Catalog, TableSource};
+use crate::change::{Assignment, BoundChange, ChangeTarget, NewValue};
+use crate::expression::{Comparison, Expression, ExpressionKind};
+use crate::logical::{ColumnId, Computed, Relation, Scan};
+use crate::options::PlanOptions;
+use crate::physical::{SortKey, position_type};
+
+/// The parts that UPDATE and DELETE share.
+struct Found<'q> {
+    selection: Option<&'q Expr>,
+    order_by: &'q [OrderByExpr],
+    limit: Option<&'q Expr>,
+}
+
+/// Binds an UPDATE.
+pub(crate) fn bind_update(
+    update: &UpdateStatement,
+    catalog: &dyn Catalog,
+    options: &PlanOptions,
+) -> Result<BoundChange> {
+    let mut binder = Binder::new(catalog, options);
+    let relation = binder.begin_change(update.with.as_ref(), &update.tables)?;
+    let mut places: Vec<ColumnPlace> = Vec::with_capacity(update.assignments.len());
+    for assignment in &update.assignments {
+        places.push(binder.assigned_column(&assignment.column)?);
+    }
+    let mut tables: Vec<usize> = places.iter().map(|place| place.table).collect();
+    tables.sort_unstable();
+    tables.dedup();
+    let scans = binder.targets(&tables, &relation, "UPDATE")?;
+    binder.refuse_moving_keys(&tables, &places)?;
+
+    let relation = binder.filter(relation, update.selection.as_ref())?;
+    let mut values = Vec::with_capacity(places.len());
+    binder.scope().clause = Clause::FieldList;
+    for (assignment, place) in update.assignments.iter().zip(&places) {
+        values.push(match encodings::is_default(&assignment.value) {
+            true => None,
+            false => Some(binder.assigned_value(&assignment.value, *place)?),
+        });
+    }
+    let found = Found {
+        selection: None,
+        order_by: &update.order_by,
+        limit: update.limit.as_ref(),
+    };
+    let is_safe = update.limit.is_some() || all_found_by_key(&relation, &scans);
+    let relation = binder.order_and_limit_change(relation, &found)?;
+
+    let mut change = ChangeColumns::default();
+    let mut targets: Vec<ChangeTarget> = Vec::with_capacity(scans.len());
+    for scan in &scans {
+        targets.push(change.target(scan, true));
+    }
+    let mut computed = Vec::new();
+    let mut set: Vec<ColumnId> = Vec::new();
+    for (place, value) in places.iter().zip(values) {
+        let at = tables.binary_search(&place.table).unwrap_or(0);
+        let scan = &scans[at];
+        let own = scan.first..scan.position();
+        let value = match value {
+            None => NewValue::Default,
+            Some(value) => {
+                let read = value.columns();
+                let reads_set = set
+                    .iter()
+                    .any(|column| own.contains(column) && read.contains(*column));
+                if reads_set {
+                    for column in read.iter() {
+                        change.add(column, &value);
+                    }
+                    NewValue::Computed(value)
+                } else {
+                    NewValue::Column(binder.value_column(value, &mut change, &mut computed))
+                }
+            }
+        };
+        targets[at].assignments.push(Assignment {
+            column: place.column,
+            value,
+        });
+        set.push(binder.scope().tables[place.table].id(place.column));
+    }
+    let relation = extend(relation, computed);
+    Ok(binder.finish_change(relation, change, targets, is_safe))
+}
+
+/// Binds a DELETE.
+pub(crate) fn bind_delete(
+    delete: &Delete,
+    catalog: &dyn Catalog,
+    options: &PlanOptions,
+) -> Result<BoundChange> {
+    let mut binder = Binder::new(catalog, options);
+    let relation = binder.begin_change(delete.with.as_ref(), &delete.from)?;
+    let tables = match delete.targets.is_empty() {
+        true => vec![0],
+        false => binder.named_targets(&delete.targets)?,
+    };
+    let scans = binder.targets(&tables, &relation, "DELETE")?;
+    let found = Found {
+        selection: delete.selection.as_ref(),
+        order_by: &delete.order_by,
+        limit: delete.limit.as_ref(),
+    };
+    let relation = binder.filter(relation, found.selection)?;
+    let is_safe = delete.limit.is_some() || all_found_by_key(&relation, &scans);
+    let relation = binder.order_and_limit_change(relation, &found)?;
+    let mut change = ChangeColumns::default();
+    let keeps_rows = !delete.returning.is_empty();
+    let targets = scans
+        .iter()
+        .map(|scan| change.target(scan, keeps_rows))
+        .collect();
+    Ok(binder.finish_change(relation, change, targets, is_safe))
+}
+
+/// The columns of a change's query.
+#[derive(Default)]
+struct ChangeColumns(Vec<BlockColumn>);
+
+impl ChangeColumns {
+    fn target(&mut self, scan: &Scan, with_row: bool) -> ChangeTarget {
+        let position = self.0.len();
+        self.0.push(BlockColumn {
+            id: scan.position(),
+            name: String::new(),
+            ty: position_type(),
+            nullable: true,
+            origin: None,
+        });
+        if with_row {
+            for (index, column) in scan.table.columns.iter().enumerate() {
+                self.0.push(BlockColumn {
+                    id: scan.first + index,
+                    name: column.name.clone(),
+                    ty: column.ty.clone(),
+                    nullable: true,
+                    origin: None,
+                });
+            }
+        }
+        ChangeTarget {
+            table: scan.table.clone(),
+            alias: scan.alias.clone(),
+            position,
+            row: with_row.then_some(position + 1),
+            assignments: Vec::new(),
+        }
+    }
+
+    /// The place of a column that an expression reads or is.
+    fn add(&mut self, id: ColumnId, read_by: &Expression) -> usize {
+        if let Some(place) = self.0.iter().position(|column| column.id == id) {
+            return place;
+        }
+        let mut ty = read_by.ty.clone();
+        crate::logical::visit_expression(read_by, &mut |inner| {
+            if matches!(inner.kind, ExpressionKind::Column(column) if column == id) {
+                ty = inner.ty.clone();
+            }
+            true
+        });
+        self.0.push(BlockColumn {
+            id,
+            name: String::new(),
+            ty,
+            nullable: true,
+            origin: None,
+        });
+        self.0.len() - 1
+    }
+}
+
+impl Binder<'_> {
+    /// Binds WITH and the tables.
+    fn begin_change(&mut self, with: Option<&With>, tables: &[TableWithJoins]) -> Result<Relation> {
+        let own = with.is_some().then(|| self.new_select());
+        self.enter_with(with)?;
+        self.reserved_select = own;
+        let select_id = self.new_select();
+        self.scopes.push(Scope::new(Clause::From, select_id));
+        self.bind_from(tables, false)
+    }
+
+    /// The column that an assignment names.
+    fn assigned_column(&mut self, written: &[mayfly_syntax::ast::Ident]) -> Result<ColumnPlace> {
+        let name = compound_name(written)?;
+        let scope = self.scope();
+        scope.clause = Clause::FieldList;
+        let unknown = || codes::ER_BAD_FIELD_ERROR.with(&[&name, &Clause::FieldList.text()]);
+        scope.find_column(name)?.ok_or_else(unknown)
+    }
+
+    /// The tables that the multi-table forms of DELETE name.
+    fn named_targets(&mut self, names: &[TableName]) -> Result<Vec<usize>> {
+        let scope = self.scope();
+        let mut targets = Vec::with_capacity(names.len());
+        for name in names {
+            let unknown = || codes::ER_UNKNOWN_TABLE.with(&[&name.name, &"MULTI DELETE"]);
+            let database = name.database.as_deref();
+            let table = scope
+                .tables
+                .iter()
+                .position(|table| table.is_called(database, &name.name))
+                .ok_or_else(unknown)?;
+            if targets.contains(&table) {
+                return Err(codes::ER_NONUNIQ_TABLE.with(&[&name.name]));
+            }
+            targets.push(table);
+        }
+        Ok(targets)
+    }
+
+    /// The scans of the tables that are changed: 1288 for what is no base table. From here on their
+    /// tables may not be read in subqueries.
+    fn targets(
+        &mut self,
+        tables: &[usize],
+        relation: &Relation,
+        statement: &str,
+    ) -> Result<Vec<Scan>> {
+        let mut scans = Vec::with_capacity(tables.len());
+        for at in tables {
+            let scope = self.scope();
+            let select_id = scope.select_id;
+            let not_updatable =
+                |alias: &str| codes::ER_NON_UPDATABLE_TABLE.with(&[&alias, &statement]);
+            let Some(table) = scope.tables.get(*at) else {
+                return Err(not_updatable("dual"));
+            };
+            let ScopeColumns::Base { table: source, .. } = &table.columns else {
+                return Err(not_updatable(&table.alias));
+            };
+            let scan = scan_of(relation, source, &table.alias, select_id)
+                .ok_or_else(|| not_updatable(&table.alias))?
+                .clone();
+            self.targets.push((scan.table.id, scan.alias.clone()));
+            scans.push(scan);
+        }
+        Ok(scans)
+    }
+
+    /// A table that is changed under two names keeps its primary key: 1706.
+    fn refuse_moving_keys(&mut self, tables: &[usize], places: &[ColumnPlace]) -> Result<()> {
+        let scope = self.scope();
+        let source = |at: usize| match &scope.tables[at].columns {
+            ScopeColumns::Base { table, .. } => Some(table),
+            ScopeColumns::Derived(_) => None,
+        };
+        for (index, first) in tables.iter().enumerate() {
+            for second in &tables[index + 1..] {
+                let (Some(one), Some(other)) = (source(*first), source(*second)) else {
+                    continue;
+                };
+                let moves = |place: &ColumnPlace| {
+                    (place.table == *first || place.table == *second)
+                        && one
+                            .unique_keys
+                            .first()
+                            .is_some_and(|key| key.contains(&place.column))
+                };
+                if one.id == other.id && places.iter().any(moves) {
+                    let names = (&scope.tables[*first].alias, &scope.tables[*second].alias);
+                    return Err(codes::ER_MULTI_UPDATE_KEY_CONFLICT.with(&[names.0, names.1]));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Error 1093: a subquery reads a table that the statement changes.
+    pub(super) fn refuse_target(&mut self, table: &TableSource) -> Result<()> {
+        if self.inside_derived > 0 || self.scopes.len() < 2 {
+            return Ok(());
+        }
+        match self.targets.iter().find(|(id, _)| *id == table.id) {
+            Some((_, name)) => Err(codes::ER_UPDATE_TABLE_USED.with(&[name])),
+            None => Ok(()),
+        }
+    }
+
+    fn filter(&mut self, relation: Relation, selection: Option<&Expr>) -> Result<Relation> {
+        let Some(selection) = selection else {
+            return Ok(relation);
+        };
+        self.scope().clause = Clause::Where;
+        let predicate = self.bind_predicate(selection)?;
+        Ok(relation.filtered(conjuncts(predicate)))
+    }
+
+    fn assigned_value(&mut self, value: &Expr, place: ColumnPlace) -> Result<Expression> {
+        let kept = std::mem::replace(&mut self.keeps_value, true);
+        let bound = self.bind_expression(value);
+        self.keeps_value = kept;
+        let bound = as_value(bound?);
+        if !self.scope().aggregates.is_empty() {
+            return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
+        }
+        let column = self.scope().column(place);
+        Ok(match column.ty.is_numeric() {
+            true => literal::as_number(bound),
+            false => bound,
+        })
+    }
+
+    fn order_and_limit_change(
+        &mut self,
+        relation: Relation,
+        found: &Found<'_>,
+    ) -> Result<Relation> {
+        let mut relation = relation;
+        self.scope().clause = Clause::OrderBy;
+        let mut keys = Vec::with_capacity(found.order_by.len());
+        for key in found.order_by {
+            let expr = bare(&key.expr);
+            if let Some(position) = position_of(expr) {
+                let clause = Clause::OrderBy.text();
+                return Err(codes::ER_BAD_FIELD_ERROR.with(&[&position, &clause]));
+            }
+            let expression = self.bind_stored(expr)?;
+            if !matches!(expression.kind, ExpressionKind::Literal(_)) {
+                keys.push(SortKey {
+                    expression,
+                    descending: is_descending(key),
+                });
+            }
+        }
+        if !self.scope().aggregates.is_empty() {
+            return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
+        }
+        if !keys.is_empty() {
+            relation = Relation::Sort {
+                input: Box::new(relation),
+                keys,
+                limit: None,
+                cause: "ORDER BY has no index to follow".to_owned(),
+            };
+        }
+        if let Some(limit) = found.limit {
+            relation = Relation::Limit {
+                input: Box::new(relation),
+                offset: 0,
+                count: self.limit_number(limit)?,
+            };
+        }
+        Ok(relation)
+    }
+
+    /// The place of a new value among the columns of the query.
+    fn value_column(
+        &mut self,
+        value: Expression,
+        change: &mut ChangeColumns,
+        computed: &mut Vec<Computed>,
+    ) -> usize {
+        if let ExpressionKind::Column(id) = value.kind {
+            return change.add(id, &value);
+        }
+        let id = self.new_column();
+        let place = change.add(id, &value);
+        computed.push(Computed {
+            id,
+            expression: value,
+        });
+        place
+    }
+
+    fn finish_change(
+        mut self,
+        relation: Relation,
+        columns: ChangeColumns,
+        targets: Vec<ChangeTarget>,
+        is_safe: bool,
+    ) -> BoundChange {
+        let select_id = self.scope().select_id;
+        let block = super::Block {
+            relation,
+            columns: columns.0,
+            select_id,
+            mergeable: false,
+            unique_keys: Vec::new(),
+        };
+        BoundChange {
+            query: self.finish(block),
+            targets,
+            is_safe,
+        }
+    }
+}
+
+/// The scan of a table of a query block.
+fn scan_of<'r>(
+    relation: &'r Relation,
+    source: &TableSource,
+    alias: &str,
+    select_id: usize,
+) -> Option<&'r Scan> {
+    match relation {
+        Relation::Scan(scan) => {
+            (scan.table.id == source.id && scan.alias == alias && scan.select_id == select_id)
+                .then_some(scan)
+        }
+        other => other
+            .inputs()
+            .into_iter()
+            .find_map(|input| scan_of(input, source, alias, select_id)),
+    }
+}
+
+/// Whether a condition of the query compares the first column of a key of each target with
+/// something else.
+fn all_found_by_key(relation: &Relation, scans: &[Scan]) -> bool {
+    scans.iter().all(|scan| {
+        let keys = scan.table.unique_keys.iter();
+        let firsts: Vec<ColumnId> = keys
+            .filter_map(|key| Some(scan.first + key.first()?))
+            .collect();
+        found_by(relation, &firsts)
+    })
+}
+
+fn found_by(relation: &Relation, columns: &[ColumnId]) -> bool {
+    let is_key = |expression: &Expression| matches!(expression.kind, ExpressionKind::Column(id) if columns.contains(&id));
+    let finds = |predicate: &Expression| match &predicate.kind {
+        ExpressionKind::Compare {
+            comparison,
+            left,
+            right,
+        } => *comparison != Comparison::NotEqual && (is_key(left) || is_key(right)),
+        ExpressionKind::InList {
+            operand, negated, ..
+        } => !negated && is_key(operand),
+        ExpressionKind::IsNull(operand) => is_key(operand),
+        _ => false,
+    };
+    let here = match relation {
+        Relation::Filter { predicates, .. } => predicates.iter().any(finds),
+        Relation::Join(join) => join.on.iter().any(finds),
+        _ => false,
+    };
+    here || relation
+        .inputs()
+        .into_iter()
+        .any(|input| found_by(input, columns))
+}

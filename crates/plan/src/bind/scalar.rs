@@ -1,0 +1,115 @@
+//! Expressions over the columns of one row, outside of a query block: VALUES of INSERT, ON DUPLICATE
+//! KEY UPDATE, RETURNING, SET, DEFAULT, CHECK, generated columns, SET of LOAD DATA.
+
+use mayfly_syntax::ast;
+use mayfly_types::error::codes;
+use mayfly_types::{Result, SqlType};
+
+use super::scope::{Clause, Scope};
+use super::{Binder, types};
+use crate::catalog::{Catalog, DefaultSource, TableId};
+use crate::expression::Expression;
+use crate::options::PlanOptions;
+use crate::physical::OutputColumn;
+
+/// A column that a scalar expression may name.
+#[derive(Debug, Clone)]
+pub struct ScalarColumn<'a> {
+    /// Table name, for qualified references.
+    pub table: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// Its type.
+    pub ty: &'a SqlType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// What `DEFAULT(column)` gives.
+    pub default: DefaultSource,
+}
+
+/// What the names in a scalar expression mean.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ScalarNames<'a> {
+    /// The columns of the row: a name means the one at that place.
+    pub columns: &'a [ScalarColumn<'a>],
+    /// Where the row to be inserted begins among them, whose columns are those of the first table:
+    /// `VALUES(column)`.
+    pub inserted: Option<usize>,
+    /// The table that the statement changes, which subqueries may not read (1093), and its name.
+    pub target: Option<(TableId, &'a str)>,
+}
+
+/// Binds an expression to the columns of a row. Subqueries are planned.
+pub fn bind_scalar(
+    expr: &ast::Expr,
+    names: ScalarNames<'_>,
+    catalog: &dyn Catalog,
+    options: &PlanOptions,
+) -> Result<Expression> {
+    let mut binder = begin(names, catalog, options);
+    binder.keeps_value = true;
+    let expression = binder.bind_expression(expr)?;
+    binder.refuse_aggregates()?;
+    let expression = types::as_value(expression);
+    let columns = names.columns.len();
+    crate::physical::build::lower_scalar(expression, binder.shared, columns, options)
+}
+
+/// Binds a select list to the columns of a row: RETURNING.
+pub fn bind_returning(
+    items: &[ast::SelectItem],
+    names: ScalarNames<'_>,
+    catalog: &dyn Catalog,
+    options: &PlanOptions,
+) -> Result<Vec<(OutputColumn, Expression)>> {
+    let mut binder = begin(names, catalog, options);
+    binder.bind_items(items)?;
+    binder.refuse_aggregates()?;
+    let items = std::mem::take(&mut binder.scope().items);
+    let mut bound = Vec::with_capacity(items.len());
+    for item in items {
+        let column = OutputColumn {
+            name: item.name,
+            ty: item.expression.ty.clone(),
+            nullable: item.expression.nullable,
+            origin: item.origin,
+        };
+        let shared = binder.shared.clone();
+        let columns = names.columns.len();
+        let expression =
+            crate::physical::build::lower_scalar(item.expression, shared, columns, options)?;
+        bound.push((column, expression));
+    }
+    Ok(bound)
+}
+
+fn begin<'a>(
+    names: ScalarNames<'_>,
+    catalog: &'a dyn Catalog,
+    options: &'a PlanOptions,
+) -> Binder<'a> {
+    let mut binder = Binder::new(catalog, options);
+    let mut scope = Scope::new(Clause::FieldList, 1);
+    scope.add_scalar_columns(names.columns);
+    binder.next_column = names.columns.len();
+    binder.scalar_defaults = names
+        .columns
+        .iter()
+        .map(|column| column.default.clone())
+        .collect();
+    binder.scopes.push(scope);
+    binder.next_select = 2;
+    binder.inserted = names.inserted;
+    let target = names.target.map(|(id, name)| (id, name.to_owned()));
+    binder.targets = target.into_iter().collect();
+    binder
+}
+
+impl Binder<'_> {
+    fn refuse_aggregates(&mut self) -> Result<()> {
+        match self.scope().aggregates.is_empty() {
+            true => Ok(()),
+            false => Err(codes::ER_INVALID_GROUP_FUNC_USE.error()),
+        }
+    }
+}
