@@ -4,6 +4,7 @@
 //! gathered once, in [`Session::statement_context`]; what it leaves (warnings, counters, the numbers
 //! of LAST_INSERT_ID(), ROW_COUNT() and FOUND_ROWS()) is kept here for the next one.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,12 +20,13 @@ use mayfly_plan::catalog::VariableScope;
 use mayfly_storage::temptable::{
     HashFunction, RegistryEntry, StatementOwner, TempTableContext, TempTableOptions,
 };
-use mayfly_storage::{BaseTableContext, Table};
+use mayfly_storage::{Table, UndoLog, UserTableContext, UserTableEngine};
 use mayfly_syntax::SyntaxErrorKind;
 use mayfly_types::error::codes;
 use mayfly_types::{Condition, Diagnostics, Error, Interrupt, Level, Result, SqlType, Value};
 
 use crate::catalog::BaseTable;
+use crate::catalog::definition::TableDefinition;
 use crate::database::{Database, space_limit};
 use crate::options::HashMode;
 use crate::result::{Outcome, ResultStream, StatementResult, StatementSummary};
@@ -143,6 +145,9 @@ pub struct Session {
     started_at: i64,
     pub(crate) local_files: bool,
     pub(crate) transaction: Transaction,
+    undo: UndoLog,
+    /// The running statement's place for temporary tables, once it needs one.
+    temp: OnceCell<TempTableContext>,
 }
 
 impl Session {
@@ -176,6 +181,7 @@ impl Session {
             .now_utc_microseconds()
             .cast_unsigned()
             ^ id;
+        let undo = UndoLog::new();
         Self {
             shared: Arc::new(shared),
             user: Arc::from(user_text),
@@ -199,7 +205,9 @@ impl Session {
             statement_text: Arc::from(""),
             started_at: database.options.clock.now_utc_microseconds(),
             local_files: true,
-            transaction: Transaction::default(),
+            transaction: Transaction::new(vec![Box::new(undo.clone())]),
+            undo,
+            temp: OnceCell::new(),
             database,
         }
     }
@@ -378,6 +386,7 @@ impl Session {
             seconds => (seconds * 1e6) as i64,
         };
         self.statement_text = Arc::from(text);
+        self.temp = OnceCell::new();
         self.last_summary = StatementSummary::begin(text);
         self.finished_temporary_tables.clear();
         let mut activity = self
@@ -552,13 +561,22 @@ impl Session {
         dropped
     }
 
-    /// Where the session's own temporary tables live.
-    pub(crate) fn temporary_table_context(&self) -> BaseTableContext {
-        BaseTableContext {
+    /// Where a temporary table of the session's own lives.
+    pub(crate) fn user_table_context(&self, definition: &TableDefinition) -> UserTableContext {
+        UserTableContext {
+            resources: self.database.resources.clone(),
             memory: self.memory.clone(),
             temp_space: self.temp_space.clone(),
-            ..self.database.base_table_context()
+            memory_limit: self.options.tmp_table_size,
+            owner: self.statement_owner(),
+            name: Arc::from(definition.name.as_str()),
+            engine: UserTableEngine::Transactional,
         }
+    }
+
+    /// What the session's transaction has changed in its temporary tables.
+    pub(crate) fn undo_log(&self) -> &UndoLog {
+        &self.undo
     }
 
     /// The value of a system variable, for `@@name`.
@@ -617,6 +635,47 @@ impl Session {
         })
     }
 
+    fn statement_owner(&self) -> StatementOwner {
+        StatementOwner {
+            session_id: self.id(),
+            user: Arc::clone(&self.user),
+            statement: Arc::clone(&self.statement_text),
+        }
+    }
+
+    /// Where the running statement's temporary tables live.
+    pub(crate) fn temp_table_context(&self) -> &TempTableContext {
+        self.temp.get_or_init(|| {
+            let (options, database) = (&self.options, &self.database.options);
+            let deadline = match options.max_execution_time {
+                0 => None,
+                milliseconds => Instant::now().checked_add(Duration::from_millis(milliseconds)),
+            };
+            let interrupt = Interrupt::new(Arc::clone(&self.shared.kill.killed))
+                .with_deadline(deadline)
+                .with_checkpoint(database.checkpoint.clone());
+            let temp_options = TempTableOptions {
+                tmp_table_size: options.tmp_table_size,
+                threads: database.threads,
+                batch_rows: database.batch_size,
+                hash: match database.hash_mode {
+                    HashMode::Normal => HashFunction::Standard,
+                    HashMode::Collide => HashFunction::Colliding,
+                    HashMode::Crowd => HashFunction::Crowded,
+                },
+                force_overflow: database.force_overflow || options.big_tables,
+            };
+            TempTableContext::new(
+                self.database.resources.clone(),
+                self.memory.child("statement limit", u64::MAX),
+                self.temp_space.child("statement limit", u64::MAX),
+                self.statement_owner(),
+                temp_options,
+                interrupt,
+            )
+        })
+    }
+
     /// Everything that the operators of one statement share. `tables` are those that its plan names.
     pub(crate) fn statement_context(
         &self,
@@ -624,13 +683,7 @@ impl Session {
     ) -> Arc<StatementContext> {
         let options = &self.options;
         let database = &self.database.options;
-        let deadline = match options.max_execution_time {
-            0 => None,
-            milliseconds => Instant::now().checked_add(Duration::from_millis(milliseconds)),
-        };
-        let interrupt = Interrupt::new(Arc::clone(&self.shared.kill.killed))
-            .with_deadline(deadline)
-            .with_checkpoint(database.checkpoint.clone());
+        let temp = self.temp_table_context().clone();
         let evaluation = EvaluationContext {
             time_zone: options.time_zone.clone(),
             facts: SessionFacts {
@@ -651,33 +704,9 @@ impl Session {
             user_variables: Arc::clone(&self.user_variables),
             random: Arc::clone(&self.random),
             files: Arc::clone(&self.database.readable_files) as _,
-            interrupt: interrupt.clone(),
+            interrupt: temp.interrupt().clone(),
             ..EvaluationContext::new(options.sql_mode, self.diagnostics_handle(), self.started_at)
         };
-        let owner = StatementOwner {
-            session_id: self.id(),
-            user: Arc::clone(&self.user),
-            statement: Arc::clone(&self.statement_text),
-        };
-        let temp_options = TempTableOptions {
-            tmp_table_size: options.tmp_table_size,
-            threads: database.threads,
-            batch_rows: database.batch_size,
-            hash: match database.hash_mode {
-                HashMode::Normal => HashFunction::Standard,
-                HashMode::Collide => HashFunction::Colliding,
-                HashMode::Crowd => HashFunction::Crowded,
-            },
-            force_overflow: database.force_overflow || options.big_tables,
-        };
-        let temp = TempTableContext::new(
-            self.database.resources.clone(),
-            self.memory.child("statement limit", u64::MAX),
-            self.temp_space.child("statement limit", u64::MAX),
-            owner,
-            temp_options,
-            interrupt,
-        );
         Arc::new(StatementContext {
             evaluation: Arc::new(evaluation),
             options: ExecutionOptions {

@@ -50,7 +50,6 @@ pub(crate) struct Characteristics {
 pub(crate) struct Mark(Vec<u64>);
 
 /// A session's transaction, open or not.
-#[derive(Default)]
 pub(crate) struct Transaction {
     participants: Vec<Box<dyn Participant>>,
     savepoints: Vec<(String, Mark)>,
@@ -69,6 +68,16 @@ impl std::fmt::Debug for Transaction {
 }
 
 impl Transaction {
+    /// A transaction in which these stores may take part.
+    pub(crate) fn new(participants: Vec<Box<dyn Participant>>) -> Self {
+        Self {
+            participants,
+            savepoints: Vec::new(),
+            begun: None,
+            next: None,
+        }
+    }
+
     /// Whether BEGIN was said, or autocommit is off and a statement has been run.
     pub(crate) fn is_begun(&self) -> bool {
         self.begun.is_some()
@@ -94,12 +103,6 @@ impl Transaction {
         Ok(())
     }
 
-    /// A store takes part until the transaction ends.
-    #[expect(dead_code, reason = "stores that take part come with their tables")]
-    pub(crate) fn join(&mut self, participant: Box<dyn Participant>) {
-        self.participants.push(participant);
-    }
-
     /// Names the moment.
     pub(crate) fn mark(&mut self) -> Mark {
         let savepoints = self.participants.iter_mut().map(|part| part.savepoint());
@@ -108,9 +111,8 @@ impl Transaction {
 
     /// Goes back to a moment.
     pub(crate) fn roll_back_to(&mut self, mark: &Mark) {
-        for (index, participant) in self.participants.iter_mut().enumerate() {
-            // Who came later had changed nothing then.
-            participant.roll_back_to(mark.0.get(index).copied().unwrap_or(0));
+        for (participant, savepoint) in self.participants.iter_mut().zip(&mark.0) {
+            participant.roll_back_to(*savepoint);
         }
     }
 
@@ -119,7 +121,7 @@ impl Transaction {
         self.savepoints.clear();
         self.end();
         let mut committed = Ok(());
-        for mut participant in self.participants.drain(..) {
+        for participant in &mut self.participants {
             match &committed {
                 Ok(()) => committed = participant.commit(),
                 Err(_) => {
@@ -135,14 +137,18 @@ impl Transaction {
         self.savepoints.clear();
         self.end();
         let mut incomplete = false;
-        for mut participant in self.participants.drain(..) {
+        for participant in &mut self.participants {
             incomplete |= participant.roll_back();
         }
         incomplete
     }
 
     fn end(&mut self) {
-        if self.begun.take().is_none() && !self.participants.is_empty() {
+        let changed = self
+            .participants
+            .iter_mut()
+            .any(|part| part.savepoint() > 0);
+        if self.begun.take().is_none() && changed {
             // What SET TRANSACTION said was for the statement's own transaction.
             self.next = None;
         }

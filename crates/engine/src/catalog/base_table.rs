@@ -4,13 +4,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mayfly_plan::{ColumnSource, TableId, TableSource};
-use mayfly_storage::{BaseTableContext, ColumnarTable, Table};
+use mayfly_storage::Table;
 use mayfly_types::temporal::{TimeZone, ZoneClock};
 use mayfly_types::{Result, TypeKind};
 
 use super::definition::TableDefinition;
+use super::table_store::TableStore;
 use super::unique::UniqueKeys;
 use super::zoned_table;
+use crate::session::Session;
 
 /// A base table or a user's temporary table.
 #[derive(Debug)]
@@ -19,7 +21,7 @@ pub(crate) struct BaseTable {
     pub(crate) id: TableId,
     /// What it looks like.
     pub(crate) definition: Arc<TableDefinition>,
-    storage: Arc<ColumnarTable>,
+    store: TableStore,
     /// The TIMESTAMP columns.
     pub(crate) timestamps: Vec<usize>,
     source: Mutex<Arc<TableSource>>,
@@ -29,10 +31,16 @@ pub(crate) struct BaseTable {
 
 impl BaseTable {
     /// An empty table.
-    pub(crate) fn new(id: TableId, definition: TableDefinition, context: BaseTableContext) -> Self {
-        let physical = definition.columns.iter().map(|column| column.ty.physical());
-        let unique = Mutex::new(UniqueKeys::new(&definition, &context));
-        let storage = ColumnarTable::new(context, physical.collect());
+    pub(crate) fn new(id: TableId, definition: TableDefinition, session: &Session) -> Self {
+        let store = match definition.temporary {
+            true => TableStore::user(&definition, session.user_table_context(&definition)),
+            false => TableStore::columnar(&definition, session.database.base_table_context()),
+        };
+        let context = session.database.base_table_context();
+        let unique = match store.has_indexes() {
+            true => UniqueKeys::none(&definition, &context),
+            false => UniqueKeys::new(&definition, &context),
+        };
         let is_timestamp =
             |index: &usize| definition.columns[*index].ty.kind == TypeKind::Timestamp;
         let timestamps = (0..definition.columns.len()).filter(is_timestamp).collect();
@@ -57,29 +65,30 @@ impl BaseTable {
         };
         Self {
             id,
-            storage: Arc::new(storage),
+            store,
             timestamps,
             source: Mutex::new(Arc::new(source)),
             next_auto_increment: AtomicU64::new(definition.auto_increment_start.max(1)),
-            unique,
+            unique: Mutex::new(unique),
             definition: Arc::new(definition),
         }
     }
 
-    /// The rows as a session in that time zone sees them.
-    pub(crate) fn rows_in(&self, zone: &TimeZone) -> Arc<dyn Table> {
-        zoned_table::read_in(zone, self.storage(), &self.timestamps)
+    /// The rows as a statement of the session sees them, in its time zone.
+    pub(crate) fn rows_in(&self, session: &Session) -> Arc<dyn Table> {
+        let zone = &session.options().time_zone;
+        zoned_table::read_in(zone, self.storage(session), &self.timestamps)
     }
 
-    /// The rows as they are held, with moments in TIMESTAMP columns.
-    pub(crate) fn storage(&self) -> Arc<dyn Table> {
-        Arc::clone(&self.storage) as Arc<dyn Table>
+    /// The rows as a statement of the session sees them, with moments in TIMESTAMP columns.
+    pub(crate) fn storage(&self, session: &Session) -> Arc<dyn Table> {
+        self.store.open(session)
     }
 
-    /// The table as the planner sees it in a session of that time zone, with its row count of the
-    /// moment.
-    pub(crate) fn source_in(&self, zone: &TimeZone) -> Arc<TableSource> {
-        let mut source = self.source();
+    /// The table as the planner sees it in a session, with its row count of the moment.
+    pub(crate) fn source_in(&self, session: &Session) -> Arc<TableSource> {
+        let zone = &session.options().time_zone;
+        let mut source = self.source(session);
         let default = |column: &usize| self.definition.columns[*column].default_value(zone);
         if self
             .timestamps
@@ -96,8 +105,8 @@ impl BaseTable {
         source
     }
 
-    fn source(&self) -> Arc<TableSource> {
-        let rows = self.storage.statistics().rows;
+    fn source(&self, session: &Session) -> Arc<TableSource> {
+        let rows = self.storage(session).statistics().rows;
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         if source.row_count != rows {
             Arc::make_mut(&mut source).row_count = rows;
@@ -141,9 +150,9 @@ impl BaseTable {
     }
 
     /// Removes every row.
-    pub(crate) fn truncate(&self) -> Result<()> {
+    pub(crate) fn truncate(&self, session: &Session) -> Result<()> {
         let mut unique = self.unique();
-        self.storage.truncate()?;
+        self.storage(session).truncate()?;
         unique.clear();
         self.next_auto_increment.store(1, Ordering::Relaxed);
         Ok(())

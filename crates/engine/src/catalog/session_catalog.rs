@@ -54,9 +54,8 @@ impl Catalog for SessionCatalog<'_> {
             return Err(codes::ER_NO_DB_ERROR.error());
         };
         if let Some(table) = self.session.find_table(database, name) {
-            let zone = &self.session.options().time_zone;
-            self.remember(table.id, || Ok(table.rows_in(zone)))?;
-            return Ok(table.source_in(zone));
+            self.remember(table.id, || Ok(table.rows_in(self.session)))?;
+            return Ok(table.source_in(self.session));
         }
         if let Some(source) = information_schema::table(database, name) {
             let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);

@@ -85,6 +85,18 @@ impl UniqueKeys {
         }
     }
 
+    /// For a table whose store keeps its keys unique: nothing to check.
+    pub(crate) fn none(definition: &TableDefinition, context: &BaseTableContext) -> Self {
+        Self {
+            keys: Vec::new(),
+            table: definition.name.clone(),
+            memory: context.memory.reservation(),
+            bytes: 0,
+            resources: context.resources.clone(),
+            pending: Vec::new(),
+        }
+    }
+
     /// Whether there is nothing to check.
     pub(crate) fn is_empty(&self) -> bool {
         self.keys.is_empty()

@@ -10,9 +10,12 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, Int64Array};
+use arrow_array::{Array, ArrayRef, Int64Array, UInt32Array};
 use arrow_buffer::ScalarBuffer;
-use mayfly_storage::{ColumnId, Table, TableScan, TableStatistics, TableWriter};
+use mayfly_storage::{
+    ColumnId, IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait, Locked, RowsWritten,
+    Table, TableScan, TableStatistics, TableWriter,
+};
 use mayfly_types::temporal::{TimeZone, ZoneClock};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, TypeKind, Value};
 
@@ -93,20 +96,64 @@ impl Table for ZonedTable {
         self.table.statistics()
     }
 
+    fn indexes(&self) -> &[IndexSpec] {
+        self.table.indexes()
+    }
+
+    fn distinct_keys(&self, index: IndexId, parts: usize) -> u64 {
+        self.table.distinct_keys(index, parts)
+    }
+
+    fn rows_in_range(&self, index: IndexId, range: &KeyRange) -> Result<u64> {
+        self.table.rows_in_range(index, &self.range(index, range))
+    }
+
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
-        let scan = self.table.scan(columns)?;
-        let is_timestamp = |column: &ColumnId| self.timestamps.contains(&column.0);
-        let timestamps: Vec<usize> = (0..columns.len())
-            .filter(|index| is_timestamp(&columns[*index]))
+        Ok(self.zoned(self.table.scan(columns)?, columns))
+    }
+
+    fn index_scan(
+        &self,
+        index: IndexId,
+        ranges: &[KeyRange],
+        reverse: bool,
+        columns: &[ColumnId],
+    ) -> Result<Box<dyn TableScan>> {
+        let ranges: Vec<KeyRange> = ranges
+            .iter()
+            .map(|range| self.range(index, range))
             .collect();
-        if timestamps.is_empty() {
-            return Ok(scan);
-        }
-        Ok(Box::new(ZonedScan {
-            scan,
-            timestamps,
-            clock: self.clock.clone(),
-        }))
+        let scan = self.table.index_scan(index, &ranges, reverse, columns)?;
+        Ok(self.zoned(scan, columns))
+    }
+
+    fn index_lookup(
+        &self,
+        index: IndexId,
+        keys: &[ArrayRef],
+        null_safe: &[bool],
+        columns: &[ColumnId],
+    ) -> Result<(Batch, UInt32Array)> {
+        let rows = keys.first().map_or(0, |key| key.len());
+        let parts: Vec<usize> = (0..keys.len())
+            .filter(|part| self.is_moment(index, *part))
+            .collect();
+        let mut clock = self.clock.clone();
+        let keys = Batch::new(keys.to_vec(), rows);
+        let keys = convert(&keys, &parts, |packed| clock.utc_of_local(packed));
+        let found = self
+            .table
+            .index_lookup(index, keys.columns(), null_safe, columns)?;
+        Ok((self.shown(&found.0, columns), found.1))
+    }
+
+    fn fetch(&self, positions: &ArrayRef, columns: &[ColumnId]) -> Result<Batch> {
+        let rows = self.table.fetch(positions, columns)?;
+        Ok(self.shown(&rows, columns))
+    }
+
+    fn lock(&self, positions: &ArrayRef, mode: LockMode, wait: LockWait) -> Result<Locked> {
+        self.table.lock(positions, mode, wait)
     }
 
     fn writer(&self) -> Result<Box<dyn TableWriter>> {
@@ -119,6 +166,63 @@ impl Table for ZonedTable {
 
     fn truncate(&self) -> Result<()> {
         self.table.truncate()
+    }
+}
+
+impl ZonedTable {
+    /// Which of these columns hold moments, by their places in the list.
+    fn moments_among(&self, columns: &[ColumnId]) -> Vec<usize> {
+        (0..columns.len())
+            .filter(|index| self.timestamps.contains(&columns[*index].0))
+            .collect()
+    }
+
+    fn zoned(&self, scan: Box<dyn TableScan>, columns: &[ColumnId]) -> Box<dyn TableScan> {
+        let timestamps = self.moments_among(columns);
+        if timestamps.is_empty() {
+            return scan;
+        }
+        Box::new(ZonedScan {
+            scan,
+            timestamps,
+            clock: self.clock.clone(),
+        })
+    }
+
+    fn shown(&self, rows: &Batch, columns: &[ColumnId]) -> Batch {
+        let mut clock = self.clock.clone();
+        let moments = self.moments_among(columns);
+        convert(rows, &moments, |packed| clock.local_of_utc(packed))
+    }
+
+    fn is_moment(&self, index: IndexId, part: usize) -> bool {
+        let index = self.table.indexes().get(index.0);
+        let part = index.and_then(|index| index.parts.get(part));
+        part.is_some_and(|part| self.timestamps.contains(&part.column))
+    }
+
+    /// A range of local times as moments. Where the clock is set back the order of both differs:
+    /// whoever asks for more than one moment checks what it gets.
+    fn range(&self, index: IndexId, range: &KeyRange) -> KeyRange {
+        let mut clock = self.clock.clone();
+        let mut moments = |values: &[Value]| -> Vec<Value> {
+            let value = |(part, value): (usize, &Value)| match value {
+                Value::Int(packed) if self.is_moment(index, part) => {
+                    Value::Int(clock.utc_of_local(*packed))
+                }
+                value => value.clone(),
+            };
+            values.iter().enumerate().map(value).collect()
+        };
+        let mut bound = |bound: &KeyBound| match bound {
+            KeyBound::Unbounded => KeyBound::Unbounded,
+            KeyBound::Included(values) => KeyBound::Included(moments(values)),
+            KeyBound::Excluded(values) => KeyBound::Excluded(moments(values)),
+        };
+        KeyRange {
+            start: bound(&range.start),
+            end: bound(&range.end),
+        }
     }
 }
 
@@ -160,6 +264,28 @@ impl TableWriter for ZonedWriter {
         let clock = &mut self.clock;
         let moments = convert(batch, &self.timestamps, |packed| clock.utc_of_local(packed));
         self.writer.append(&moments)
+    }
+
+    fn insert(&mut self, batch: &Batch) -> Result<RowsWritten> {
+        let clock = &mut self.clock;
+        let moments = convert(batch, &self.timestamps, |packed| clock.utc_of_local(packed));
+        self.writer.insert(&moments)
+    }
+
+    fn update(&mut self, positions: &ArrayRef, rows: &Batch) -> Result<RowsWritten> {
+        let clock = &mut self.clock;
+        let moments = convert(rows, &self.timestamps, |packed| clock.utc_of_local(packed));
+        self.writer.update(positions, &moments)
+    }
+
+    fn delete(&mut self, positions: &ArrayRef) -> Result<u64> {
+        self.writer.delete(positions)
+    }
+
+    fn current(&self, position: &[u8]) -> Result<Option<Batch>> {
+        let mut clock = self.clock.clone();
+        let row = self.writer.current(position)?;
+        Ok(row.map(|row| convert(&row, &self.timestamps, |packed| clock.local_of_utc(packed))))
     }
 
     fn finish(self: Box<Self>) -> Result<()> {

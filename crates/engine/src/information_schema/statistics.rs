@@ -50,20 +50,20 @@ fn rows(session: &Session) -> Vec<Row> {
         .catalog
         .all_tables()
         .iter()
-        .flat_map(|table| table_rows(table))
+        .flat_map(|table| table_rows(session, table))
         .collect()
 }
 
 fn temporary(session: &Session) -> Vec<Row> {
     session
         .temporary_tables()
-        .flat_map(|table| table_rows(table))
+        .flat_map(|table| table_rows(session, table))
         .collect()
 }
 
-fn table_rows(table: &BaseTable) -> Vec<Row> {
+fn table_rows(session: &Session, table: &BaseTable) -> Vec<Row> {
     let definition = &table.definition;
-    let row_count = table.storage().statistics().rows;
+    let row_count = table.storage(session).statistics().rows;
     let mut rows = Vec::new();
     for key in &definition.keys {
         for (part, sequence) in key.parts.iter().zip(1_u64..) {

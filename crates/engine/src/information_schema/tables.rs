@@ -2,7 +2,6 @@
 
 use mayfly_storage::TableStatistics;
 use mayfly_types::Value;
-use mayfly_types::temporal::TimeZone;
 
 use super::relation::{Kind, Relation, Row, text};
 use crate::catalog::BaseTable;
@@ -54,25 +53,25 @@ fn rows(session: &Session) -> Vec<Row> {
             rows.push(row);
         }
     }
-    let zone = &session.options().time_zone;
     rows.extend(
         session
             .database
             .catalog
             .all_tables()
             .iter()
-            .map(|table| row(table, zone)),
+            .map(|table| row(session, table)),
     );
     rows
 }
 
-fn row(table: &BaseTable, zone: &TimeZone) -> Row {
+fn row(session: &Session, table: &BaseTable) -> Row {
+    let zone = &session.options().time_zone;
     let definition = &table.definition;
     let TableStatistics {
         rows,
         memory_bytes,
         disk_bytes,
-    } = table.storage().statistics();
+    } = table.storage(session).statistics();
     let bytes = memory_bytes + disk_bytes;
     let numbered = definition.auto_increment_column().is_some();
     let options: Vec<String> = definition

@@ -214,11 +214,7 @@ fn like(session: &Session, database: &str, name: &str) -> Result<TableDefinition
 
 fn new_table(session: &Session, definition: TableDefinition) -> Arc<BaseTable> {
     let id = session.database.catalog.next_table_id();
-    let context = match definition.temporary {
-        true => session.temporary_table_context(),
-        false => session.database.base_table_context(),
-    };
-    Arc::new(BaseTable::new(id, definition, context))
+    Arc::new(BaseTable::new(id, definition, session))
 }
 
 fn add(session: &mut Session, definition: TableDefinition, statement: &CreateTable) -> Result<()> {

@@ -53,7 +53,7 @@ pub(super) fn truncate(session: &mut Session, table: &TableName) -> Result<Outco
     let (database, name) = super::qualified(session, table)?;
     let found = session.find_table(&database, &name);
     match found {
-        Some(table) => table.truncate()?,
+        Some(table) => table.truncate(session)?,
         None => return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name])),
     }
     Ok(StatementResult::default().into())

@@ -22,6 +22,7 @@ use super::insert::warn;
 use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
+use crate::catalog::indexes;
 use crate::catalog::unique::UniqueKeys;
 use crate::catalog::zoned_table;
 use crate::convert::{self, Storing};
@@ -114,7 +115,7 @@ impl<'t> RowSink<'t> {
                 })
                 .collect::<Result<_>>()?,
             storing: Storing::new(session, &definition.name, ignore),
-            writer: Some(table.storage().writer()?),
+            writer: Some(table.storage(session).writer()?),
             unique: (!unique.is_empty()).then_some(unique),
             making: RowInMaking {
                 builders: definition
@@ -390,13 +391,58 @@ impl<'t> RowSink<'t> {
         let zone = &self.session.options().time_zone;
         let mut stored = zoned_table::to_moments(zone, &batch, &self.table.timestamps);
         let fresh = self.check_unique(&stored, &batch)?;
-        stored = keep(stored, fresh)?;
-        if let Some(writer) = &mut self.writer
-            && stored.row_count() > 0
-        {
-            writer.append(&stored)?;
+        stored = keep(stored, fresh.clone())?;
+        batch = keep(batch, fresh)?;
+        self.write(&stored, &batch)
+    }
+
+    /// Gives rows to the table; `shown` are the same as the session sees them.
+    fn write(&mut self, stored: &Batch, shown: &Batch) -> Result<()> {
+        let mut first = 0;
+        while first < stored.row_count() {
+            let Some(writer) = &mut self.writer else {
+                break;
+            };
+            let count = stored.row_count() - first;
+            let done = writer.insert(&stored.slice(first, count))?;
+            self.written.inserted += done.rows as u64;
+            first += done.rows;
+            let Some(duplicate) = done.duplicate else {
+                break;
+            };
+            let key = indexes::key_of_index(self.definition, duplicate.index);
+            let columns = key.map(|key| key.columns()).unwrap_or_default();
+            let name = key.map_or("", |key| key.name.as_str());
+            let name = format!("{}.{name}", self.definition.name);
+            self.refuse_duplicate(&name, &columns, shown, first)?;
+            first += 1;
         }
-        self.written.inserted += stored.row_count() as u64;
+        Ok(())
+    }
+
+    /// 1062, or with IGNORE a warning.
+    fn refuse_duplicate(
+        &mut self,
+        key: &str,
+        columns: &[usize],
+        shown: &Batch,
+        row: usize,
+    ) -> Result<()> {
+        let mut entry = Vec::new();
+        for (index, position) in columns.iter().enumerate() {
+            if index > 0 {
+                entry.push(b'-');
+            }
+            let ty = &self.definition.columns[*position].ty;
+            convert::display_row(shown.column(*position), row, ty, &mut entry);
+        }
+        let entry = String::from_utf8_lossy(&entry).into_owned();
+        let error = codes::ER_DUP_ENTRY.with(&[&entry, &key]);
+        if !self.ignore {
+            return Err(error);
+        }
+        warn(self.session, error);
+        self.written.skipped += 1;
         Ok(())
     }
 
@@ -492,30 +538,15 @@ impl<'t> RowSink<'t> {
     /// Unique keys: 1062; with IGNORE such rows are left out. `shown` are the rows as the session
     /// sees them.
     fn check_unique(&mut self, batch: &Batch, shown: &Batch) -> Result<Option<BooleanArray>> {
-        let Some(unique) = &mut self.unique else {
-            return Ok(None);
-        };
         let mut fresh: Option<Vec<bool>> = None;
         for row in 0..batch.row_count() {
-            let Some(duplicate) = unique.add(batch, row)? else {
-                continue;
+            let Some(unique) = &mut self.unique else {
+                break;
             };
-            let mut entry = Vec::new();
-            for (index, position) in duplicate.columns.iter().enumerate() {
-                if index > 0 {
-                    entry.push(b'-');
-                }
-                let ty = &self.definition.columns[*position].ty;
-                convert::display_row(shown.column(*position), row, ty, &mut entry);
+            if let Some(duplicate) = unique.add(batch, row)? {
+                self.refuse_duplicate(&duplicate.key, &duplicate.columns, shown, row)?;
+                fresh.get_or_insert_with(|| vec![true; batch.row_count()])[row] = false;
             }
-            let entry = String::from_utf8_lossy(&entry).into_owned();
-            let error = codes::ER_DUP_ENTRY.with(&[&entry, &duplicate.key]);
-            if !self.ignore {
-                return Err(error);
-            }
-            warn(self.session, error);
-            self.written.skipped += 1;
-            fresh.get_or_insert_with(|| vec![true; batch.row_count()])[row] = false;
         }
         Ok(fresh.map(BooleanArray::from))
     }

@@ -215,6 +215,11 @@ impl TempTableContext {
         resources.resize_working_set(held, bytes, ANONYMOUS_TABLE)
     }
 
+    /// Asked whether the statement is to end.
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.0.interrupt
+    }
+
     /// An error when the statement is to end: asked wherever temporary files are read or written, so
     /// that no pass over them is longer than a block.
     pub(crate) fn check_interrupt(&self) -> mayfly_memory::Result<()> {
