@@ -2,7 +2,11 @@
 //!
 //! `worker` reads one JSON object a line (`{"sql": …}`) and answers each with its time, its first
 //! rows and its error; `bench-compare` drives it turn about with the rivals' workers. `latency`
-//! times small statements in process, from text to result.
+//! times small statements in process, from text to result; `temporary-tables` (with the feature
+//! `sqlite`) times temporary tables by key beside SQLite's.
+
+#[cfg(feature = "sqlite")]
+mod temporary_tables;
 
 use std::io::{BufRead, Write};
 use std::sync::Arc;
@@ -26,6 +30,12 @@ fn main() {
     match arguments.first().map(String::as_str) {
         Some("worker") => worker(&database),
         Some("latency") => latency(&database),
+        #[cfg(feature = "sqlite")]
+        Some("temporary-tables") => {
+            let number =
+                |name: &str, usual| option(name).and_then(|n| n.parse().ok()).unwrap_or(usual);
+            temporary_tables::compare(number("--rows", 1_000_000), number("--rounds", 3) as usize);
+        }
         _ => eprintln!("usage: mayfly-bench worker|latency [--memory-limit BYTES] [--threads N]"),
     }
 }

@@ -79,7 +79,7 @@ pub(crate) fn bind_in(
     names: ScalarNames<'_>,
     parameters: Vec<SqlType>,
 ) -> Result<Bound> {
-    let catalog = SessionCatalog::new(session);
+    let catalog = SessionCatalog::new(session, &[]);
     let options = &session.options().plan;
     let expression = match parameters.is_empty() {
         true => bind_scalar(expr, names, &catalog, options)?,
@@ -95,7 +95,7 @@ pub(crate) fn bind_in(
     };
     Ok(Bound {
         expression,
-        context: session.statement_context(catalog.into_tables()),
+        context: session.statement_context(catalog.into_tables().0),
     })
 }
 

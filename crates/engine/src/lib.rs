@@ -35,8 +35,11 @@ pub use self::result::{
     display_value,
 };
 pub use self::session::{KillHandle, ProgressHandle, Session, SessionOptions};
+pub use self::statements::prepared::Prepared;
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
-pub use mayfly_types::{Batch, Checkpoint, Condition, Error, Level, Result, SqlType, TypeKind};
+pub use mayfly_types::{
+    Batch, Checkpoint, Condition, Error, Level, Result, SqlType, TypeKind, Value,
+};
 
 /// What VERSION() answers: the version of MySQL that Mayfly is compatible with, and its name.
 pub const VERSION: &str = "8.4.0-mayfly";

@@ -146,6 +146,8 @@ pub struct Session {
     pub(crate) local_files: bool,
     pub(crate) transaction: Transaction,
     undo: UndoLog,
+    /// Changes with every temporary table that comes or goes.
+    temporary_version: u64,
     /// The running statement's place for temporary tables, once it needs one.
     temp: OnceCell<TempTableContext>,
 }
@@ -207,6 +209,7 @@ impl Session {
             local_files: true,
             transaction: Transaction::new(vec![Box::new(undo.clone())]),
             undo,
+            temporary_version: 0,
             temp: OnceCell::new(),
             database,
         }
@@ -529,6 +532,16 @@ impl Session {
             .or_else(|| self.database.catalog.table(database, name))
     }
 
+    /// What names and settings mean to the session now.
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            catalog: self.database.catalog.version(),
+            temporary_tables: self.temporary_version,
+            database: self.current_database.clone(),
+            options: Arc::clone(&self.options),
+        }
+    }
+
     /// The session's temporary table of a name.
     pub(crate) fn temporary_table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
         if self.temporary_tables.is_empty() {
@@ -545,6 +558,7 @@ impl Session {
     }
 
     pub(crate) fn add_temporary_table(&mut self, table: Arc<BaseTable>) {
+        self.temporary_version += 1;
         let definition = &table.definition;
         let key = (definition.database.clone(), definition.name.clone());
         if self.temporary_tables.insert(key, table).is_none() {
@@ -553,6 +567,7 @@ impl Session {
     }
 
     pub(crate) fn drop_temporary_table(&mut self, database: &str, name: &str) -> bool {
+        self.temporary_version += 1;
         let key = (database.to_owned(), name.to_owned());
         let dropped = self.temporary_tables.remove(&key).is_some();
         if dropped {
@@ -775,6 +790,24 @@ impl Drop for Session {
         self.database.count_user_tables(-tables);
         self.database
             .session_ended(self.shared.id, &self.shared.counters);
+    }
+}
+
+/// What a plan depends on besides its statement and the types of its `?`.
+#[derive(Debug, Clone)]
+pub(crate) struct Surroundings {
+    catalog: u64,
+    temporary_tables: u64,
+    database: Option<Arc<str>>,
+    options: Arc<StatementOptions>,
+}
+
+impl PartialEq for Surroundings {
+    fn eq(&self, other: &Self) -> bool {
+        self.catalog == other.catalog
+            && self.temporary_tables == other.temporary_tables
+            && self.database == other.database
+            && Arc::ptr_eq(&self.options, &other.options)
     }
 }
 

@@ -87,7 +87,6 @@ impl StatementOptions {
                 group_concat_max_len,
                 sql_select_limit: settings.unsigned("sql_select_limit"),
                 parameters: Vec::new(),
-                parameter_values: Vec::new(),
                 switches: OptimizerSwitches {
                     derived_merge: switch("derived_merge"),
                     derived_condition_pushdown: switch("derived_condition_pushdown"),

@@ -71,6 +71,12 @@ pub trait Catalog {
     /// The type of the user variable's current value (a NULL string when it was never set).
     fn user_variable_type(&self, name: &str) -> SqlType;
 
+    /// The value of a `?`, when it is known and the plan cannot be made without it (LIMIT).
+    fn parameter_value(&self, index: usize) -> Option<Value> {
+        let _ = index;
+        None
+    }
+
     /// Takes a warning that binding raises.
     fn warn(&self, warning: Error);
 }

@@ -1,7 +1,7 @@
 //! What the session decides about planning, read from its variables once a statement.
 
 use mayfly_functions::SignatureContext;
-use mayfly_types::{CollationId, SqlMode, SqlType, Value};
+use mayfly_types::{CollationId, SqlMode, SqlType};
 
 /// The settings that a plan depends on. A cached plan is good for equal options only.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,8 +18,6 @@ pub struct PlanOptions {
     pub sql_select_limit: u64,
     /// The types of the values that `?` stand for, in order.
     pub parameters: Vec<SqlType>,
-    /// Their values, when known: a LIMIT that is given by a parameter is planned with its value.
-    pub parameter_values: Vec<Value>,
     /// `optimizer_switch`
     pub switches: OptimizerSwitches,
     /// Off in tests: every rule that a right answer does not need is left out.

@@ -116,7 +116,6 @@ pub(crate) fn options() -> PlanOptions {
         group_concat_max_len: 1024,
         sql_select_limit: u64::MAX,
         parameters: Vec::new(),
-        parameter_values: Vec::new(),
         switches: OptimizerSwitches {
             derived_merge: true,
             derived_condition_pushdown: true,

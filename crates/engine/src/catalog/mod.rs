@@ -70,6 +70,11 @@ impl Catalog {
         TableId(self.next_table.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// Changes with every database and table that comes, goes or changes.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
     fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, DatabaseEntry>> {
         self.databases
             .read()

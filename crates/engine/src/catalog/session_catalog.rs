@@ -1,7 +1,7 @@
 //! The catalog as one session's statement sees it: its temporary tables hide base tables, and
 //! system tables are there too. This is the planner's only way to tables and variables.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use mayfly_plan::catalog::VariableScope;
@@ -10,6 +10,7 @@ use mayfly_storage::Table;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, Result, SqlType, Value};
 
+use super::BaseTable;
 use crate::information_schema;
 use crate::session::{Session, StatementTables};
 
@@ -17,21 +18,32 @@ use crate::session::{Session, StatementTables};
 /// executor reads the very tables that the plan was made for.
 pub(crate) struct SessionCatalog<'s> {
     session: &'s Session,
+    /// The values of the statement's `?`.
+    parameters: &'s [Value],
     tables: RefCell<Vec<(TableId, Arc<dyn Table>)>>,
+    base_tables: RefCell<Vec<Arc<BaseTable>>>,
+    /// The planner was told something that may be otherwise the next time.
+    told_of_moment: Cell<bool>,
 }
 
 impl<'s> SessionCatalog<'s> {
-    /// The view of a session.
-    pub(crate) fn new(session: &'s Session) -> Self {
+    /// The view of a session, for a statement with these values for its `?`.
+    pub(crate) fn new(session: &'s Session, parameters: &'s [Value]) -> Self {
         Self {
             session,
+            parameters,
             tables: RefCell::default(),
+            base_tables: RefCell::default(),
+            told_of_moment: Cell::new(false),
         }
     }
 
-    /// The tables that were asked for.
-    pub(crate) fn into_tables(self) -> Arc<StatementTables> {
-        Arc::new(StatementTables(self.tables.into_inner()))
+    /// The tables that were asked for, and, when the plan is as good the next time, those that are
+    /// to be opened then.
+    pub(crate) fn into_tables(self) -> (Arc<StatementTables>, Option<Vec<Arc<BaseTable>>>) {
+        let lasts = !self.told_of_moment.get();
+        let tables = Arc::new(StatementTables(self.tables.into_inner()));
+        (tables, lasts.then(|| self.base_tables.into_inner()))
     }
 
     fn remember(&self, id: TableId, open: impl FnOnce() -> Result<Arc<dyn Table>>) -> Result<()> {
@@ -55,9 +67,11 @@ impl Catalog for SessionCatalog<'_> {
         };
         if let Some(table) = self.session.find_table(database, name) {
             self.remember(table.id, || Ok(table.rows_in(self.session)))?;
+            self.base_tables.borrow_mut().push(Arc::clone(&table));
             return Ok(table.source_in(self.session));
         }
         if let Some(source) = information_schema::table(database, name) {
+            self.told_of_moment.set(true);
             let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
             self.remember(source.id, || {
                 information_schema::open(self.session, source.id).ok_or_else(missing)
@@ -85,14 +99,22 @@ impl Catalog for SessionCatalog<'_> {
         scope: Option<VariableScope>,
         name: &str,
     ) -> Result<(Value, SqlType)> {
+        self.told_of_moment.set(true);
         self.session.system_variable(scope, name)
     }
 
+    fn parameter_value(&self, index: usize) -> Option<Value> {
+        self.told_of_moment.set(true);
+        self.parameters.get(index).cloned()
+    }
+
     fn warn(&self, warning: Error) {
+        self.told_of_moment.set(true);
         self.session.diagnostics().warn(warning);
     }
 
     fn user_variable_type(&self, name: &str) -> SqlType {
+        self.told_of_moment.set(true);
         match self.session.user_variables().get(name) {
             Some((ty, _)) => ty,
             None => SqlType::text(mayfly_types::TypeKind::LongText, CollationId::default()),

@@ -45,7 +45,7 @@ pub(crate) fn run(
         InsertSource::Query(query) => {
             let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
             let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-            let planned = select::plan_with(session, query, &types, &values)?;
+            let planned = select::plan_with(session, query, &types, &values, None)?;
             if planned.plan.columns.len() != positions.len() {
                 return Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&1]));
             }

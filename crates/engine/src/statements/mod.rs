@@ -59,7 +59,7 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         transactions::refuse_read_only(session)?;
     }
     match statement {
-        Statement::Query(query) => select::run(session, query, &[]),
+        Statement::Query(query) => select::run(session, query, &[], None),
         Statement::SelectInto(into) => select_into::run(session, into, &[]),
         Statement::Insert(insert) => insert::run(session, insert, &[]),
         Statement::LoadData(load) => load_data::run(session, load),

@@ -9,9 +9,10 @@ use mayfly_types::{Result, SqlType, Value};
 
 use crate::result::{Outcome, ResultStream, StatementResult};
 use crate::session::Session;
+use crate::statements::select::KeptPlan;
 use crate::{error, statements};
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// A statement with places for values.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub struct Prepared {
     statement: Statement,
     parameters: usize,
     text: String,
+    plan: Mutex<Option<KeptPlan>>,
 }
 
 impl Prepared {
@@ -44,6 +46,7 @@ fn parse(session: &Session, text: &str) -> Result<Prepared> {
         parameters: parsed.parameters as usize,
         text: parsed.text.to_owned(),
         statement: parsed.statement,
+        plan: Mutex::default(),
     };
     if let Some(more) = reader.next() {
         // Several statements cannot be prepared together: the second is where the error is.
@@ -115,7 +118,9 @@ fn run(session: &mut Session, prepared: &Prepared, values: &[(Value, SqlType)]) 
         return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"]));
     }
     match &prepared.statement {
-        Statement::Query(query) => statements::select::run(session, query, values),
+        Statement::Query(query) => {
+            statements::select::run(session, query, values, Some(&prepared.plan))
+        }
         Statement::Insert(insert) => statements::insert::run(session, insert, values),
         Statement::SelectInto(into) => statements::select_into::run(session, into, values),
         statement if values.is_empty() => statements::dispatch(session, statement),

@@ -1,7 +1,7 @@
 //! SELECT, TABLE and VALUES.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mayfly_exec::StatementContext;
 use mayfly_plan::physical::QueryPlan;
@@ -10,9 +10,10 @@ use mayfly_syntax::encodings::{Variable, variable};
 use mayfly_types::{Batch, Result, SqlType, Value};
 
 use super::hints;
+use crate::catalog::BaseTable;
 use crate::catalog::session_catalog::SessionCatalog;
 use crate::result::{Outcome, ResultColumn};
-use crate::session::{Session, StatementTables};
+use crate::session::{Session, StatementTables, Surroundings};
 use crate::status::Counter;
 
 /// A query that is ready to run.
@@ -21,45 +22,82 @@ pub(crate) struct Planned {
     pub(crate) tables: Arc<StatementTables>,
 }
 
-/// Plans a query. `parameters` are the types of its `?`, and `values` their values.
+/// A plan for the next time that its statement runs.
+#[derive(Debug)]
+pub(crate) struct KeptPlan {
+    plan: Arc<QueryPlan>,
+    tables: Vec<Arc<BaseTable>>,
+    parameters: Vec<SqlType>,
+    surroundings: Surroundings,
+}
+
+impl KeptPlan {
+    /// The plan with the tables as they are now, if it is good for these parameters.
+    fn planned(&self, session: &Session, parameters: &[SqlType]) -> Option<Planned> {
+        if self.parameters != parameters || self.surroundings != session.surroundings() {
+            return None;
+        }
+        let open = |table: &Arc<BaseTable>| (table.id, table.rows_in(session));
+        Some(Planned {
+            plan: Arc::clone(&self.plan),
+            tables: Arc::new(StatementTables(self.tables.iter().map(open).collect())),
+        })
+    }
+}
+
+/// Plans a query. `parameters` are the types of its `?`, and `values` their values. The plan is kept
+/// in `kept`, or taken from there, when it is the same each time.
 pub(crate) fn plan_with(
     session: &Session,
     query: &Query,
     parameters: &[SqlType],
     values: &[Value],
+    kept: Option<&Mutex<Option<KeptPlan>>>,
 ) -> Result<Planned> {
-    let catalog = SessionCatalog::new(session);
+    let mut kept = kept.map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner));
+    let before = kept.as_ref().and_then(|kept| kept.as_ref());
+    if let Some(planned) = before.and_then(|kept| kept.planned(session, parameters)) {
+        return Ok(planned);
+    }
+    let catalog = SessionCatalog::new(session, values);
     let plan = if parameters.is_empty() {
         mayfly_plan::bind_query(query, &catalog, &session.options().plan)?
     } else {
         let mut options = session.options().plan.clone();
         options.parameters = parameters.to_vec();
-        options.parameter_values = values.to_vec();
         mayfly_plan::bind_query(query, &catalog, &options)?
     };
-    Ok(Planned {
-        plan: Arc::new(plan),
-        tables: catalog.into_tables(),
-    })
+    let plan = Arc::new(plan);
+    let (tables, lasting) = catalog.into_tables();
+    if let Some(kept) = &mut kept {
+        **kept = lasting.map(|tables| KeptPlan {
+            plan: Arc::clone(&plan),
+            tables,
+            parameters: parameters.to_vec(),
+            surroundings: session.surroundings(),
+        });
+    }
+    Ok(Planned { plan, tables })
 }
 
 /// Plans a query without `?`.
 pub(crate) fn plan(session: &Session, query: &Query) -> Result<Planned> {
-    plan_with(session, query, &[], &[])
+    plan_with(session, query, &[], &[], None)
 }
 
 /// Runs a query; its rows are read by whoever gets the outcome. `parameters` are the values of its
-/// `?`.
+/// `?`, and `kept` the place of its plan if it may run again.
 pub(crate) fn run(
     session: &mut Session,
     query: &Query,
     parameters: &[(Value, SqlType)],
+    kept: Option<&Mutex<Option<KeptPlan>>>,
 ) -> Result<Outcome> {
     super::count(session, Counter::ComSelect);
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
     let replaced = hints::apply(session, query);
-    let outcome = plan_with(session, query, &types, &values)
+    let outcome = plan_with(session, query, &types, &values, kept)
         .and_then(|planned| start(session, &planned, &values));
     replaced.restore(session);
     outcome

@@ -27,7 +27,7 @@ pub(super) fn run(
     super::count(session, Counter::ComSelect);
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-    let planned = select::plan_with(session, &statement.query, &types, &values)?;
+    let planned = select::plan_with(session, &statement.query, &types, &values, None)?;
     match &statement.target {
         IntoTarget::Variables(names) => variables(session, &planned, &values, names),
         IntoTarget::DumpFile(path) => {

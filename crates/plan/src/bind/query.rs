@@ -151,10 +151,8 @@ impl Binder<'_> {
                 return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"LIMIT"]));
             };
             // Unknown until the statement is executed: planned again then.
-            return Ok(match self.options.parameter_values.get(index) {
-                Some(value) => value.clone(),
-                None => Value::UInt(u64::MAX),
-            });
+            let value = self.catalog.parameter_value(index);
+            return Ok(value.unwrap_or(Value::UInt(u64::MAX)));
         }
         let bound = self.bind_expression(expr)?;
         match bound.kind {
