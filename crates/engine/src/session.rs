@@ -239,6 +239,16 @@ impl Session {
         self.current_database.as_deref()
     }
 
+    /// The same, to be kept.
+    pub(crate) fn current_database_handle(&self) -> Option<Arc<str>> {
+        self.current_database.clone()
+    }
+
+    /// Puts another in its place for a while, unseen by others; gives the one that was.
+    pub(crate) fn replace_database(&mut self, database: Option<Arc<str>>) -> Option<Arc<str>> {
+        std::mem::replace(&mut self.current_database, database)
+    }
+
     /// Runs every statement of a text and gathers their results. The first error ends it; what the
     /// statements before it did is done.
     pub fn execute(&mut self, sql: &str) -> Result<Vec<StatementResult>> {

@@ -20,6 +20,8 @@ pub struct Prepared {
     statement: Statement,
     parameters: usize,
     text: String,
+    /// The database of unqualified names when it was prepared.
+    database: Option<Arc<str>>,
     plan: Mutex<Option<KeptPlan>>,
 }
 
@@ -46,6 +48,7 @@ fn parse(session: &Session, text: &str) -> Result<Prepared> {
         parameters: parsed.parameters as usize,
         text: parsed.text.to_owned(),
         statement: parsed.statement,
+        database: session.current_database_handle(),
         plan: Mutex::default(),
     };
     if let Some(more) = reader.next() {
@@ -117,6 +120,17 @@ fn run(session: &mut Session, prepared: &Prepared, values: &[(Value, SqlType)]) 
     if values.len() != prepared.parameters {
         return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"]));
     }
+    let database = session.replace_database(prepared.database.clone());
+    let outcome = run_in_place(session, prepared, values);
+    session.replace_database(database);
+    outcome
+}
+
+fn run_in_place(
+    session: &mut Session,
+    prepared: &Prepared,
+    values: &[(Value, SqlType)],
+) -> Result<Outcome> {
     match &prepared.statement {
         Statement::Query(query) => {
             statements::select::run(session, query, values, Some(&prepared.plan))
