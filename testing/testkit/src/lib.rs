@@ -14,6 +14,7 @@ pub mod config;
 pub mod corpus;
 pub mod embedded;
 pub mod fixture;
+pub mod isolation;
 pub mod runner;
 pub mod server;
 pub mod workload;

@@ -1,0 +1,150 @@
+//! Every isolation script on Mayfly, and on MariaDB and MySQL where their sockets are named.
+//!
+//! `cargo test -p mayfly-testkit --test isolation -- '[mariadb] deadlock'` runs part of it. With
+//! `MAYFLY_ISOLATION_COMPLETE=1` the expected results are written anew from MariaDB instead.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use mayfly_testkit::column::ColumnKind;
+use mayfly_testkit::config::Config;
+use mayfly_testkit::corpus;
+use mayfly_testkit::embedded::Embedded;
+use mayfly_testkit::isolation::{self, Script};
+use mayfly_testkit::runner::Paths;
+use mayfly_testkit::server::{Flavour, ServerSession, socket};
+use sqllogictest::DB;
+
+/// Scripts that Mayfly cannot run before its transactions are there.
+const NOT_YET: &[&str] = &[
+    "auto_increment",
+    "consistent_snapshot",
+    "ddl",
+    "deadlock",
+    "deadlock_three",
+    "dirty_read",
+    "disconnect",
+    "foreign_keys",
+    "insert_select",
+    "lock_tables",
+    "lock_wait_timeout",
+    "lost_update",
+    "non_repeatable_read",
+    "nowait",
+    "own_changes",
+    "phantom",
+    "phantom_for_update",
+    "read_committed_update",
+    "readers_never_wait",
+    "repeatable_read_update",
+    "savepoints",
+    "shared_locks",
+    "skip_locked",
+    "unique_key_waits",
+    "write_skew",
+];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let writes = std::env::var_os("MAYFLY_ISOLATION_COMPLETE").is_some();
+    let mut trials = vec![Trial::test("explained", explained)];
+    for file in corpus::files("isolation", "script") {
+        let name = topic(&file);
+        if !writes {
+            let file = file.clone();
+            let trial = Trial::test(name.clone(), move || on_mayfly(&file)).with_kind("mayfly");
+            trials.push(trial.with_ignored_flag(NOT_YET.contains(&name.as_str())));
+        }
+        let flavours = [Flavour::MariaDb, Flavour::MySql];
+        for flavour in flavours.into_iter().take(if writes { 1 } else { 2 }) {
+            let socket = socket(flavour);
+            let file = file.clone();
+            let absent = socket.is_none();
+            let trial = Trial::test(name.clone(), move || match &socket {
+                Some(socket) => on_server(socket, flavour, &file, writes),
+                None => Err("no socket is named".into()),
+            });
+            trials.push(trial.with_kind(flavour.label()).with_ignored_flag(absent));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn topic(file: &Path) -> String {
+    let stem = file.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+fn read(file: &Path) -> Result<Script, Failed> {
+    Ok(Script::parse(&std::fs::read_to_string(file)?)?)
+}
+
+/// A session in the script's own database.
+fn enter<D: DB<ColumnType = ColumnKind>>(mut session: D, database: &str) -> Result<D, String> {
+    let entered = session.run(&format!("USE {database}"));
+    entered.map_err(|error| error.to_string())?;
+    Ok(session)
+}
+
+fn on_mayfly(file: &Path) -> Result<(), Failed> {
+    let script = read(file)?;
+    let config = corpus::root().join("tests/configs/default.toml");
+    let paths = Paths::new()?;
+    let embedded = Embedded::open(&Config::read(&config)?, paths.clone())?;
+    embedded.session()?.run("CREATE DATABASE isolation")?;
+    let result = isolation::check(&script, "mayfly", || {
+        let session = embedded.session().map_err(|error| error.to_string())?;
+        enter(session, "isolation")
+    });
+    embedded.session()?.run("DROP DATABASE isolation")?;
+    let mut problems: Vec<String> = result.err().into_iter().collect();
+    problems.extend(embedded.leaks());
+    problems.extend(embedded.close());
+    paths.clean();
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(problems.join("\n").into())
+    }
+}
+
+fn on_server(socket: &Path, flavour: Flavour, file: &PathBuf, writes: bool) -> Result<(), Failed> {
+    let script = read(file)?;
+    let paths = Paths::new()?;
+    let database = format!("isolation_{}", topic(file));
+    let connect = || ServerSession::connect(socket, flavour, paths.clone());
+    let mut main = connect()?;
+    main.run(&format!("DROP DATABASE IF EXISTS {database}"))?;
+    main.run(&format!("CREATE DATABASE {database}"))?;
+    let open = || enter(connect().map_err(|error| error.to_string())?, &database);
+    let result = if writes {
+        isolation::complete(&script, flavour.label(), open).map(Some)
+    } else {
+        isolation::check(&script, flavour.label(), open).map(|()| None)
+    };
+    main.run(&format!("DROP DATABASE {database}"))?;
+    paths.clean();
+    if let Some(text) = result? {
+        std::fs::write(file, text)?;
+    }
+    Ok(())
+}
+
+/// Each step that is left out somewhere has a reason, which has a row in COMPAT.md.
+fn explained() -> Result<(), Failed> {
+    let compat = std::fs::read_to_string(corpus::root().join("COMPAT.md"))?;
+    let mut problems = BTreeSet::new();
+    for file in corpus::files("isolation", "script") {
+        for slug in read(&file)?.slugs() {
+            if !compat.contains(&format!("| `{slug}` |")) {
+                problems.insert(format!("{}: `{slug}` has no row", topic(&file)));
+            }
+        }
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(problems.into_iter().collect::<Vec<_>>().join("\n").into())
+}
