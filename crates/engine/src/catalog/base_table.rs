@@ -25,8 +25,8 @@ pub(crate) struct BaseTable {
     /// The TIMESTAMP columns.
     pub(crate) timestamps: Vec<usize>,
     source: Mutex<Arc<TableSource>>,
-    next_auto_increment: AtomicU64,
-    unique: Mutex<UniqueKeys>,
+    next_auto_increment: Arc<AtomicU64>,
+    unique: Arc<Mutex<UniqueKeys>>,
 }
 
 impl BaseTable {
@@ -41,35 +41,27 @@ impl BaseTable {
             true => UniqueKeys::none(&definition, &context),
             false => UniqueKeys::new(&definition, &context),
         };
-        let is_timestamp =
-            |index: &usize| definition.columns[*index].ty.kind == TypeKind::Timestamp;
-        let timestamps = (0..definition.columns.len()).filter(is_timestamp).collect();
-        let source = TableSource {
-            id,
-            database: definition.database.clone(),
-            name: definition.name.clone(),
-            columns: definition
-                .columns
-                .iter()
-                .map(|column| ColumnSource {
-                    name: column.name.clone(),
-                    ty: column.ty.clone(),
-                    nullable: column.nullable,
-                    invisible: column.invisible,
-                    default: column.default_source(&TimeZone::UTC),
-                })
-                .collect(),
-            unique_keys: definition.identifying_columns(),
-            row_count: 0,
-            temporary: definition.temporary,
-        };
         Self {
+            timestamps: timestamps(&definition),
+            source: Mutex::new(Arc::new(table_source(id, &definition))),
+            next_auto_increment: Arc::new(AtomicU64::new(definition.auto_increment_start.max(1))),
             id,
             store,
-            timestamps,
-            source: Mutex::new(Arc::new(source)),
-            next_auto_increment: AtomicU64::new(definition.auto_increment_start.max(1)),
-            unique: Mutex::new(unique),
+            unique: Arc::new(Mutex::new(unique)),
+            definition: Arc::new(definition),
+        }
+    }
+
+    /// The same rows under another definition, whose columns and keys hold what this one's do.
+    pub(crate) fn redefined(&self, id: TableId, definition: TableDefinition) -> Self {
+        self.unique().rename(&definition);
+        Self {
+            id,
+            store: self.store.clone(),
+            timestamps: timestamps(&definition),
+            source: Mutex::new(Arc::new(table_source(id, &definition))),
+            next_auto_increment: Arc::clone(&self.next_auto_increment),
+            unique: Arc::clone(&self.unique),
             definition: Arc::new(definition),
         }
     }
@@ -139,6 +131,12 @@ impl BaseTable {
         }
     }
 
+    /// The next row gets this number.
+    pub(crate) fn set_auto_increment(&self, next: u64) {
+        self.next_auto_increment
+            .store(next.max(1), Ordering::Relaxed);
+    }
+
     /// Rows were numbered up to `next - 1`.
     pub(crate) fn advance_auto_increment(&self, next: u64) {
         self.next_auto_increment.fetch_max(next, Ordering::Relaxed);
@@ -156,5 +154,33 @@ impl BaseTable {
         unique.clear();
         self.next_auto_increment.store(1, Ordering::Relaxed);
         Ok(())
+    }
+}
+
+/// The TIMESTAMP columns.
+fn timestamps(definition: &TableDefinition) -> Vec<usize> {
+    let is_timestamp = |index: &usize| definition.columns[*index].ty.kind == TypeKind::Timestamp;
+    (0..definition.columns.len()).filter(is_timestamp).collect()
+}
+
+fn table_source(id: TableId, definition: &TableDefinition) -> TableSource {
+    TableSource {
+        id,
+        database: definition.database.clone(),
+        name: definition.name.clone(),
+        columns: definition
+            .columns
+            .iter()
+            .map(|column| ColumnSource {
+                name: column.name.clone(),
+                ty: column.ty.clone(),
+                nullable: column.nullable,
+                invisible: column.invisible,
+                default: column.default_source(&TimeZone::UTC),
+            })
+            .collect(),
+        unique_keys: definition.identifying_columns(),
+        row_count: 0,
+        temporary: definition.temporary,
     }
 }

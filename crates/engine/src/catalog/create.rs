@@ -76,7 +76,7 @@ pub(crate) fn definition(
             created: session.now(),
         },
     };
-    builder.options(statement)?;
+    builder.options(&statement.options)?;
     let mut key_asts: Vec<ast::KeyDefinition> = Vec::new();
     for element in &statement.elements {
         if let TableElement::Column(column) = element {
@@ -89,7 +89,7 @@ pub(crate) fn definition(
             TableElement::Column(_) => {}
             TableElement::Key(key) => key_asts.push(key.clone()),
             TableElement::ForeignKey(foreign) => builder.foreign_key(foreign)?,
-            TableElement::Check(check) => builder.check(check),
+            TableElement::Check(check) => builder.check(check)?,
         }
     }
     for key in &key_asts {
@@ -111,9 +111,10 @@ fn default_engine(session: &Session, temporary: bool) -> String {
         .to_owned()
 }
 
-struct Builder<'s> {
-    session: &'s Session,
-    table: TableDefinition,
+/// A definition in the making: of CREATE TABLE from nothing, of ALTER TABLE from the old one.
+pub(super) struct Builder<'s> {
+    pub(super) session: &'s Session,
+    pub(super) table: TableDefinition,
 }
 
 impl Builder<'_> {
@@ -121,9 +122,10 @@ impl Builder<'_> {
         self.session.options().sql_mode.is_strict()
     }
 
-    fn options(&mut self, statement: &CreateTable) -> Result<()> {
+    /// Table options; those that are not named stay as they are.
+    pub(super) fn options(&mut self, options: &[ast::TableOption]) -> Result<()> {
         let (mut charset, mut collation) = (None, None);
-        for option in &statement.options {
+        for option in options {
             let value = option.value.as_str();
             match option.name.as_str() {
                 "ENGINE" => self.engine(value)?,
@@ -135,7 +137,9 @@ impl Builder<'_> {
                 }
                 name => {
                     let default = value.eq_ignore_ascii_case("DEFAULT") || value.is_empty();
-                    if OPTION_ORDER.contains(&name) && !default {
+                    if OPTION_ORDER.contains(&name) && default {
+                        self.table.options.retain(|(known, _)| known != name);
+                    } else if OPTION_ORDER.contains(&name) {
                         let value = match name {
                             "ROW_FORMAT" => value.to_uppercase(),
                             _ if option.quoted => mayfly_syntax::printer::quoted_string(value),
@@ -181,10 +185,22 @@ impl Builder<'_> {
         column: &ast::ColumnDefinition,
         keys: &mut Vec<ast::KeyDefinition>,
     ) -> Result<()> {
-        check_name(&column.name, &codes::ER_WRONG_COLUMN_NAME)?;
         if self.table.column_position(&column.name).is_some() {
             return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
         }
+        let new = self.column_definition(column, keys)?;
+        self.table.columns.push(new);
+        Ok(())
+    }
+
+    /// A column as it is written. The keys that its attributes ask for go to `keys`, its CHECKs to
+    /// the table.
+    pub(super) fn column_definition(
+        &mut self,
+        column: &ast::ColumnDefinition,
+        keys: &mut Vec<ast::KeyDefinition>,
+    ) -> Result<ColumnDefinition> {
+        check_name(&column.name, &codes::ER_WRONG_COLUMN_NAME)?;
         let context = column_type::TypeContext {
             table_collation: self.table.collation,
             strict: self.strict(),
@@ -230,7 +246,7 @@ impl Builder<'_> {
                         stored: *storage == GeneratedStorage::Stored,
                     });
                 }
-                ColumnAttribute::Check(check) => self.check(check),
+                ColumnAttribute::Check(check) => self.check(check)?,
                 ColumnAttribute::Visible(visible) => new.invisible = !visible,
                 ColumnAttribute::References(_) | ColumnAttribute::Other(..) => {}
             }
@@ -262,11 +278,11 @@ impl Builder<'_> {
         if explicit_null && is_primary {
             return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
         }
-        self.table.columns.push(new);
-        Ok(())
+        Ok(new)
     }
 
-    fn default(&self, column: &ColumnDefinition, expr: &Expr) -> Result<ColumnDefault> {
+    /// The default that an expression is for a column.
+    pub(super) fn default(&self, column: &ColumnDefinition, expr: &Expr) -> Result<ColumnDefault> {
         let invalid = || codes::ER_INVALID_DEFAULT.with(&[&column.name]);
         if let Expr::Nested(inner) = expr {
             return Ok(ColumnDefault::Expression {
@@ -333,16 +349,16 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn check(&mut self, check: &ast::CheckDefinition) {
+    /// A CHECK constraint: 3822 when its name is taken.
+    pub(super) fn check(&mut self, check: &ast::CheckDefinition) -> Result<()> {
         let name = check.name.clone().unwrap_or_else(|| {
-            let prefix = format!("{}_chk_", self.table.name);
-            let taken = |number: &usize| {
-                let name = format!("{prefix}{number}");
-                self.table.checks.iter().any(|check| check.name == name)
-            };
-            let number = (1..).find(|number| !taken(number)).unwrap_or(1);
-            format!("{prefix}{number}")
+            let names = self.table.checks.iter().map(|check| check.name.as_str());
+            generated_name(&self.table.name, "_chk_", names)
         });
+        let taken = |known: &CheckConstraint| same_name(&known.name, &name);
+        if self.table.checks.iter().any(taken) {
+            return Err(codes::ER_CHECK_CONSTRAINT_DUP_NAME.with(&[&name]));
+        }
         self.table.checks.push(CheckConstraint {
             name,
             expression: Box::new(check.expr.clone()),
@@ -350,9 +366,11 @@ impl Builder<'_> {
             enforced: check.enforced,
         });
         self.table.checks.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(())
     }
 
-    fn foreign_key(&mut self, foreign: &ast::ForeignKey) -> Result<()> {
+    /// A foreign key: 1826 when its name is taken.
+    pub(super) fn foreign_key(&mut self, foreign: &ast::ForeignKey) -> Result<()> {
         let positions: Option<Vec<usize>> = foreign
             .columns
             .iter()
@@ -366,11 +384,15 @@ impl Builder<'_> {
             let missing = missing.map_or("", String::as_str);
             return Err(codes::ER_KEY_COLUMN_DOES_NOT_EXIST.with(&[&missing]));
         }
-        let number = self.table.foreign_keys.len() + 1;
-        let name = foreign
-            .name
-            .clone()
-            .unwrap_or_else(|| format!("{}_ibfk_{number}", self.table.name));
+        let known = self.table.foreign_keys.iter();
+        let mut known = known.map(|foreign| foreign.name.as_str());
+        let name = match &foreign.name {
+            Some(name) if known.any(|known| same_name(known, name)) => {
+                return Err(codes::ER_FK_DUP_NAME.with(&[name]));
+            }
+            Some(name) => name.clone(),
+            None => generated_name(&self.table.name, "_ibfk_", known),
+        };
         self.table.foreign_keys.push(ForeignKeyDefinition {
             name,
             columns: foreign.columns.clone(),
@@ -379,7 +401,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn key(&mut self, key: &ast::KeyDefinition) -> Result<()> {
+    /// A key, behind those that are there.
+    pub(super) fn key(&mut self, key: &ast::KeyDefinition) -> Result<()> {
         let primary = key.kind == KeyKind::Primary;
         if primary
             && self
@@ -514,7 +537,8 @@ impl Builder<'_> {
         })
     }
 
-    fn finish(mut self) -> Result<TableDefinition> {
+    /// Puts the keys in order and checks the whole.
+    pub(super) fn finish(mut self) -> Result<TableDefinition> {
         if self.table.columns.is_empty() {
             return Err(codes::ER_TABLE_WITHOUT_COLUMNS.error());
         }
@@ -614,6 +638,17 @@ impl Builder<'_> {
             });
         }
     }
+}
+
+/// The name that MySQL makes up for a constraint: the table's with a number behind all that are there.
+fn generated_name<'n>(
+    table: &str,
+    infix: &str,
+    names: impl Iterator<Item = &'n str>,
+) -> String {
+    let number = |name: &str| name.strip_prefix(table)?.strip_prefix(infix)?.parse().ok();
+    let last: u64 = names.filter_map(number).max().unwrap_or(0);
+    format!("{table}{infix}{}", last.saturating_add(1))
 }
 
 fn single_key(kind: KeyKind, column: &ast::ColumnDefinition) -> ast::KeyDefinition {

@@ -81,6 +81,7 @@ impl ColumnDefinition {
     pub(crate) fn default_source(&self, zone: &TimeZone) -> DefaultSource {
         match &self.default {
             ColumnDefault::Expression { .. } => DefaultSource::Expression,
+            ColumnDefault::Dropped => DefaultSource::None,
             _ if self.generated.is_some() => DefaultSource::None,
             ColumnDefault::Value(_) => {
                 DefaultSource::Value(self.default_value(zone).unwrap_or(Value::Null))
@@ -100,6 +101,8 @@ pub(crate) enum ColumnDefault {
     None,
     /// DEFAULT NULL was written.
     Null,
+    /// DROP DEFAULT: a row must name a value, even if the column may be NULL.
+    Dropped,
     /// A value of the column's type; a moment for a TIMESTAMP.
     Value(Value),
     /// CURRENT_TIMESTAMP with the column's fractional digits.

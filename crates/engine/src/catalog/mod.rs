@@ -4,6 +4,7 @@
 //! another [`TableId`] in its place, so a plan made for the old shape cannot read the new table.
 //! Statements hold tables by [`Arc`], so a table that is dropped lives until its readers end.
 
+pub(crate) mod alter;
 pub(crate) mod base_table;
 pub(crate) mod column_type;
 pub(crate) mod create;
@@ -27,7 +28,9 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 
 pub(crate) use self::base_table::BaseTable;
+use self::definition::{ForeignKeyDefinition, TableDefinition, same_name};
 use crate::information_schema;
+use crate::session::Session;
 
 /// All databases.
 #[derive(Debug)]
@@ -171,4 +174,92 @@ impl Catalog {
         let entry = databases.get_mut(database);
         entry.is_some_and(|entry| entry.tables.remove(name).is_some())
     }
+
+    /// Puts a table in the place of another, which may have another name and be in another database:
+    /// 1049 without its database, 1050 when there is one of its name. What refers to the old table
+    /// from there on refers to the new one, by the new names of its columns.
+    pub(crate) fn replace_table(
+        &self,
+        old: &TableDefinition,
+        new: Arc<BaseTable>,
+        renamed_columns: &[(String, String)],
+    ) -> Result<()> {
+        let definition = Arc::clone(&new.definition);
+        let mut databases = self.write();
+        let entry = databases
+            .get(&definition.database)
+            .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&definition.database]))?;
+        let moves = (&old.database, &old.name) != (&definition.database, &definition.name);
+        if moves && entry.tables.contains_key(&definition.name) {
+            return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&definition.name]));
+        }
+        if let Some(entry) = databases.get_mut(&old.database) {
+            entry.tables.remove(&old.name);
+        }
+        if let Some(entry) = databases.get_mut(&definition.database) {
+            entry.tables.insert(definition.name.clone(), new);
+        }
+        if moves || !renamed_columns.is_empty() {
+            for entry in databases.values_mut() {
+                for table in entry.tables.values_mut() {
+                    if let Some(changed) = referring(table, old, &definition, renamed_columns) {
+                        *table = Arc::new(table.redefined(self.next_table_id(), changed));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The definition of a table whose foreign keys refer to one that has other names now.
+fn referring(
+    table: &BaseTable,
+    old: &TableDefinition,
+    new: &TableDefinition,
+    renamed_columns: &[(String, String)],
+) -> Option<TableDefinition> {
+    let own = &table.definition.database;
+    let is_it = |foreign: &ForeignKeyDefinition| {
+        let references = &foreign.references.table;
+        references.database.as_ref().unwrap_or(own) == &old.database && references.name == old.name
+    };
+    if !table.definition.foreign_keys.iter().any(is_it) {
+        return None;
+    }
+    let mut definition = TableDefinition::clone(&table.definition);
+    for foreign in definition.foreign_keys.iter_mut().filter(|foreign| is_it(foreign)) {
+        let references = &mut foreign.references;
+        references.table.name.clone_from(&new.name);
+        references.table.database = (new.database != *own).then(|| new.database.clone());
+        for column in &mut references.columns {
+            let renamed = renamed_columns.iter().find(|(old, _)| same_name(old, column));
+            if let Some((_, new)) = renamed {
+                column.clone_from(new);
+            }
+        }
+    }
+    Some(definition)
+}
+
+/// The foreign keys that refer to a table, with the tables that have them.
+pub(crate) fn foreign_references(
+    session: &Session,
+    parent: &TableDefinition,
+) -> Vec<(Arc<BaseTable>, ForeignKeyDefinition)> {
+    if parent.temporary {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for table in session.database.catalog.all_tables() {
+        let own = &table.definition.database;
+        for foreign in &table.definition.foreign_keys {
+            let references = &foreign.references.table;
+            let database = references.database.as_ref().unwrap_or(own);
+            if *database == parent.database && references.name == parent.name {
+                found.push((Arc::clone(&table), foreign.clone()));
+            }
+        }
+    }
+    found
 }

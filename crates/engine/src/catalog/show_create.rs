@@ -215,6 +215,7 @@ fn default_text(column: &ColumnDefinition, zone: &TimeZone) -> Option<String> {
             let value = column.default_value(zone)?;
             Some(value_text(column, &value))
         }
+        ColumnDefault::Dropped => None,
         ColumnDefault::Now => Some(now_text(column)),
         ColumnDefault::Expression { text, .. } => Some(format!("({text})")),
     }

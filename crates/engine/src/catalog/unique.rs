@@ -97,6 +97,19 @@ impl UniqueKeys {
         }
     }
 
+    /// The same keys of the table under another definition, in which names may differ.
+    pub(crate) fn rename(&mut self, definition: &TableDefinition) {
+        self.table.clone_from(&definition.name);
+        let is_column =
+            |part: &super::definition::KeyPart| matches!(part.target, KeyTarget::Column(_));
+        let names = definition
+            .unique_keys()
+            .filter(|key| key.parts.iter().all(is_column));
+        for (key, new) in self.keys.iter_mut().zip(names) {
+            key.name = format!("{}.{}", definition.name, new.name);
+        }
+    }
+
     /// Whether there is nothing to check.
     pub(crate) fn is_empty(&self) -> bool {
         self.keys.is_empty()

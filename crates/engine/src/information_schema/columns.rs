@@ -233,7 +233,10 @@ fn default_value(column: &ColumnDefinition, zone: &TimeZone) -> Value {
         ColumnDefault::Expression {
             text: expression, ..
         } => text(expression),
-        ColumnDefault::None | ColumnDefault::Null | ColumnDefault::Value(_) => Value::Null,
+        ColumnDefault::None
+        | ColumnDefault::Null
+        | ColumnDefault::Dropped
+        | ColumnDefault::Value(_) => Value::Null,
     }
 }
 

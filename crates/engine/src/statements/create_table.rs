@@ -212,7 +212,8 @@ fn like(session: &Session, database: &str, name: &str) -> Result<TableDefinition
     Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
 }
 
-fn new_table(session: &Session, definition: TableDefinition) -> Arc<BaseTable> {
+/// An empty table of a definition, where its like live.
+pub(super) fn new_table(session: &Session, definition: TableDefinition) -> Arc<BaseTable> {
     let id = session.database.catalog.next_table_id();
     Arc::new(BaseTable::new(id, definition, session))
 }

@@ -1,5 +1,6 @@
 //! Statements, one file each; [`run`] is the one place that knows them all.
 
+mod alter_table;
 mod create_table;
 mod databases;
 mod describe;
@@ -10,6 +11,7 @@ pub(crate) mod insert;
 mod kill;
 mod load_data;
 pub(crate) mod prepared;
+mod rename_table;
 mod row_sink;
 pub(crate) mod select;
 mod select_into;
@@ -91,10 +93,10 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         Statement::TableMaintenance(maintenance) => simple::maintain(session, maintenance),
         Statement::Update(_) => unsupported("UPDATE"),
         Statement::Delete(_) => unsupported("DELETE"),
-        Statement::AlterTable(_) => unsupported("ALTER TABLE"),
-        Statement::RenameTable(_) => unsupported("RENAME TABLE"),
-        Statement::CreateIndex(_) => unsupported("CREATE INDEX"),
-        Statement::DropIndex(_) => unsupported("DROP INDEX"),
+        Statement::AlterTable(alter) => alter_table::run(session, alter),
+        Statement::RenameTable(rename) => rename_table::run(session, rename),
+        Statement::CreateIndex(create) => alter_table::create_index(session, create),
+        Statement::DropIndex(drop) => alter_table::drop_index(session, drop),
         Statement::CreateView(_) => unsupported("CREATE VIEW"),
         Statement::DropView(_) => unsupported("DROP VIEW"),
         Statement::Handler(_) => unsupported("HANDLER"),

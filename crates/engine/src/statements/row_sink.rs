@@ -647,6 +647,6 @@ fn default_of(
             &columns_of(session, definition),
         )?),
         ColumnDefault::None if takes_null(column) => Origin::Constant(Value::Null),
-        ColumnDefault::None => Origin::Missing,
+        ColumnDefault::None | ColumnDefault::Dropped => Origin::Missing,
     })
 }

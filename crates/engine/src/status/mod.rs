@@ -25,17 +25,21 @@ macro_rules! counters {
 counters! {
     BytesReceived => "Bytes_received", "Bytes that clients sent.";
     BytesSent => "Bytes_sent", "Bytes that clients got.";
+    ComAlterTable => "Com_alter_table", "ALTER TABLE.";
     ComBegin => "Com_begin", "BEGIN and START TRANSACTION.";
     ComCommit => "Com_commit", "COMMIT.";
     ComCreateDb => "Com_create_db", "CREATE DATABASE.";
+    ComCreateIndex => "Com_create_index", "CREATE INDEX.";
     ComCreateTable => "Com_create_table", "CREATE TABLE.";
     ComDelete => "Com_delete", "DELETE.";
     ComDo => "Com_do", "DO.";
     ComDropDb => "Com_drop_db", "DROP DATABASE.";
+    ComDropIndex => "Com_drop_index", "DROP INDEX.";
     ComDropTable => "Com_drop_table", "DROP TABLE.";
     ComInsert => "Com_insert", "INSERT … VALUES.";
     ComInsertSelect => "Com_insert_select", "INSERT … SELECT.";
     ComLoad => "Com_load", "LOAD DATA.";
+    ComRenameTable => "Com_rename_table", "RENAME TABLE.";
     ComReplace => "Com_replace", "REPLACE.";
     ComRollback => "Com_rollback", "ROLLBACK.";
     ComSelect => "Com_select", "SELECT.";

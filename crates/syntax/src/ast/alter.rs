@@ -46,11 +46,14 @@ pub enum AlterAction {
     DropPrimaryKey,
     DropKey(String),
     DropForeignKey(String),
-    /// `DROP CHECK name` or `DROP CONSTRAINT name`.
+    DropCheck(String),
+    /// `DROP CONSTRAINT name`: a check, key or foreign key.
     DropConstraint(String),
     SetCheckEnforced {
         name: String,
         enforced: bool,
+        /// Written `ALTER CONSTRAINT`.
+        any_constraint: bool,
     },
     SetIndexVisible {
         name: String,

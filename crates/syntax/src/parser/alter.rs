@@ -193,7 +193,11 @@ impl Parser<'_> {
                 self.expect(Kw::KEY)?;
                 self.name().map(AlterAction::DropForeignKey)
             }
-            Kw::CHECK | Kw::CONSTRAINT => {
+            Kw::CHECK => {
+                self.take();
+                self.name().map(AlterAction::DropCheck)
+            }
+            Kw::CONSTRAINT => {
                 self.take();
                 self.name().map(AlterAction::DropConstraint)
             }
@@ -218,11 +222,15 @@ impl Parser<'_> {
                     visible: self.visibility()?,
                 })
             }
-            Some(Kw::CHECK | Kw::CONSTRAINT) => {
+            Some(word @ (Kw::CHECK | Kw::CONSTRAINT)) => {
                 let name = self.name()?;
                 let enforced = !self.eat(Kw::NOT);
                 self.expect(Kw::ENFORCED)?;
-                Ok(AlterAction::SetCheckEnforced { name, enforced })
+                Ok(AlterAction::SetCheckEnforced {
+                    name,
+                    enforced,
+                    any_constraint: word == Kw::CONSTRAINT,
+                })
             }
             _ => {
                 let column = self.name()?;

@@ -1,0 +1,740 @@
+//! From an ALTER TABLE statement to the table's new definition, and where each of its columns comes
+//! from. Nothing is changed here: the statement copies rows, if it must, and puts the new table in
+//! the old one's place.
+//!
+//! The order of the steps, and so of the errors, is MySQL's: columns, keys, constraints.
+
+use std::ops::ControlFlow;
+
+use mayfly_syntax::ast::{
+    self, AlterAction, AlterTable, ColumnAttribute, ColumnPosition, Expr, KeyKind, TableElement,
+    TableOption, visit_expressions,
+};
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Result, TypeKind};
+
+use super::create::{Builder, check_name};
+use super::definition::{
+    CheckConstraint, ColumnDefault, ColumnDefinition, ForeignKeyDefinition, KeyDefinition, KeyPart,
+    KeyTarget, TableDefinition, same_name,
+};
+use super::{BaseTable, column_type, foreign_references};
+use crate::character_sets;
+use crate::session::Session;
+
+/// What a table becomes.
+pub(crate) struct Altered {
+    /// The new definition.
+    pub(crate) definition: TableDefinition,
+    /// For each of its columns, the old one that it takes its values from.
+    pub(crate) sources: Vec<Option<usize>>,
+    /// Old and new names of columns.
+    pub(crate) renamed_columns: Vec<(String, String)>,
+}
+
+/// The definition that a table would have, under its old name and in its old database.
+pub(crate) fn definition(
+    session: &Session,
+    table: &BaseTable,
+    statement: &AlterTable,
+) -> Result<Altered> {
+    let old: &TableDefinition = &table.definition;
+    let mut alteration = Alteration {
+        old,
+        builder: Builder {
+            session,
+            table: TableDefinition {
+                columns: Vec::new(),
+                keys: Vec::new(),
+                auto_increment_start: table.next_auto_increment(),
+                created: session.now(),
+                ..old.clone()
+            },
+        },
+        actions: &statement.actions,
+        columns: Vec::new(),
+        new_keys: Vec::new(),
+    };
+    alteration.options()?;
+    alteration.drop_constraints()?;
+    alteration.columns()?;
+    alteration.convert_character_set()?;
+    alteration.check_dependencies()?;
+    alteration.keys()?;
+    alteration.constraints()?;
+    let sources = alteration.columns.iter().map(|column| column.source);
+    let sources: Vec<Option<usize>> = sources.collect();
+    let mut definition = alteration.builder.finish()?;
+    // The options of the definition are what SHOW CREATE prints; ORDER BY and the like are not kept.
+    definition.auto_increment_start = definition.auto_increment_start.max(1);
+    let renamed = sources.iter().zip(&definition.columns);
+    let renamed_columns = renamed
+        .filter_map(|(source, column)| {
+            let old = &old.columns[(*source)?].name;
+            (*old != column.name).then(|| (old.clone(), column.name.clone()))
+        })
+        .collect();
+    Ok(Altered {
+        definition,
+        sources,
+        renamed_columns,
+    })
+}
+
+/// A column of the new table.
+struct NewColumn {
+    definition: ColumnDefinition,
+    /// The old column whose values it takes.
+    source: Option<usize>,
+    /// NULL was written.
+    explicit_null: bool,
+}
+
+struct Alteration<'s> {
+    old: &'s TableDefinition,
+    builder: Builder<'s>,
+    actions: &'s [AlterAction],
+    columns: Vec<NewColumn>,
+    /// Keys that the attributes of new columns ask for.
+    new_keys: Vec<ast::KeyDefinition>,
+}
+
+impl Alteration<'_> {
+    fn session(&self) -> &Session {
+        self.builder.session
+    }
+
+    fn options(&mut self) -> Result<()> {
+        let mut options: Vec<TableOption> = Vec::new();
+        for action in self.actions {
+            match action {
+                AlterAction::Option(option) if option.name == "ALGORITHM" => {
+                    const KNOWN: &[&str] = &["DEFAULT", "INSTANT", "INPLACE", "COPY"];
+                    known(option, KNOWN, &codes::ER_UNKNOWN_ALTER_ALGORITHM)?;
+                }
+                AlterAction::Option(option) if option.name == "LOCK" => {
+                    const KNOWN: &[&str] = &["DEFAULT", "NONE", "SHARED", "EXCLUSIVE"];
+                    known(option, KNOWN, &codes::ER_UNKNOWN_ALTER_LOCK)?;
+                }
+                AlterAction::Option(option) => options.push(option.clone()),
+                AlterAction::Other(text) => {
+                    return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&format!("ALTER TABLE … {text}")]));
+                }
+                _ => {}
+            }
+        }
+        if let Some(AlterAction::ConvertToCharset { charset, collation }) = self.conversion() {
+            let collation = column_type::resolve_collation(charset.as_deref(), collation.as_deref())?;
+            let database = &self.old.database;
+            let catalog = &self.session().database.catalog;
+            let default = catalog.database_collation(database);
+            self.builder.table.collation = collation.or(default).unwrap_or_default();
+        }
+        self.builder.options(&options)
+    }
+
+    fn conversion(&self) -> Option<&AlterAction> {
+        let is_conversion =
+            |action: &&AlterAction| matches!(action, AlterAction::ConvertToCharset { .. });
+        self.actions.iter().find(is_conversion)
+    }
+
+    /// DROP CHECK, DROP FOREIGN KEY and DROP CONSTRAINT of these, before columns are looked at.
+    fn drop_constraints(&mut self) -> Result<()> {
+        for action in self.actions {
+            let table = &mut self.builder.table;
+            match action {
+                AlterAction::DropCheck(name) => {
+                    if !remove_check(table, name) {
+                        return Err(codes::ER_CHECK_CONSTRAINT_NOT_FOUND.with(&[name]));
+                    }
+                }
+                AlterAction::DropForeignKey(name) => {
+                    if !remove_foreign_key(table, name) {
+                        return Err(codes::ER_CANT_DROP_FIELD_OR_KEY.with(&[name]));
+                    }
+                }
+                AlterAction::DropConstraint(name) => {
+                    let check = table.checks.iter().any(|check| same_name(&check.name, name));
+                    let foreign = |known: &ForeignKeyDefinition| same_name(&known.name, name);
+                    let foreign = table.foreign_keys.iter().any(foreign);
+                    let is_key = |key: &KeyDefinition| key.is_unique() && same_name(&key.name, name);
+                    let key = self.old.keys.iter().any(is_key);
+                    match (check, foreign, key) {
+                        (false, false, false) => {
+                            return Err(codes::ER_CONSTRAINT_NOT_FOUND.with(&[name]));
+                        }
+                        (true, false, false) => _ = remove_check(table, name),
+                        (false, true, false) => _ = remove_foreign_key(table, name),
+                        // Keys are dropped with the other keys.
+                        (false, false, true) => {}
+                        _ => {
+                            let several = codes::ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME;
+                            return Err(several.with(&[name]));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns: first the old ones, kept, dropped or changed in place, then those that are added
+    /// or moved.
+    fn columns(&mut self) -> Result<()> {
+        let unknown = |name: &str| codes::ER_BAD_FIELD_ERROR.with(&[&name, &self.old.name]);
+        let mut used = vec![false; self.actions.len()];
+        let mut kept = Vec::with_capacity(self.old.columns.len());
+        for (position, old) in self.old.columns.iter().enumerate() {
+            let names = |action: &AlterAction| match action {
+                AlterAction::DropColumn(name) => same_name(name, &old.name),
+                _ => changed_column(action).is_some_and(|name| same_name(name, &old.name)),
+            };
+            let found = (0..used.len()).find(|index| !used[*index] && names(&self.actions[*index]));
+            let Some(index) = found else {
+                kept.push((position, None));
+                continue;
+            };
+            match &self.actions[index] {
+                AlterAction::DropColumn(_) => used[index] = true,
+                AlterAction::ChangeColumn { position: place, .. }
+                | AlterAction::ModifyColumn { position: place, .. }
+                    if *place != ColumnPosition::Unspecified => {}
+                _ => {
+                    used[index] = true;
+                    kept.push((position, Some(index)));
+                }
+            }
+        }
+        for (index, action) in self.actions.iter().enumerate() {
+            if let AlterAction::DropColumn(name) = action
+                && !used[index]
+            {
+                return Err(codes::ER_CANT_DROP_FIELD_OR_KEY.with(&[name]));
+            }
+        }
+        for (position, change) in kept {
+            let column = match change {
+                None => NewColumn {
+                    definition: self.old.columns[position].clone(),
+                    source: Some(position),
+                    explicit_null: false,
+                },
+                Some(index) => self.changed(position, &self.actions[index])?,
+            };
+            self.columns.push(column);
+        }
+        for (index, action) in self.actions.iter().enumerate() {
+            if used[index] {
+                continue;
+            }
+            let (column, place) = match action {
+                AlterAction::AddColumn { column, position } => {
+                    (self.written(column, None)?, position)
+                }
+                AlterAction::ChangeColumn { position, .. }
+                | AlterAction::ModifyColumn { position, .. } => {
+                    let name = changed_column(action).unwrap_or_default();
+                    let source = self.old.column_position(name).ok_or_else(|| unknown(name))?;
+                    (self.changed(source, action)?, position)
+                }
+                AlterAction::RenameColumn { old_name, .. } => return Err(unknown(old_name)),
+                _ => continue,
+            };
+            let index = match place {
+                ColumnPosition::Unspecified => self.columns.len(),
+                ColumnPosition::First => 0,
+                ColumnPosition::After(other) => {
+                    let is_other = |column: &NewColumn| same_name(&column.definition.name, other);
+                    let found = self.columns.iter().position(is_other);
+                    found.ok_or_else(|| unknown(other))? + 1
+                }
+            };
+            self.columns.insert(index, column);
+        }
+        self.column_settings()?;
+        if self.columns.is_empty() {
+            return Err(codes::ER_CANT_REMOVE_ALL_FIELDS.error());
+        }
+        for (index, column) in self.columns.iter().enumerate() {
+            let name = &column.definition.name;
+            let same = |other: &NewColumn| same_name(&other.definition.name, name);
+            if self.columns[..index].iter().any(same) {
+                return Err(codes::ER_DUP_FIELDNAME.with(&[name]));
+            }
+        }
+        Ok(())
+    }
+
+    /// A column as it is written.
+    fn written(
+        &mut self,
+        column: &ast::ColumnDefinition,
+        source: Option<usize>,
+    ) -> Result<NewColumn> {
+        let definition = self.builder.column_definition(column, &mut self.new_keys)?;
+        let is_null = |attribute: &ColumnAttribute| matches!(attribute, ColumnAttribute::Null);
+        Ok(NewColumn {
+            definition,
+            source,
+            explicit_null: column.attributes.iter().any(is_null),
+        })
+    }
+
+    fn changed(&mut self, source: usize, action: &AlterAction) -> Result<NewColumn> {
+        match action {
+            AlterAction::ChangeColumn { column, .. } | AlterAction::ModifyColumn { column, .. } => {
+                self.written(column, Some(source))
+            }
+            AlterAction::RenameColumn { new_name, .. } => {
+                check_name(new_name, &codes::ER_WRONG_COLUMN_NAME)?;
+                Ok(NewColumn {
+                    definition: ColumnDefinition {
+                        name: new_name.clone(),
+                        ..self.old.columns[source].clone()
+                    },
+                    source: Some(source),
+                    explicit_null: false,
+                })
+            }
+            _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&"no change of a column"])),
+        }
+    }
+
+    /// ALTER COLUMN … SET DEFAULT, DROP DEFAULT, SET VISIBLE.
+    fn column_settings(&mut self) -> Result<()> {
+        for action in self.actions {
+            let (AlterAction::SetDefault { column: name, .. }
+            | AlterAction::SetColumnVisible { column: name, .. }) = action
+            else {
+                continue;
+            };
+            let is_named = |column: &NewColumn| match column.source {
+                Some(source) => same_name(&self.old.columns[source].name, name),
+                None => false,
+            };
+            let Some(index) = self.columns.iter().position(is_named) else {
+                return Err(codes::ER_BAD_FIELD_ERROR.with(&[name, &self.old.name]));
+            };
+            let column = &self.columns[index].definition;
+            match action {
+                AlterAction::SetColumnVisible { visible, .. } => {
+                    self.columns[index].definition.invisible = !visible;
+                }
+                AlterAction::SetDefault { default, .. } => {
+                    let default = match default {
+                        None => ColumnDefault::Dropped,
+                        Some(_) if column.auto_increment || column.generated.is_some() => {
+                            return Err(codes::ER_INVALID_DEFAULT.with(&[&column.name]));
+                        }
+                        Some(expr) => self.builder.default(column, expr)?,
+                    };
+                    self.columns[index].definition.default = default;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// CONVERT TO CHARACTER SET: every column of characters, old and new, gets the collation.
+    fn convert_character_set(&mut self) -> Result<()> {
+        if self.conversion().is_none() {
+            return Ok(());
+        }
+        let collation = self.builder.table.collation;
+        let bytes_max = |collation: CollationId| {
+            character_sets::by_name(character_sets::row(collation).character_set)
+                .map_or(1, |set| set.bytes_max)
+        };
+        for column in &mut self.columns {
+            let column = &mut column.definition;
+            if !super::type_text::has_character_set(&column.ty) {
+                continue;
+            }
+            // What was the longest text may need more bytes than its type has.
+            if bytes_max(collation) > bytes_max(column.ty.collation) {
+                let longer = match column.ty.kind {
+                    TypeKind::TinyText => Some(TypeKind::Text),
+                    TypeKind::Text => Some(TypeKind::MediumText),
+                    TypeKind::MediumText => Some(TypeKind::LongText),
+                    _ => None,
+                };
+                if let Some(kind) = longer {
+                    column.ty = mayfly_types::SqlType::text(kind, collation);
+                }
+            }
+            column.ty.collation = collation;
+            column.explicit_collation = false;
+        }
+        Ok(())
+    }
+
+    /// What names a column that goes or gets another name: generated columns, defaults, checks, and
+    /// foreign keys.
+    fn check_dependencies(&mut self) -> Result<()> {
+        for (position, old) in self.old.columns.iter().enumerate() {
+            let new = self.columns.iter().find(|column| column.source == Some(position));
+            let new = new.map(|new| new.definition.clone());
+            let dropped = new.is_none();
+            let renamed = new.as_ref().is_some_and(|new| !same_name(&new.name, &old.name));
+            if dropped || renamed {
+                self.check_users_of(old, dropped)?;
+            }
+            if dropped {
+                self.check_foreign_keys_of(old)?;
+            } else if let Some(new) = &new
+                && renamed
+            {
+                for foreign in &mut self.builder.table.foreign_keys {
+                    for column in &mut foreign.columns {
+                        if same_name(column, &old.name) {
+                            column.clone_from(&new.name);
+                        }
+                    }
+                }
+            } else if let Some(new) = &new
+                && new.ty != old.ty
+            {
+                self.check_change(old, new)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_users_of(&mut self, old: &ColumnDefinition, dropped: bool) -> Result<()> {
+        for column in &self.columns {
+            // What the statement writes anew is bound against the new columns.
+            let Some(source) = column.source else {
+                continue;
+            };
+            let column = &self.old.columns[source];
+            if let Some(generated) = &column.generated
+                && names_column(&generated.expression, &old.name)
+            {
+                return Err(codes::ER_DEPENDENT_BY_GENERATED_COLUMN.with(&[&old.name]));
+            }
+            if let ColumnDefault::Expression { expression, .. } = &column.default
+                && names_column(expression, &old.name)
+            {
+                let dependent = codes::ER_DEPENDENT_BY_DEFAULT_GENERATED_VALUE;
+                return Err(dependent.with(&[&old.name, &self.old.name]));
+            }
+        }
+        for key in &self.old.keys {
+            let dropped_key = self.actions.iter().any(
+                |action| matches!(action, AlterAction::DropKey(name) if same_name(name, &key.name)),
+            );
+            for part in &key.parts {
+                if let KeyTarget::Expression(text) = &part.target
+                    && !dropped_key
+                    && text_names_column(text, &old.name)
+                {
+                    return Err(codes::ER_DEPENDENT_BY_FUNCTIONAL_INDEX.with(&[&old.name]));
+                }
+            }
+        }
+        let uses = |check: &CheckConstraint| names_column(&check.expression, &old.name);
+        let old_checks = &self.old.checks;
+        let was_there = |check: &CheckConstraint| old_checks.iter().any(|old| old.name == check.name);
+        // A check that only the dropped column is in goes with it.
+        if dropped {
+            let columns = &self.old.columns;
+            self.builder.table.checks.retain(|check| {
+                let others = columns
+                    .iter()
+                    .any(|other| other.name != old.name && names_column(&check.expression, &other.name));
+                !was_there(check) || !uses(check) || others
+            });
+        }
+        let dependent = self
+            .builder
+            .table
+            .checks
+            .iter()
+            .find(|check| was_there(check) && uses(check));
+        match dependent {
+            Some(check) => {
+                Err(codes::ER_DEPENDENT_BY_CHECK_CONSTRAINT.with(&[&check.name, &old.name]))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_foreign_keys_of(&self, old: &ColumnDefinition) -> Result<()> {
+        let has = |columns: &[String]| columns.iter().any(|name| same_name(name, &old.name));
+        let foreign_keys = &self.builder.table.foreign_keys;
+        if let Some(foreign) = foreign_keys.iter().find(|foreign| has(&foreign.columns)) {
+            return Err(codes::ER_FK_COLUMN_CANNOT_DROP.with(&[&old.name, &foreign.name]));
+        }
+        for (child, foreign) in foreign_references(self.session(), self.old) {
+            if has(&foreign.references.columns) {
+                let needed = codes::ER_FK_COLUMN_CANNOT_DROP_CHILD;
+                return Err(needed.with(&[&old.name, &foreign.name, &child.definition.name]));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_change(&self, old: &ColumnDefinition, new: &ColumnDefinition) -> Result<()> {
+        let longer = old.ty.kind == new.ty.kind
+            && old.ty.kind == TypeKind::VarChar
+            && old.ty.collation == new.ty.collation;
+        if longer || !self.session().settings().boolean("foreign_key_checks") {
+            return Ok(());
+        }
+        let has = |columns: &[String]| columns.iter().any(|name| same_name(name, &old.name));
+        let foreign_keys = &self.builder.table.foreign_keys;
+        if let Some(foreign) = foreign_keys.iter().find(|foreign| has(&foreign.columns)) {
+            return Err(codes::ER_FK_COLUMN_CANNOT_CHANGE.with(&[&old.name, &foreign.name]));
+        }
+        for (child, foreign) in foreign_references(self.session(), self.old) {
+            if has(&foreign.references.columns) {
+                let child = format!("{}.{}", child.definition.database, child.definition.name);
+                let used = codes::ER_FK_COLUMN_CANNOT_CHANGE_CHILD;
+                return Err(used.with(&[&old.name, &foreign.name, &child]));
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps, drops and renames keys, then adds the new ones.
+    fn keys(&mut self) -> Result<()> {
+        let columns = self.columns.iter().map(|column| column.definition.clone());
+        self.builder.table.columns = columns.collect();
+        let mut dropped = vec![false; self.old.keys.len()];
+        for action in self.actions {
+            let name = match action {
+                AlterAction::DropPrimaryKey => "PRIMARY",
+                AlterAction::DropKey(name) => name,
+                AlterAction::DropConstraint(name) => name,
+                _ => continue,
+            };
+            let found = self.old.keys.iter().position(|key| same_name(&key.name, name));
+            match found {
+                Some(index) if !dropped[index] => dropped[index] = true,
+                _ if matches!(action, AlterAction::DropConstraint(_)) => {}
+                _ => return Err(codes::ER_CANT_DROP_FIELD_OR_KEY.with(&[&name])),
+            }
+        }
+        for (index, key) in self.old.keys.iter().enumerate() {
+            if !dropped[index]
+                && let Some(key) = self.kept_key(key)?
+            {
+                self.builder.table.keys.push(key);
+            }
+        }
+        self.change_keys()?;
+        for key in std::mem::take(&mut self.new_keys) {
+            self.builder.key(&key)?;
+        }
+        for action in self.actions {
+            if let AlterAction::Add(TableElement::Key(key)) = action {
+                self.builder.key(key)?;
+            }
+        }
+        let lost = self.old.keys.iter().enumerate();
+        for key in lost.filter(|(index, _)| dropped[*index]).map(|(_, key)| key) {
+            self.check_needed(key)?;
+        }
+        Ok(())
+    }
+
+    /// An old key over the new columns; `None` when none of its columns is left.
+    fn kept_key(&mut self, key: &KeyDefinition) -> Result<Option<KeyDefinition>> {
+        let primary = key.kind == KeyKind::Primary;
+        let mut parts = Vec::with_capacity(key.parts.len());
+        for part in &key.parts {
+            let KeyTarget::Column(old) = part.target else {
+                parts.push(part.clone());
+                continue;
+            };
+            let Some(new) = self.columns.iter().position(|column| column.source == Some(old)) else {
+                continue;
+            };
+            let column = &mut self.builder.table.columns[new];
+            if primary {
+                if self.columns[new].explicit_null {
+                    return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
+                }
+                column.nullable = false;
+                if matches!(column.default, ColumnDefault::Null) {
+                    column.default = ColumnDefault::None;
+                }
+            }
+            let is_long = matches!(
+                column.ty.kind,
+                TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
+            );
+            let full_text = matches!(key.kind, KeyKind::FullText | KeyKind::Spatial);
+            let prefix = part.prefix.filter(|prefix| {
+                column.ty.is_string() && (is_long || *prefix < u64::from(column.ty.length))
+            });
+            if is_long && prefix.is_none() && !full_text {
+                return Err(codes::ER_BLOB_KEY_WITHOUT_LENGTH.with(&[&column.name]));
+            }
+            if column.ty.kind == TypeKind::Json {
+                return Err(codes::ER_JSON_USED_AS_KEY.with(&[&column.name]));
+            }
+            parts.push(KeyPart {
+                target: KeyTarget::Column(new),
+                prefix,
+                descending: part.descending,
+            });
+        }
+        Ok((!parts.is_empty()).then(|| KeyDefinition {
+            parts,
+            ..key.clone()
+        }))
+    }
+
+    /// RENAME INDEX and ALTER INDEX.
+    fn change_keys(&mut self) -> Result<()> {
+        let table = &mut self.builder.table;
+        for action in self.actions {
+            let (AlterAction::RenameKey { old_name: name, .. }
+            | AlterAction::SetIndexVisible { name, .. }) = action
+            else {
+                continue;
+            };
+            let found = table.keys.iter().position(|key| same_name(&key.name, name));
+            if let AlterAction::RenameKey { new_name, .. } = action {
+                for name in [name, new_name] {
+                    if name.eq_ignore_ascii_case("PRIMARY") {
+                        return Err(codes::ER_WRONG_NAME_FOR_INDEX.with(&[name]));
+                    }
+                }
+            }
+            let missing = || codes::ER_KEY_DOES_NOT_EXIST.with(&[name, &table.name]);
+            let index = found.ok_or_else(missing)?;
+            match action {
+                AlterAction::RenameKey { new_name, .. } => {
+                    let taken = table.keys.iter().enumerate();
+                    let mut taken = taken.filter(|(other, _)| *other != index);
+                    if taken.any(|(_, key)| same_name(&key.name, new_name)) {
+                        return Err(codes::ER_DUP_KEYNAME.with(&[new_name]));
+                    }
+                    table.keys[index].name.clone_from(new_name);
+                }
+                AlterAction::SetIndexVisible { visible, .. } => {
+                    if !visible && table.keys[index].kind == KeyKind::Primary {
+                        return Err(codes::ER_PK_INDEX_CANT_BE_INVISIBLE.error());
+                    }
+                    table.keys[index].invisible = !visible;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A key that a foreign key needs, here or in a table that refers to this one, is not dropped.
+    fn check_needed(&self, key: &KeyDefinition) -> Result<()> {
+        let leads = |definition: &TableDefinition, key: &KeyDefinition, columns: &[String]| {
+            key.parts.len() >= columns.len()
+                && key.parts.iter().zip(columns).all(|(part, name)| {
+                    matches!(part.target, KeyTarget::Column(column)
+                        if same_name(&definition.columns[column].name, name))
+                })
+        };
+        let table = &self.builder.table;
+        let needs = |columns: &[String]| {
+            leads(self.old, key, columns)
+                && !table.keys.iter().any(|other| leads(table, other, columns))
+        };
+        let own = table.foreign_keys.iter().any(|foreign| needs(&foreign.columns));
+        let others = foreign_references(self.session(), self.old);
+        let others = others
+            .iter()
+            .any(|(_, foreign)| needs(&foreign.references.columns));
+        match own || others {
+            true => Err(codes::ER_DROP_INDEX_FK.with(&[&key.name])),
+            false => Ok(()),
+        }
+    }
+
+    /// ADD CHECK, ADD FOREIGN KEY and ALTER CHECK.
+    fn constraints(&mut self) -> Result<()> {
+        for action in self.actions {
+            match action {
+                AlterAction::Add(TableElement::Check(check)) => self.builder.check(check)?,
+                AlterAction::Add(TableElement::ForeignKey(foreign)) => {
+                    self.builder.foreign_key(foreign)?;
+                }
+                AlterAction::SetCheckEnforced {
+                    name,
+                    enforced,
+                    any_constraint,
+                } => {
+                    let checks = &mut self.builder.table.checks;
+                    let found = checks.iter_mut().find(|check| same_name(&check.name, name));
+                    match found {
+                        Some(check) => check.enforced = *enforced,
+                        None if *any_constraint => {
+                            return Err(codes::ER_CONSTRAINT_NOT_FOUND.with(&[name]));
+                        }
+                        None => return Err(codes::ER_CHECK_CONSTRAINT_NOT_FOUND.with(&[name])),
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn known(option: &TableOption, words: &[&str], unknown: &mayfly_types::ErrorCode) -> Result<()> {
+    let is_known = |word: &&str| word.eq_ignore_ascii_case(&option.value);
+    match words.iter().any(is_known) {
+        true => Ok(()),
+        false => Err(unknown.with(&[&option.value])),
+    }
+}
+
+/// The old name of the column that an action changes.
+fn changed_column(action: &AlterAction) -> Option<&str> {
+    match action {
+        AlterAction::ChangeColumn { old_name, .. } | AlterAction::RenameColumn { old_name, .. } => {
+            Some(old_name)
+        }
+        AlterAction::ModifyColumn { column, .. } => Some(&column.name),
+        _ => None,
+    }
+}
+
+fn remove_check(table: &mut TableDefinition, name: &str) -> bool {
+    let before = table.checks.len();
+    table.checks.retain(|check| !same_name(&check.name, name));
+    table.checks.len() < before
+}
+
+fn remove_foreign_key(table: &mut TableDefinition, name: &str) -> bool {
+    let before = table.foreign_keys.len();
+    table.foreign_keys.retain(|foreign| !same_name(&foreign.name, name));
+    table.foreign_keys.len() < before
+}
+
+/// Whether an expression names a column.
+fn names_column(expression: &Expr, name: &str) -> bool {
+    let is_it = |ident: &ast::Ident| same_name(&ident.value, name);
+    let flow = visit_expressions(expression, |expr| {
+        let found = match expr {
+            Expr::Identifier(ident) => is_it(ident),
+            Expr::CompoundIdentifier(parts) => parts.last().is_some_and(is_it),
+            _ => false,
+        };
+        if found {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    flow.is_break()
+}
+
+/// Whether the text of an expression of a definition names a column.
+fn text_names_column(text: &str, name: &str) -> bool {
+    text.to_lowercase()
+        .contains(&mayfly_syntax::printer::quoted_identifier(name).to_lowercase())
+}

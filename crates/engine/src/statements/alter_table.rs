@@ -1,0 +1,523 @@
+//! ALTER TABLE, CREATE INDEX and DROP INDEX.
+//!
+//! A change that concerns the definition alone puts the same rows under another definition. Any other
+//! copies the rows into a new table of the new definition, as INSERT … SELECT would, and puts it in
+//! the place of the old one: a statement that fails leaves the table as it was.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef};
+use mayfly_syntax::ast::{
+    AlterAction, AlterTable, CreateIndex, DropIndex, OrderBy, OrderByKind, Query,
+    Statement, TableElement,
+};
+use mayfly_syntax::printer::quoted_identifier;
+use mayfly_types::convert::implicit_default;
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, Error, Level, Result, SqlMode, SqlType, TypeKind, Value};
+
+use super::create_table::new_table;
+use super::row_sink::RowSink;
+use super::select::{self, Reading};
+use crate::builder;
+use crate::catalog::alter::{self, Altered};
+use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyDefinition, TableDefinition};
+use crate::catalog::{BaseTable, create as names};
+use crate::convert;
+use crate::result::{Outcome, StatementResult};
+use crate::session::Session;
+use crate::status::Counter;
+use crate::variables::{self, Setting};
+
+/// Runs the statement.
+pub(super) fn run(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
+    super::count(session, Counter::ComAlterTable);
+    alter(session, statement)
+}
+
+/// CREATE INDEX: ALTER TABLE … ADD INDEX.
+pub(super) fn create_index(session: &mut Session, statement: &CreateIndex) -> Result<Outcome> {
+    super::count(session, Counter::ComCreateIndex);
+    let add = AlterAction::Add(TableElement::Key(statement.key.clone()));
+    let options = statement.options.iter().cloned().map(AlterAction::Option);
+    alter(
+        session,
+        &AlterTable {
+            table: statement.table.clone(),
+            actions: std::iter::once(add).chain(options).collect(),
+        },
+    )
+}
+
+/// DROP INDEX: ALTER TABLE … DROP INDEX.
+pub(super) fn drop_index(session: &mut Session, statement: &DropIndex) -> Result<Outcome> {
+    super::count(session, Counter::ComDropIndex);
+    let drop = AlterAction::DropKey(statement.name.clone());
+    let options = statement.options.iter().cloned().map(AlterAction::Option);
+    alter(
+        session,
+        &AlterTable {
+            table: statement.table.clone(),
+            actions: std::iter::once(drop).chain(options).collect(),
+        },
+    )
+}
+
+fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
+    let (database, name) = super::qualified(session, &statement.table)?;
+    let table = super::writable_table(session, &database, &name)?;
+    let mut altered = alter::definition(session, &table, statement)?;
+    rename(session, &mut altered.definition, &statement.actions)?;
+    let work = Work::of(session, &table.definition, &altered, &statement.actions);
+    let copied = if work.rows_move {
+        copy(session, &table, altered, &statement.actions)?
+    } else {
+        let id = session.database.catalog.next_table_id();
+        let start = altered.definition.auto_increment_start;
+        let numbered = altered.definition.auto_increment_column();
+        let new = table.redefined(id, altered.definition);
+        if let Some(column) = numbered
+            && is_numbered_anew(&statement.actions)
+        {
+            let last = greatest(session, &table, column)?;
+            new.set_auto_increment(start.max(last.saturating_add(1)));
+        }
+        replace(session, &table, Arc::new(new), &altered.renamed_columns)?;
+        0
+    };
+    let rows = if work.counts_rows { copied } else { 0 };
+    let warnings = session.diagnostics().count();
+    Ok(StatementResult {
+        affected_rows: rows,
+        info: format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}"),
+        ..StatementResult::default()
+    }
+    .into())
+}
+
+/// Puts the changed table in the old one's place.
+pub(super) fn replace(
+    session: &mut Session,
+    old: &BaseTable,
+    new: Arc<BaseTable>,
+    renamed_columns: &[(String, String)],
+) -> Result<()> {
+    let old = &old.definition;
+    if old.temporary {
+        session.drop_temporary_table(&old.database, &old.name);
+        session.add_temporary_table(new);
+        return Ok(());
+    }
+    let catalog = &session.database.catalog;
+    catalog.replace_table(old, new, renamed_columns)
+}
+
+/// RENAME TO: the last one counts. 1050 when the name is taken by a table of the same kind.
+fn rename(
+    session: &Session,
+    definition: &mut TableDefinition,
+    actions: &[AlterAction],
+) -> Result<()> {
+    let mut target = None;
+    for action in actions {
+        if let AlterAction::RenameTo(name) = action {
+            target = Some(super::qualified(session, name)?);
+        }
+    }
+    let Some((database, name)) = target else {
+        return Ok(());
+    };
+    names::check_name(&name, &codes::ER_WRONG_TABLE_NAME)?;
+    if (&database, &name) == (&definition.database, &definition.name) {
+        return Ok(());
+    }
+    let catalog = &session.database.catalog;
+    if catalog.database_collation(&database).is_none() {
+        return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
+    }
+    let taken = match definition.temporary {
+        true => session.temporary_table(&database, &name).is_some(),
+        false => catalog.table(&database, &name).is_some(),
+    };
+    if taken {
+        return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&name]));
+    }
+    rename_definition(definition, database, name);
+    Ok(())
+}
+
+/// Gives a definition another name, and the constraints that were named after the table too.
+pub(super) fn rename_definition(definition: &mut TableDefinition, database: String, name: String) {
+    let old = std::mem::replace(&mut definition.name, name);
+    let new = &definition.name;
+    let generated = |constraint: &str, infix: &str| {
+        let number = constraint.strip_prefix(&*old)?.strip_prefix(infix)?;
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| format!("{new}{infix}{number}"))
+    };
+    for check in &mut definition.checks {
+        if let Some(name) = generated(&check.name, "_chk_") {
+            check.name = name;
+        }
+    }
+    for foreign in &mut definition.foreign_keys {
+        if let Some(name) = generated(&foreign.name, "_ibfk_") {
+            foreign.name = name;
+        }
+        // A parent that was in the same database is named with it from another one.
+        let references = &mut foreign.references.table;
+        let parent = references.database.get_or_insert_with(|| definition.database.clone());
+        if *parent == database {
+            references.database = None;
+        }
+    }
+    definition.database = database;
+}
+
+fn is_numbered_anew(actions: &[AlterAction]) -> bool {
+    let is_it = |action: &AlterAction| {
+        matches!(action, AlterAction::Option(option) if option.name == "AUTO_INCREMENT")
+    };
+    actions.iter().any(is_it)
+}
+
+/// What a statement takes to do.
+struct Work {
+    /// Rows are written anew.
+    rows_move: bool,
+    /// MySQL copies the rows, and so says how many there are; what it does in place it counts as 0.
+    counts_rows: bool,
+}
+
+impl Work {
+    fn of(
+        session: &Session,
+        old: &TableDefinition,
+        altered: &Altered,
+        actions: &[AlterAction],
+    ) -> Self {
+        let new = &altered.definition;
+        let old_column = |index: usize| altered.sources[index].map(|source| &old.columns[source]);
+        let in_order = altered.sources.len() == old.columns.len()
+            && altered.sources.iter().enumerate().all(|(index, source)| *source == Some(index));
+        let pairs = || {
+            let columns = new.columns.iter().enumerate();
+            columns.filter_map(|(index, new)| Some((old_column(index)?, new)))
+        };
+        let same_values = |(old, new): (&ColumnDefinition, &ColumnDefinition)| {
+            holds_the_same(&old.ty, &new.ty)
+                && (old.nullable == new.nullable || new.nullable)
+                && old.auto_increment == new.auto_increment
+                && generated_text(old) == generated_text(new)
+        };
+        let same_keys = old.keys.len() == new.keys.len()
+            && old.keys.iter().zip(&new.keys).all(|(old, new)| same_key(old, new));
+        let enforced = |definition: &TableDefinition| {
+            let checks = definition.checks.iter().filter(|check| check.enforced);
+            checks.map(|check| check.text.clone()).collect::<Vec<_>>()
+        };
+        let old_checks = enforced(old);
+        let new_check = enforced(new).iter().any(|check| !old_checks.contains(check));
+        let force = actions.iter().any(|action| matches!(action, AlterAction::Force));
+        let sorted = actions.iter().any(|action| matches!(action, AlterAction::OrderBy(_)));
+        let same_definition = in_order && pairs().all(same_values) && same_keys && !new_check;
+        let rows_move = !same_definition || old.engine != new.engine || force || sorted;
+
+        let foreign = |definition: &TableDefinition| definition.foreign_keys.len();
+        let adds_foreign =
+            foreign(new) > foreign(old) && session.settings().boolean("foreign_key_checks");
+        let in_place = |(old, new): (&ColumnDefinition, &ColumnDefinition)| {
+            is_in_place(&old.ty, &new.ty) && stored_text(old) == stored_text(new)
+        };
+        let adds_stored = new.columns.iter().enumerate().any(|(index, column)| {
+            old_column(index).is_none() && stored_text(column).is_some()
+        });
+        let by_copy = actions.iter().any(|action| {
+            matches!(action, AlterAction::Option(option)
+                if option.name == "ALGORITHM" && option.value.eq_ignore_ascii_case("COPY"))
+        });
+        let loses_key = has_primary(old) && !has_primary(new);
+        let transactional = |definition: &TableDefinition| definition.engine == "InnoDB";
+        let copies = !pairs().all(in_place)
+            || new_check
+            || adds_stored
+            || adds_foreign
+            || by_copy
+            || sorted
+            || loses_key
+            || old.engine != new.engine;
+        // Tables of other engines, and temporary ones, are copied for all that moves rows.
+        let always_copied = !transactional(old) || old.temporary;
+        let counts_rows = copies || (always_copied && rows_move);
+        Self {
+            rows_move: rows_move || by_copy,
+            counts_rows,
+        }
+    }
+}
+
+fn has_primary(definition: &TableDefinition) -> bool {
+    let is_primary = |key: &KeyDefinition| key.kind == mayfly_syntax::ast::KeyKind::Primary;
+    definition.keys.iter().any(is_primary)
+}
+
+fn generated_text(column: &ColumnDefinition) -> Option<(&str, bool)> {
+    let generated = column.generated.as_ref()?;
+    Some((&generated.text, generated.stored))
+}
+
+fn stored_text(column: &ColumnDefinition) -> Option<&str> {
+    let generated = column.generated.as_ref().filter(|generated| generated.stored)?;
+    Some(&generated.text)
+}
+
+fn same_key(old: &KeyDefinition, new: &KeyDefinition) -> bool {
+    old.kind == new.kind
+        && old.using == new.using
+        && format!("{:?}", old.parts) == format!("{:?}", new.parts)
+}
+
+/// Whether the values of a column are as they are under another type.
+fn holds_the_same(old: &SqlType, new: &SqlType) -> bool {
+    if old == new {
+        return true;
+    }
+    let same_strings = old.kind == new.kind && old.collation == new.collation;
+    match old.kind {
+        TypeKind::VarChar => same_strings && old.length <= new.length,
+        TypeKind::Enum => same_strings && appends_members(old, new),
+        _ => false,
+    }
+}
+
+fn appends_members(old: &SqlType, new: &SqlType) -> bool {
+    new.members.starts_with(&old.members)
+}
+
+/// Whether InnoDB changes a column's type in place.
+fn is_in_place(old: &SqlType, new: &SqlType) -> bool {
+    if old == new {
+        return true;
+    }
+    let bytes = |ty: &SqlType| {
+        let set = crate::character_sets::row(ty.collation).character_set;
+        let bytes = crate::character_sets::by_name(set).map_or(1, |set| set.bytes_max);
+        u64::from(ty.length) * u64::from(bytes)
+    };
+    // The length of a VARCHAR is kept in one byte, or in two.
+    let one_byte = |ty: &SqlType| bytes(ty) < 256;
+    match old.kind {
+        TypeKind::VarChar => holds_the_same(old, new) && one_byte(old) == one_byte(new),
+        _ => holds_the_same(old, new),
+    }
+}
+
+/// Copies the rows into a table of the new definition and puts that in the place of the old one; how
+/// many there were.
+fn copy(
+    session: &mut Session,
+    table: &Arc<BaseTable>,
+    altered: Altered,
+    actions: &[AlterAction],
+) -> Result<u64> {
+    let Altered {
+        definition,
+        sources,
+        renamed_columns,
+    } = altered;
+    let old = Arc::clone(&table.definition);
+    let new = new_table(session, definition);
+    let replaced = copying_settings(session, &old, &new.definition, &sources);
+    let copied = copy_rows(session, table, &new, &sources, actions);
+    for (name, setting) in replaced {
+        session.set_setting_by_name(name, setting);
+    }
+    let rows = copied?;
+    replace(session, table, new, &renamed_columns)?;
+    Ok(rows)
+}
+
+/// The session's variables for copying, and what they were. A number that is there is kept, even if
+/// it is 0; moments are copied as they are, not by the session's clock, when nothing else looks at it.
+fn copying_settings(
+    session: &mut Session,
+    old: &TableDefinition,
+    new: &TableDefinition,
+    sources: &[Option<usize>],
+) -> Vec<(&'static str, Setting)> {
+    let pairs = || {
+        let columns = new.columns.iter().zip(sources);
+        columns.map(|(new, source)| (source.map(|source| &old.columns[source]), new))
+    };
+    let mut changes: Vec<(&'static str, Setting)> = Vec::new();
+    let keeps_numbers = |(old, new): (Option<&ColumnDefinition>, &ColumnDefinition)| {
+        new.auto_increment && old.is_some_and(|old| old.auto_increment)
+    };
+    if pairs().any(keeps_numbers) {
+        let mode = session.options().sql_mode.0 | SqlMode::NO_AUTO_VALUE_ON_ZERO.0;
+        changes.push(("sql_mode", Setting::Unsigned(u64::from(mode))));
+    }
+    let is_moment = |column: &ColumnDefinition| column.ty.kind == TypeKind::Timestamp;
+    let plain = |(old, new): (Option<&ColumnDefinition>, &ColumnDefinition)| {
+        new.generated.is_none()
+            && match old {
+                Some(old) => is_moment(old) == is_moment(new),
+                None => !matches!(
+                    new.default,
+                    ColumnDefault::Now | ColumnDefault::Expression { .. }
+                ) && !is_moment(new),
+            }
+    };
+    if old.columns.iter().any(is_moment) && new.checks.is_empty() && pairs().all(plain) {
+        changes.push(("time_zone", Setting::Text(Some(Arc::from("+00:00")))));
+    }
+    let mut replaced = Vec::with_capacity(changes.len());
+    for (name, setting) in changes {
+        if let Some(position) = variables::position(name) {
+            replaced.push((name, session.settings().at(position).clone()));
+            session.set_setting_by_name(name, setting);
+        }
+    }
+    replaced
+}
+
+fn copy_rows(
+    session: &mut Session,
+    table: &BaseTable,
+    new: &Arc<BaseTable>,
+    sources: &[Option<usize>],
+    actions: &[AlterAction],
+) -> Result<u64> {
+    let old = &table.definition;
+    let definition = Arc::clone(&new.definition);
+    let mut positions = Vec::new();
+    let mut types = Vec::new();
+    let mut selected = Vec::new();
+    let mut constants: Vec<&ColumnDefinition> = Vec::new();
+    for (position, column) in definition.columns.iter().enumerate() {
+        if column.generated.is_none()
+            && let Some(source) = sources[position]
+        {
+            positions.push(position);
+            types.push(old.columns[source].ty.clone());
+            selected.push(quoted_identifier(&old.columns[source].name));
+        }
+    }
+    for (position, column) in definition.columns.iter().enumerate() {
+        let has_none = matches!(column.default, ColumnDefault::None | ColumnDefault::Dropped);
+        let needs_one = !column.nullable && !column.auto_increment && column.generated.is_none();
+        if sources[position].is_none() && has_none && needs_one {
+            positions.push(position);
+            types.push(column.ty.clone());
+            constants.push(column);
+        }
+    }
+    // A table of which no column is kept still has its rows.
+    if selected.is_empty() {
+        selected.push("1".to_owned());
+    }
+    let mut query = rows_query(old, &selected)?;
+    sort(session, old, &definition, actions, &mut query);
+    let planned = select::plan(session, &query)?;
+    let mut reading = Reading::start(session, &planned, &[])?;
+    let kept = types.len() - constants.len();
+    let mut rows = 0;
+    let mut fill = || -> Result<()> {
+        let mut sink = RowSink::new(session, new, &positions, false)?;
+        while let Some(batch) = reading.next_batch()? {
+            let count = batch.row_count();
+            rows += count as u64;
+            let mut columns: Vec<ArrayRef> = batch.columns()[..kept].to_vec();
+            for column in &constants {
+                columns.push(builder::constant(&implicit_default(&column.ty), &column.ty, count));
+            }
+            sink.append(&Batch::new(columns, count), &types)?;
+        }
+        sink.finish().map(|_| ())
+    };
+    let filled = fill();
+    reading.finish(session);
+    filled.map_err(as_alter_says)?;
+    Ok(rows)
+}
+
+/// A NULL in a column that cannot be NULL any more is 1138 here.
+fn as_alter_says(error: Error) -> Error {
+    match error.is(&codes::ER_BAD_NULL_ERROR) {
+        true => codes::ER_INVALID_USE_OF_NULL.error(),
+        false => error,
+    }
+}
+
+/// SELECT of these expressions from the table.
+fn rows_query(table: &TableDefinition, selected: &[String]) -> Result<Box<Query>> {
+    let text = format!(
+        "SELECT {} FROM {}.{}",
+        selected.join(", "),
+        quoted_identifier(&table.database),
+        quoted_identifier(&table.name)
+    );
+    let parsed = mayfly_syntax::parse_one(&text, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
+    let parsed = parsed.map_err(|error| crate::error::from_syntax(&error))?;
+    match parsed.statement {
+        Statement::Query(query) => Ok(query),
+        _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&text])),
+    }
+}
+
+/// ORDER BY, unless the primary key keeps the table in order.
+fn sort(
+    session: &Session,
+    old: &TableDefinition,
+    new: &TableDefinition,
+    actions: &[AlterAction],
+    query: &mut Query,
+) {
+    let orders = actions.iter().filter_map(|action| match action {
+        AlterAction::OrderBy(order) => Some(order),
+        _ => None,
+    });
+    let Some(order) = orders.last() else {
+        return;
+    };
+    if new.engine == "InnoDB" && !new.identifying_columns().is_empty() {
+        let text = format!(
+            "ORDER BY ignored as there is a user-defined clustered index in the table '{}'",
+            old.name
+        );
+        let warning = codes::ER_UNKNOWN_ERROR.with(&[&text]);
+        session.diagnostics().push(Level::Warning, warning);
+        return;
+    }
+    query.order_by = Some(OrderBy {
+        kind: OrderByKind::Expressions(order.clone()),
+        interpolate: None,
+    });
+}
+
+/// The greatest number in the AUTO_INCREMENT column.
+fn greatest(session: &mut Session, table: &BaseTable, column: usize) -> Result<u64> {
+    let definition = &table.definition;
+    let name = quoted_identifier(&definition.columns[column].name);
+    let query = rows_query(definition, &[format!("MAX({name})")])?;
+    let planned = select::plan(session, &query)?;
+    let mut reading = Reading::start(session, &planned, &[])?;
+    let mut greatest = 0;
+    let mut read = || -> Result<()> {
+        while let Some(batch) = reading.next_batch()? {
+            let array = batch.column(0);
+            for row in 0..array.len() {
+                greatest = match convert::value_at(array, row) {
+                    Value::Int(number) => u64::try_from(number).unwrap_or(0),
+                    Value::UInt(number) => number,
+                    Value::Float(number) if number > 0.0 => number as u64,
+                    _ => 0,
+                };
+            }
+        }
+        Ok(())
+    };
+    let read = read();
+    reading.finish(session);
+    read.map(|()| greatest)
+}
