@@ -190,7 +190,6 @@ codes! {
     ER_INVALID_USE_OF_NULL = (1138, "22004", "Invalid use of NULL value");
     ER_TABLE_CANT_HANDLE_BLOB = (1163, "42000", "The used table type doesn't support BLOB/TEXT columns");
     ER_KEY_DOES_NOT_EXIST = (1176, "42000", "Key '{}' doesn't exist in table '{}'");
-    ER_LOCK_WAIT_TIMEOUT = (1205, "HY000", "Lock wait timeout exceeded; try restarting transaction");
     ER_CANT_UPDATE_WITH_READLOCK = (1223, "HY000", "Can't execute the query because you have a conflicting read lock");
     ER_VIEW_SELECT_TMPTABLE = (1352, "HY000", "View's SELECT refers to a temporary table '{}'");
     ER_VIEW_INVALID = (1356, "HY000", "View '{}.{}' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them");
