@@ -46,7 +46,7 @@ pub(crate) fn definition(
             table: TableDefinition {
                 columns: Vec::new(),
                 keys: Vec::new(),
-                auto_increment_start: table.next_auto_increment(),
+                auto_increment_start: 1,
                 created: session.now(),
                 ..old.clone()
             },
@@ -65,8 +65,11 @@ pub(crate) fn definition(
     let sources = alteration.columns.iter().map(|column| column.source);
     let sources: Vec<Option<usize>> = sources.collect();
     let mut definition = alteration.builder.finish()?;
-    // The options of the definition are what SHOW CREATE prints; ORDER BY and the like are not kept.
-    definition.auto_increment_start = definition.auto_increment_start.max(1);
+    let numbered = definition.auto_increment_column();
+    let was_numbered = |column: usize| sources[column] == old.auto_increment_column();
+    if numbered.is_some_and(was_numbered) && !is_numbered_anew(&statement.actions) {
+        definition.auto_increment_start = table.next_auto_increment();
+    }
     let renamed = sources.iter().zip(&definition.columns);
     let renamed_columns = renamed
         .filter_map(|(source, column)| {
@@ -79,6 +82,14 @@ pub(crate) fn definition(
         sources,
         renamed_columns,
     })
+}
+
+/// Whether the statement says which number the next row gets.
+pub(crate) fn is_numbered_anew(actions: &[AlterAction]) -> bool {
+    let is_it = |action: &AlterAction| {
+        matches!(action, AlterAction::Option(option) if option.name == "AUTO_INCREMENT")
+    };
+    actions.iter().any(is_it)
 }
 
 /// A column of the new table.
@@ -325,7 +336,9 @@ impl Alteration<'_> {
                 AlterAction::SetDefault { default, .. } => {
                     let default = match default {
                         None => ColumnDefault::Dropped,
-                        Some(_) if column.auto_increment || column.generated.is_some() => {
+                        // MySQL takes it without effect.
+                        Some(_) if column.auto_increment => continue,
+                        Some(_) if column.generated.is_some() => {
                             return Err(codes::ER_INVALID_DEFAULT.with(&[&column.name]));
                         }
                         Some(expr) => self.builder.default(column, expr)?,
@@ -366,7 +379,6 @@ impl Alteration<'_> {
                 }
             }
             column.ty.collation = collation;
-            column.explicit_collation = false;
         }
         Ok(())
     }
@@ -487,10 +499,27 @@ impl Alteration<'_> {
         let has = |columns: &[String]| columns.iter().any(|name| same_name(name, &old.name));
         let foreign_keys = &self.builder.table.foreign_keys;
         if let Some(foreign) = foreign_keys.iter().find(|foreign| has(&foreign.columns)) {
+            let same = |name: &&String| same_name(name, &old.name);
+            let pairs = foreign.columns.iter().zip(&foreign.references.columns);
+            let parent = pairs.filter(|(own, _)| same(own)).map(|(_, parent)| parent).next();
+            if let Some(parent) = parent
+                && (old.ty.kind, old.ty.unsigned) != (new.ty.kind, new.ty.unsigned)
+            {
+                let incompatible = codes::ER_FK_INCOMPATIBLE_COLUMNS;
+                return Err(incompatible.with(&[&new.name, parent, &foreign.name]));
+            }
             return Err(codes::ER_FK_COLUMN_CANNOT_CHANGE.with(&[&old.name, &foreign.name]));
         }
         for (child, foreign) in foreign_references(self.session(), self.old) {
             if has(&foreign.references.columns) {
+                let pairs = foreign.columns.iter().zip(&foreign.references.columns);
+                let mut own = pairs.filter(|(_, parent)| same_name(parent, &old.name));
+                if let Some((own, _)) = own.next()
+                    && (old.ty.kind, old.ty.unsigned) != (new.ty.kind, new.ty.unsigned)
+                {
+                    let incompatible = codes::ER_FK_INCOMPATIBLE_COLUMNS;
+                    return Err(incompatible.with(&[own, &new.name, &foreign.name]));
+                }
                 let child = format!("{}.{}", child.definition.database, child.definition.name);
                 let used = codes::ER_FK_COLUMN_CANNOT_CHANGE_CHILD;
                 return Err(used.with(&[&old.name, &foreign.name, &child]));

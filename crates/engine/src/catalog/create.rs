@@ -543,6 +543,7 @@ impl Builder<'_> {
             return Err(codes::ER_TABLE_WITHOUT_COLUMNS.error());
         }
         self.index_foreign_keys();
+        self.table.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
         let table = &mut self.table;
         let columns = &table.columns;
         let nullable = |key: &KeyDefinition| {

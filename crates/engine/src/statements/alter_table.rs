@@ -14,20 +14,20 @@ use mayfly_syntax::ast::{
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Error, Level, Result, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{Batch, Error, Level, Result, SqlType, TypeKind, Value};
 
 use super::create_table::new_table;
 use super::row_sink::RowSink;
 use super::select::{self, Reading};
 use crate::builder;
 use crate::catalog::alter::{self, Altered};
-use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyDefinition, TableDefinition};
+use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyDefinition, TableDefinition, same_name};
 use crate::catalog::{BaseTable, create as names};
 use crate::convert;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
-use crate::variables::{self, Setting};
+use crate::variables::{self, Setting, sql_mode};
 
 /// Runs the statement.
 pub(super) fn run(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
@@ -70,14 +70,14 @@ fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
     rename(session, &mut altered.definition, &statement.actions)?;
     let work = Work::of(session, &table.definition, &altered, &statement.actions);
     let copied = if work.rows_move {
-        copy(session, &table, altered, &statement.actions)?
+        copy(session, &table, altered, &statement.actions, work.counts_rows)?
     } else {
         let id = session.database.catalog.next_table_id();
         let start = altered.definition.auto_increment_start;
         let numbered = altered.definition.auto_increment_column();
         let new = table.redefined(id, altered.definition);
         if let Some(column) = numbered
-            && is_numbered_anew(&statement.actions)
+            && alter::is_numbered_anew(&statement.actions)
         {
             let last = greatest(session, &table, column)?;
             new.set_auto_increment(start.max(last.saturating_add(1)));
@@ -171,14 +171,9 @@ pub(super) fn rename_definition(definition: &mut TableDefinition, database: Stri
             references.database = None;
         }
     }
+    definition.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
+    definition.checks.sort_by(|a, b| a.name.cmp(&b.name));
     definition.database = database;
-}
-
-fn is_numbered_anew(actions: &[AlterAction]) -> bool {
-    let is_it = |action: &AlterAction| {
-        matches!(action, AlterAction::Option(option) if option.name == "AUTO_INCREMENT")
-    };
-    actions.iter().any(is_it)
 }
 
 /// What a statement takes to do.
@@ -319,6 +314,7 @@ fn copy(
     table: &Arc<BaseTable>,
     altered: Altered,
     actions: &[AlterAction],
+    by_copy: bool,
 ) -> Result<u64> {
     let Altered {
         definition,
@@ -328,7 +324,7 @@ fn copy(
     let old = Arc::clone(&table.definition);
     let new = new_table(session, definition);
     let replaced = copying_settings(session, &old, &new.definition, &sources);
-    let copied = copy_rows(session, table, &new, &sources, actions);
+    let copied = copy_rows(session, table, &new, &sources, actions, by_copy);
     for (name, setting) in replaced {
         session.set_setting_by_name(name, setting);
     }
@@ -354,8 +350,8 @@ fn copying_settings(
         new.auto_increment && old.is_some_and(|old| old.auto_increment)
     };
     if pairs().any(keeps_numbers) {
-        let mode = session.options().sql_mode.0 | SqlMode::NO_AUTO_VALUE_ON_ZERO.0;
-        changes.push(("sql_mode", Setting::Unsigned(u64::from(mode))));
+        let mode = session.settings().unsigned("sql_mode") | sql_mode::bit("NO_AUTO_VALUE_ON_ZERO");
+        changes.push(("sql_mode", Setting::Unsigned(mode)));
     }
     let is_moment = |column: &ColumnDefinition| column.ty.kind == TypeKind::Timestamp;
     let plain = |(old, new): (Option<&ColumnDefinition>, &ColumnDefinition)| {
@@ -387,6 +383,7 @@ fn copy_rows(
     new: &Arc<BaseTable>,
     sources: &[Option<usize>],
     actions: &[AlterAction],
+    by_copy: bool,
 ) -> Result<u64> {
     let old = &table.definition;
     let definition = Arc::clone(&new.definition);
@@ -426,27 +423,53 @@ fn copy_rows(
         let mut sink = RowSink::new(session, new, &positions, false)?;
         while let Some(batch) = reading.next_batch()? {
             let count = batch.row_count();
-            rows += count as u64;
             let mut columns: Vec<ArrayRef> = batch.columns()[..kept].to_vec();
             for column in &constants {
                 columns.push(builder::constant(&implicit_default(&column.ty), &column.ty, count));
             }
-            sink.append(&Batch::new(columns, count), &types)?;
+            let nulls = |name: &str| {
+                let mut given = positions.iter().zip(&columns);
+                let is_it = |position: usize| same_name(&definition.columns[position].name, name);
+                let (_, column) = given.find(|(position, _)| is_it(**position))?;
+                (0..count).find(|row| column.is_null(*row))
+            };
+            let says = |error: Error| as_alter_says(error, by_copy, rows, nulls);
+            sink.append(&Batch::new(columns.clone(), count), &types)
+                .map_err(says)?;
+            rows += count as u64;
         }
         sink.finish().map(|_| ())
     };
     let filled = fill();
     reading.finish(session);
-    filled.map_err(as_alter_says)?;
+    filled?;
     Ok(rows)
 }
 
-/// A NULL in a column that cannot be NULL any more is 1138 here.
-fn as_alter_says(error: Error) -> Error {
-    match error.is(&codes::ER_BAD_NULL_ERROR) {
-        true => codes::ER_INVALID_USE_OF_NULL.error(),
-        false => error,
+/// What INSERT says otherwise of a NULL in a column that cannot be NULL any more, and of a text that is
+/// too long for its new column. `null_of` is the first row after `rows` in which a column is NULL.
+fn as_alter_says(
+    error: Error,
+    by_copy: bool,
+    rows: u64,
+    null_of: impl Fn(&str) -> Option<usize>,
+) -> Error {
+    if error.is(&codes::ER_BAD_NULL_ERROR) {
+        let column = error.message().split('\'').nth(1).unwrap_or("");
+        return match null_of(column) {
+            Some(row) if by_copy => {
+                codes::WARN_DATA_TRUNCATED.with(&[&column, &(rows + row as u64 + 1)])
+            }
+            _ => codes::ER_INVALID_USE_OF_NULL.error(),
+        };
     }
+    if error.is(&codes::ER_DATA_TOO_LONG)
+        && let Some(column) = error.message().split('\'').nth(1)
+        && let Some(row) = error.message().rsplit(' ').next()
+    {
+        return codes::WARN_DATA_TRUNCATED.with(&[&column, &row]);
+    }
+    error
 }
 
 /// SELECT of these expressions from the table.

@@ -61,7 +61,8 @@ const COMBINATIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-fn bit(word: &str) -> u64 {
+/// The bit of a mode in the variable's setting.
+pub(crate) fn bit(word: &str) -> u64 {
     let position = SQL_MODES.iter().position(|known| *known == word);
     position.map_or(0, |position| 1 << position)
 }

@@ -202,6 +202,7 @@ codes! {
     ER_FK_DUP_NAME = (1826, "HY000", "Duplicate foreign key constraint name '{}'");
     ER_FK_COLUMN_CANNOT_DROP = (1828, "HY000", "Cannot drop column '{}': needed in a foreign key constraint '{}'");
     ER_FK_COLUMN_CANNOT_DROP_CHILD = (1829, "HY000", "Cannot drop column '{}': needed in a foreign key constraint '{}' of table '{}'");
+    ER_FK_INCOMPATIBLE_COLUMNS = (3780, "HY000", "Referencing column '{}' and referenced column '{}' in foreign key constraint '{}' are incompatible.");
     ER_FK_COLUMN_CANNOT_CHANGE = (1832, "HY000", "Cannot change column '{}': used in a foreign key constraint '{}'");
     ER_FK_COLUMN_CANNOT_CHANGE_CHILD = (1833, "HY000", "Cannot change column '{}': used in a foreign key constraint '{}' of table '{}'");
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON = (1846, "0A000", "{} is not supported. Reason: {}. Try {}.");
