@@ -86,9 +86,7 @@ pub(crate) fn definition(
 
 /// Whether the statement says which number the next row gets.
 pub(crate) fn is_numbered_anew(actions: &[AlterAction]) -> bool {
-    let is_it = |action: &AlterAction| {
-        matches!(action, AlterAction::Option(option) if option.name == "AUTO_INCREMENT")
-    };
+    let is_it = |action: &AlterAction| matches!(action, AlterAction::Option(option) if option.name == "AUTO_INCREMENT");
     actions.iter().any(is_it)
 }
 
@@ -129,13 +127,16 @@ impl Alteration<'_> {
                 }
                 AlterAction::Option(option) => options.push(option.clone()),
                 AlterAction::Other(text) => {
-                    return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&format!("ALTER TABLE … {text}")]));
+                    return Err(
+                        codes::ER_NOT_SUPPORTED_YET.with(&[&format!("ALTER TABLE … {text}")])
+                    );
                 }
                 _ => {}
             }
         }
         if let Some(AlterAction::ConvertToCharset { charset, collation }) = self.conversion() {
-            let collation = column_type::resolve_collation(charset.as_deref(), collation.as_deref())?;
+            let collation =
+                column_type::resolve_collation(charset.as_deref(), collation.as_deref())?;
             let database = &self.old.database;
             let catalog = &self.session().database.catalog;
             let default = catalog.database_collation(database);
@@ -166,10 +167,14 @@ impl Alteration<'_> {
                     }
                 }
                 AlterAction::DropConstraint(name) => {
-                    let check = table.checks.iter().any(|check| same_name(&check.name, name));
+                    let check = table
+                        .checks
+                        .iter()
+                        .any(|check| same_name(&check.name, name));
                     let foreign = |known: &ForeignKeyDefinition| same_name(&known.name, name);
                     let foreign = table.foreign_keys.iter().any(foreign);
-                    let is_key = |key: &KeyDefinition| key.is_unique() && same_name(&key.name, name);
+                    let is_key =
+                        |key: &KeyDefinition| key.is_unique() && same_name(&key.name, name);
                     let key = self.old.keys.iter().any(is_key);
                     match (check, foreign, key) {
                         (false, false, false) => {
@@ -209,9 +214,12 @@ impl Alteration<'_> {
             };
             match &self.actions[index] {
                 AlterAction::DropColumn(_) => used[index] = true,
-                AlterAction::ChangeColumn { position: place, .. }
-                | AlterAction::ModifyColumn { position: place, .. }
-                    if *place != ColumnPosition::Unspecified => {}
+                AlterAction::ChangeColumn {
+                    position: place, ..
+                }
+                | AlterAction::ModifyColumn {
+                    position: place, ..
+                } if *place != ColumnPosition::Unspecified => {}
                 _ => {
                     used[index] = true;
                     kept.push((position, Some(index)));
@@ -247,7 +255,10 @@ impl Alteration<'_> {
                 AlterAction::ChangeColumn { position, .. }
                 | AlterAction::ModifyColumn { position, .. } => {
                     let name = changed_column(action).unwrap_or_default();
-                    let source = self.old.column_position(name).ok_or_else(|| unknown(name))?;
+                    let source = self
+                        .old
+                        .column_position(name)
+                        .ok_or_else(|| unknown(name))?;
                     (self.changed(source, action)?, position)
                 }
                 AlterAction::RenameColumn { old_name, .. } => return Err(unknown(old_name)),
@@ -387,10 +398,15 @@ impl Alteration<'_> {
     /// foreign keys.
     fn check_dependencies(&mut self) -> Result<()> {
         for (position, old) in self.old.columns.iter().enumerate() {
-            let new = self.columns.iter().find(|column| column.source == Some(position));
+            let new = self
+                .columns
+                .iter()
+                .find(|column| column.source == Some(position));
             let new = new.map(|new| new.definition.clone());
             let dropped = new.is_none();
-            let renamed = new.as_ref().is_some_and(|new| !same_name(&new.name, &old.name));
+            let renamed = new
+                .as_ref()
+                .is_some_and(|new| !same_name(&new.name, &old.name));
             if dropped || renamed {
                 self.check_users_of(old, dropped)?;
             }
@@ -449,14 +465,15 @@ impl Alteration<'_> {
         }
         let uses = |check: &CheckConstraint| names_column(&check.expression, &old.name);
         let old_checks = &self.old.checks;
-        let was_there = |check: &CheckConstraint| old_checks.iter().any(|old| old.name == check.name);
+        let was_there =
+            |check: &CheckConstraint| old_checks.iter().any(|old| old.name == check.name);
         // A check that only the dropped column is in goes with it.
         if dropped {
             let columns = &self.old.columns;
             self.builder.table.checks.retain(|check| {
-                let others = columns
-                    .iter()
-                    .any(|other| other.name != old.name && names_column(&check.expression, &other.name));
+                let others = columns.iter().any(|other| {
+                    other.name != old.name && names_column(&check.expression, &other.name)
+                });
                 !was_there(check) || !uses(check) || others
             });
         }
@@ -501,7 +518,10 @@ impl Alteration<'_> {
         if let Some(foreign) = foreign_keys.iter().find(|foreign| has(&foreign.columns)) {
             let same = |name: &&String| same_name(name, &old.name);
             let pairs = foreign.columns.iter().zip(&foreign.references.columns);
-            let parent = pairs.filter(|(own, _)| same(own)).map(|(_, parent)| parent).next();
+            let parent = pairs
+                .filter(|(own, _)| same(own))
+                .map(|(_, parent)| parent)
+                .next();
             if let Some(parent) = parent
                 && (old.ty.kind, old.ty.unsigned) != (new.ty.kind, new.ty.unsigned)
             {
@@ -540,7 +560,11 @@ impl Alteration<'_> {
                 AlterAction::DropConstraint(name) => name,
                 _ => continue,
             };
-            let found = self.old.keys.iter().position(|key| same_name(&key.name, name));
+            let found = self
+                .old
+                .keys
+                .iter()
+                .position(|key| same_name(&key.name, name));
             match found {
                 Some(index) if !dropped[index] => dropped[index] = true,
                 _ if matches!(action, AlterAction::DropConstraint(_)) => {}
@@ -564,7 +588,10 @@ impl Alteration<'_> {
             }
         }
         let lost = self.old.keys.iter().enumerate();
-        for key in lost.filter(|(index, _)| dropped[*index]).map(|(_, key)| key) {
+        for key in lost
+            .filter(|(index, _)| dropped[*index])
+            .map(|(_, key)| key)
+        {
             self.check_needed(key)?;
         }
         Ok(())
@@ -579,7 +606,11 @@ impl Alteration<'_> {
                 parts.push(part.clone());
                 continue;
             };
-            let Some(new) = self.columns.iter().position(|column| column.source == Some(old)) else {
+            let Some(new) = self
+                .columns
+                .iter()
+                .position(|column| column.source == Some(old))
+            else {
                 continue;
             };
             let column = &mut self.builder.table.columns[new];
@@ -672,7 +703,10 @@ impl Alteration<'_> {
             leads(self.old, key, columns)
                 && !table.keys.iter().any(|other| leads(table, other, columns))
         };
-        let own = table.foreign_keys.iter().any(|foreign| needs(&foreign.columns));
+        let own = table
+            .foreign_keys
+            .iter()
+            .any(|foreign| needs(&foreign.columns));
         let others = foreign_references(self.session(), self.old);
         let others = others
             .iter()
@@ -740,7 +774,9 @@ fn remove_check(table: &mut TableDefinition, name: &str) -> bool {
 
 fn remove_foreign_key(table: &mut TableDefinition, name: &str) -> bool {
     let before = table.foreign_keys.len();
-    table.foreign_keys.retain(|foreign| !same_name(&foreign.name, name));
+    table
+        .foreign_keys
+        .retain(|foreign| !same_name(&foreign.name, name));
     table.foreign_keys.len() < before
 }
 

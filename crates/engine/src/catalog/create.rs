@@ -642,11 +642,7 @@ impl Builder<'_> {
 }
 
 /// The name that MySQL makes up for a constraint: the table's with a number behind all that are there.
-fn generated_name<'n>(
-    table: &str,
-    infix: &str,
-    names: impl Iterator<Item = &'n str>,
-) -> String {
+fn generated_name<'n>(table: &str, infix: &str, names: impl Iterator<Item = &'n str>) -> String {
     let number = |name: &str| name.strip_prefix(table)?.strip_prefix(infix)?.parse().ok();
     let last: u64 = names.filter_map(number).max().unwrap_or(0);
     format!("{table}{infix}{}", last.saturating_add(1))

@@ -228,12 +228,18 @@ fn referring(
         return None;
     }
     let mut definition = TableDefinition::clone(&table.definition);
-    for foreign in definition.foreign_keys.iter_mut().filter(|foreign| is_it(foreign)) {
+    for foreign in definition
+        .foreign_keys
+        .iter_mut()
+        .filter(|foreign| is_it(foreign))
+    {
         let references = &mut foreign.references;
         references.table.name.clone_from(&new.name);
         references.table.database = (new.database != *own).then(|| new.database.clone());
         for column in &mut references.columns {
-            let renamed = renamed_columns.iter().find(|(old, _)| same_name(old, column));
+            let renamed = renamed_columns
+                .iter()
+                .find(|(old, _)| same_name(old, column));
             if let Some((_, new)) = renamed {
                 column.clone_from(new);
             }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use mayfly_syntax::ast::{
-    AlterAction, AlterTable, CreateIndex, DropIndex, OrderBy, OrderByKind, Query,
-    Statement, TableElement,
+    AlterAction, AlterTable, CreateIndex, DropIndex, OrderBy, OrderByKind, Query, Statement,
+    TableElement,
 };
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::convert::implicit_default;
@@ -21,7 +21,9 @@ use super::row_sink::RowSink;
 use super::select::{self, Reading};
 use crate::builder;
 use crate::catalog::alter::{self, Altered};
-use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyDefinition, TableDefinition, same_name};
+use crate::catalog::definition::{
+    ColumnDefault, ColumnDefinition, KeyDefinition, TableDefinition, same_name,
+};
 use crate::catalog::{BaseTable, create as names};
 use crate::convert;
 use crate::result::{Outcome, StatementResult};
@@ -70,7 +72,13 @@ fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
     rename(session, &mut altered.definition, &statement.actions)?;
     let work = Work::of(session, &table.definition, &altered, &statement.actions);
     let copied = if work.rows_move {
-        copy(session, &table, altered, &statement.actions, work.counts_rows)?
+        copy(
+            session,
+            &table,
+            altered,
+            &statement.actions,
+            work.counts_rows,
+        )?
     } else {
         let id = session.database.catalog.next_table_id();
         let start = altered.definition.auto_increment_start;
@@ -166,7 +174,9 @@ pub(super) fn rename_definition(definition: &mut TableDefinition, database: Stri
         }
         // A parent that was in the same database is named with it from another one.
         let references = &mut foreign.references.table;
-        let parent = references.database.get_or_insert_with(|| definition.database.clone());
+        let parent = references
+            .database
+            .get_or_insert_with(|| definition.database.clone());
         if *parent == database {
             references.database = None;
         }
@@ -194,7 +204,11 @@ impl Work {
         let new = &altered.definition;
         let old_column = |index: usize| altered.sources[index].map(|source| &old.columns[source]);
         let in_order = altered.sources.len() == old.columns.len()
-            && altered.sources.iter().enumerate().all(|(index, source)| *source == Some(index));
+            && altered
+                .sources
+                .iter()
+                .enumerate()
+                .all(|(index, source)| *source == Some(index));
         let pairs = || {
             let columns = new.columns.iter().enumerate();
             columns.filter_map(|(index, new)| Some((old_column(index)?, new)))
@@ -206,15 +220,25 @@ impl Work {
                 && generated_text(old) == generated_text(new)
         };
         let same_keys = old.keys.len() == new.keys.len()
-            && old.keys.iter().zip(&new.keys).all(|(old, new)| same_key(old, new));
+            && old
+                .keys
+                .iter()
+                .zip(&new.keys)
+                .all(|(old, new)| same_key(old, new));
         let enforced = |definition: &TableDefinition| {
             let checks = definition.checks.iter().filter(|check| check.enforced);
             checks.map(|check| check.text.clone()).collect::<Vec<_>>()
         };
         let old_checks = enforced(old);
-        let new_check = enforced(new).iter().any(|check| !old_checks.contains(check));
-        let force = actions.iter().any(|action| matches!(action, AlterAction::Force));
-        let sorted = actions.iter().any(|action| matches!(action, AlterAction::OrderBy(_)));
+        let new_check = enforced(new)
+            .iter()
+            .any(|check| !old_checks.contains(check));
+        let force = actions
+            .iter()
+            .any(|action| matches!(action, AlterAction::Force));
+        let sorted = actions
+            .iter()
+            .any(|action| matches!(action, AlterAction::OrderBy(_)));
         let same_definition = in_order && pairs().all(same_values) && same_keys && !new_check;
         let rows_move = !same_definition || old.engine != new.engine || force || sorted;
 
@@ -224,9 +248,10 @@ impl Work {
         let in_place = |(old, new): (&ColumnDefinition, &ColumnDefinition)| {
             is_in_place(&old.ty, &new.ty) && stored_text(old) == stored_text(new)
         };
-        let adds_stored = new.columns.iter().enumerate().any(|(index, column)| {
-            old_column(index).is_none() && stored_text(column).is_some()
-        });
+        let adds_stored =
+            new.columns.iter().enumerate().any(|(index, column)| {
+                old_column(index).is_none() && stored_text(column).is_some()
+            });
         let by_copy = actions.iter().any(|action| {
             matches!(action, AlterAction::Option(option)
                 if option.name == "ALGORITHM" && option.value.eq_ignore_ascii_case("COPY"))
@@ -262,7 +287,10 @@ fn generated_text(column: &ColumnDefinition) -> Option<(&str, bool)> {
 }
 
 fn stored_text(column: &ColumnDefinition) -> Option<&str> {
-    let generated = column.generated.as_ref().filter(|generated| generated.stored)?;
+    let generated = column
+        .generated
+        .as_ref()
+        .filter(|generated| generated.stored)?;
     Some(&generated.text)
 }
 
@@ -358,10 +386,12 @@ fn copying_settings(
         new.generated.is_none()
             && match old {
                 Some(old) => is_moment(old) == is_moment(new),
-                None => !matches!(
-                    new.default,
-                    ColumnDefault::Now | ColumnDefault::Expression { .. }
-                ) && !is_moment(new),
+                None => {
+                    !matches!(
+                        new.default,
+                        ColumnDefault::Now | ColumnDefault::Expression { .. }
+                    ) && !is_moment(new)
+                }
             }
     };
     if old.columns.iter().any(is_moment) && new.checks.is_empty() && pairs().all(plain) {
@@ -425,7 +455,11 @@ fn copy_rows(
             let count = batch.row_count();
             let mut columns: Vec<ArrayRef> = batch.columns()[..kept].to_vec();
             for column in &constants {
-                columns.push(builder::constant(&implicit_default(&column.ty), &column.ty, count));
+                columns.push(builder::constant(
+                    &implicit_default(&column.ty),
+                    &column.ty,
+                    count,
+                ));
             }
             let nulls = |name: &str| {
                 let mut given = positions.iter().zip(&columns);

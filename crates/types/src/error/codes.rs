@@ -195,7 +195,6 @@ codes! {
     ER_VIEW_INVALID = (1356, "HY000", "View '{}.{}' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them");
     ER_VIEW_SELECT_CLAUSE = (1350, "HY000", "View's SELECT contains a '{}' clause");
     ER_VIEW_SELECT_VARIABLE = (1351, "HY000", "View's SELECT contains a variable or parameter");
-    ER_NON_UPDATABLE_TABLE = (1288, "HY000", "The target table {} of the {} is not updatable");
     ER_DROP_INDEX_FK = (1553, "HY000", "Cannot drop index '{}': needed in a foreign key constraint");
     ER_UNKNOWN_ALTER_ALGORITHM = (1800, "HY000", "Unknown ALGORITHM '{}'");
     ER_UNKNOWN_ALTER_LOCK = (1801, "HY000", "Unknown LOCK type '{}'");
