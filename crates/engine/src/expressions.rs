@@ -6,7 +6,7 @@ use arrow_array::ArrayRef;
 use mayfly_exec::{RunContext, StatementContext};
 use mayfly_plan::{Expression, PlanOptions, ScalarColumn, ScalarNames, bind_scalar};
 use mayfly_syntax::ast::{
-    Expr, FunctionArguments, ObjectNamePart, UnaryOperator, Value as Literal,
+    Expr, FunctionArguments, ObjectNamePart, SelectItem, UnaryOperator, Value as Literal,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
@@ -14,6 +14,7 @@ use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
 use crate::catalog::definition::{ColumnDefault, TableDefinition};
 use crate::catalog::session_catalog::SessionCatalog;
 use crate::convert;
+use crate::result::ResultColumn;
 use crate::session::Session;
 
 /// An expression that may be evaluated any number of times in one statement.
@@ -24,9 +25,22 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
+    /// An expression that a plan of the statement holds.
+    pub(crate) fn of_plan(expression: Expression, context: &Arc<StatementContext>) -> Self {
+        Self {
+            expression,
+            context: Arc::clone(context),
+        }
+    }
+
     /// Its values for the rows of a batch.
     pub(crate) fn evaluate(&self, batch: &Batch) -> Result<ArrayRef> {
-        let run = RunContext::for_expressions(Arc::clone(&self.context), &[]);
+        self.evaluate_with(batch, &[])
+    }
+
+    /// Its values for the rows of a batch. `parameters` are the values of `?`.
+    pub(crate) fn evaluate_with(&self, batch: &Batch, parameters: &[Value]) -> Result<ArrayRef> {
+        let run = RunContext::for_expressions(Arc::clone(&self.context), parameters);
         mayfly_exec::evaluate(&self.expression, batch, &run)
     }
 
@@ -97,6 +111,32 @@ pub(crate) fn bind_in(
         expression,
         context: session.statement_context(catalog.into_tables().0),
     })
+}
+
+/// Binds a select list over the columns of a table.
+pub(crate) fn bind_returning(
+    session: &Session,
+    items: &[SelectItem],
+    definition: &TableDefinition,
+    parameters: Vec<SqlType>,
+) -> Result<Vec<(ResultColumn, Bound)>> {
+    let catalog = SessionCatalog::new(session, &[]);
+    let options = PlanOptions {
+        parameters,
+        ..session.options().plan.clone()
+    };
+    let columns = columns_of(session, definition);
+    let names = ScalarNames {
+        columns: &columns,
+        ..ScalarNames::default()
+    };
+    let bound = mayfly_plan::bind_returning(items, names, &catalog, &options)?;
+    let context = session.statement_context(catalog.into_tables().0);
+    let items = bound.into_iter().map(|(column, expression)| {
+        let column = ResultColumn::from_plan(&column);
+        (column, Bound::of_plan(expression, &context))
+    });
+    Ok(items.collect())
 }
 
 /// The columns of a table, for [`bind`].

@@ -414,6 +414,11 @@ impl Session {
         self.shared.counters.add(Counter::Queries, 1);
     }
 
+    /// The running statement starts anew: what it found was changed meanwhile.
+    pub(crate) fn begin_anew(&mut self) {
+        self.reset_diagnostics();
+    }
+
     /// The statement ended with an error.
     pub(crate) fn fail(&mut self, error: &mayfly_types::Error) {
         self.diagnostics.push(Level::Error, error.clone());

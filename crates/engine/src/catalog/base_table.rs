@@ -142,6 +142,11 @@ impl BaseTable {
         self.next_auto_increment.fetch_max(next, Ordering::Relaxed);
     }
 
+    /// Whether its rows can be changed, and not only added.
+    pub(crate) fn can_change_rows(&self) -> bool {
+        self.store.has_indexes()
+    }
+
     /// The values of the unique keys. Whoever writes rows holds this until they are visible.
     pub(crate) fn unique(&self) -> MutexGuard<'_, UniqueKeys> {
         self.unique.lock().unwrap_or_else(PoisonError::into_inner)

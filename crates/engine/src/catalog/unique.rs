@@ -36,7 +36,8 @@ pub(crate) struct UniqueKeys {
 
 #[derive(Debug)]
 struct UniqueKey {
-    name: String,
+    /// Among the unique keys of the definition.
+    place: usize,
     columns: Vec<KeyColumn>,
     values: HashSet<Box<[u8]>>,
 }
@@ -46,15 +47,6 @@ struct KeyColumn {
     position: usize,
     ty: SqlType,
     prefix: Option<u64>,
-}
-
-/// A row that is there already.
-#[derive(Debug)]
-pub(crate) struct Duplicate {
-    /// The key, with its table's name as MySQL prints it.
-    pub(crate) key: String,
-    /// The columns of the key.
-    pub(crate) columns: Vec<usize>,
 }
 
 impl UniqueKeys {
@@ -68,9 +60,10 @@ impl UniqueKeys {
             }),
             KeyTarget::Expression(_) => None,
         };
-        let keys = definition.unique_keys().filter_map(|key| {
+        let keys = definition.unique_keys().enumerate();
+        let keys = keys.filter_map(|(place, key)| {
             Some(UniqueKey {
-                name: format!("{}.{}", definition.name, key.name),
+                place,
                 columns: key.parts.iter().map(column).collect::<Option<_>>()?,
                 values: HashSet::new(),
             })
@@ -102,11 +95,10 @@ impl UniqueKeys {
         self.table.clone_from(&definition.name);
         let is_column =
             |part: &super::definition::KeyPart| matches!(part.target, KeyTarget::Column(_));
-        let names = definition
-            .unique_keys()
-            .filter(|key| key.parts.iter().all(is_column));
-        for (key, new) in self.keys.iter_mut().zip(names) {
-            key.name = format!("{}.{}", definition.name, new.name);
+        let places = definition.unique_keys().enumerate();
+        let places = places.filter(|(_, key)| key.parts.iter().all(is_column));
+        for (key, (place, _)) in self.keys.iter_mut().zip(places) {
+            key.place = place;
         }
     }
 
@@ -115,8 +107,9 @@ impl UniqueKeys {
         self.keys.is_empty()
     }
 
-    /// Adds a row's values to every key; a row that is there already adds none.
-    pub(crate) fn add(&mut self, batch: &Batch, row: usize) -> Result<Option<Duplicate>> {
+    /// Adds a row's values to every key; a row that is there already adds none, and the first key
+    /// in which it is comes back, by its place.
+    pub(crate) fn add(&mut self, batch: &Batch, row: usize) -> Result<Option<usize>> {
         let first = self.pending.len();
         for index in 0..self.keys.len() {
             let key = &self.keys[index];
@@ -125,12 +118,9 @@ impl UniqueKeys {
             };
             let value = value.into_boxed_slice();
             if key.values.contains(&value) {
-                let duplicate = Duplicate {
-                    key: key.name.clone(),
-                    columns: key.columns.iter().map(|column| column.position).collect(),
-                };
+                let place = key.place;
                 self.take_back(first);
-                return Ok(Some(duplicate));
+                return Ok(Some(place));
             }
             if let Err(error) = self.resize(self.bytes + SLOT_BYTES + value.len() as u64) {
                 self.take_back(first);

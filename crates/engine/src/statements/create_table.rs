@@ -8,8 +8,8 @@ use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Level, Result, SqlMode, SqlType, TypeKind};
 
-use super::insert::copy_rows;
-use super::row_sink::Written;
+use super::insert::{Insertion, copy_rows};
+use super::row_sink::OnDuplicate;
 use super::select::{self, Reading};
 use crate::catalog::BaseTable;
 use crate::catalog::create;
@@ -94,20 +94,29 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         .map(|column| column.ty.clone())
         .collect();
     let table = new_table(session, definition);
-    let ignore = source.on_duplicate != OnDuplicateRow::Error;
+    let insertion = Insertion {
+        table: &table,
+        ignore: source.on_duplicate == OnDuplicateRow::Ignore,
+        positions: &positions,
+        on_duplicate: match source.on_duplicate {
+            OnDuplicateRow::Replace => OnDuplicate::Replace,
+            _ => OnDuplicate::Refuse,
+        },
+        returns: false,
+    };
     let mut reading = Reading::start(session, &planned, &[])?;
-    let filled = copy_rows(session, &table, ignore, &positions, &types, &mut reading);
+    let filled = copy_rows(session, insertion, &types, &mut reading);
     reading.finish(session);
-    let Written {
-        inserted: rows,
-        skipped: duplicates,
-        ..
-    } = filled?;
+    let (written, _) = filled?;
     put(session, table, statement)?;
     let warnings = session.diagnostics().count();
     Ok(StatementResult {
-        affected_rows: rows,
-        info: format!("Records: {rows}  Duplicates: {duplicates}  Warnings: {warnings}"),
+        affected_rows: written.affected(),
+        info: format!(
+            "Records: {}  Duplicates: {}  Warnings: {warnings}",
+            written.records(),
+            written.duplicates()
+        ),
         ..StatementResult::default()
     }
     .into())

@@ -3,13 +3,16 @@
 
 use std::sync::Arc;
 
-use mayfly_syntax::ast::{Expr, Ident, InsertSource, InsertStatement};
+use mayfly_plan::ScalarNames;
+use mayfly_syntax::ast::{Expr, Ident, InsertSource, InsertStatement, Query, SelectItem, SetExpr};
 use mayfly_syntax::encodings::is_default;
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result, SqlType, Value};
+use mayfly_types::{Batch, Level, Result, SqlType, Value};
 
-use super::row_sink::{RowSink, Written};
-use super::select::{self, Planned, Reading};
+use super::duplicates::DuplicateClause;
+use super::returning::Returning;
+use super::row_sink::{OnDuplicate, RowSink, Written};
+use super::select::{self, Reading};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
 use crate::expressions::{self, columns_of};
@@ -23,47 +26,31 @@ pub(crate) fn run(
     insert: &InsertStatement,
     parameters: &[(Value, SqlType)],
 ) -> Result<Outcome> {
-    super::count(session, Counter::ComInsert);
+    super::count(session, counter(insert));
     let table = target(session, insert)?;
     let definition = &table.definition;
     let positions = listed_columns(definition, insert.columns.as_deref())?;
-    let changes_rows = insert.replace || !insert.on_duplicate_key_update.is_empty();
-    if changes_rows && definition.unique_keys().next().is_some() {
-        let what = if insert.replace {
-            "REPLACE"
-        } else {
-            "INSERT ... ON DUPLICATE KEY UPDATE"
-        };
-        return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&what]));
-    }
-    let (written, has_info) = match &insert.source {
+    let returning = Returning::bind(session, definition, &insert.returning, parameters)?;
+    let ((written, rows), has_info) = match &insert.source {
         InsertSource::Values(rows) => {
-            let written =
-                insert_values(session, &table, insert.ignore, &positions, rows, parameters)?;
-            (written, rows.len() > 1)
-        }
-        InsertSource::Query(query) => {
-            let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
-            let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-            let planned = select::plan_with(session, query, &types, &values, None)?;
-            if planned.plan.columns.len() != positions.len() {
-                return Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&1]));
-            }
-            for position in &positions {
-                refuse_generated(definition, *position)?;
-            }
+            let clause = DuplicateClause::new(insert, &table, &positions, &[])?;
+            let on_duplicate = clause.bind(session, parameters, &[])?;
+            let insertion = Insertion {
+                table: &table,
+                ignore: insert.ignore,
+                positions: &positions,
+                on_duplicate,
+                returns: !insert.returning.is_empty(),
+            };
             (
-                insert_query(
-                    session,
-                    &table,
-                    insert.ignore,
-                    &positions,
-                    &planned,
-                    &values,
-                )?,
-                true,
+                insert_values(session, insertion, rows, parameters)?,
+                rows.len() > 1,
             )
         }
+        InsertSource::Query(query) => (
+            insert_query(session, insert, query, &table, &positions, parameters)?,
+            true,
+        ),
     };
     if let Some(first) = written.first_generated {
         session.set_last_insert_id(first);
@@ -72,18 +59,51 @@ pub(crate) fn run(
     let info = match has_info {
         true => format!(
             "Records: {}  Duplicates: {}  Warnings: {warnings}",
-            written.inserted + written.skipped,
-            written.skipped
+            written.records(),
+            written.duplicates()
         ),
         false => String::new(),
     };
+    let (columns, batches) = returning.evaluate(&rows)?;
     Ok(StatementResult {
-        affected_rows: written.inserted,
+        columns,
+        batches,
+        affected_rows: written.affected(),
         last_insert_id: written.first_generated.unwrap_or(written.last_explicit),
         info,
         ..StatementResult::default()
     }
     .into())
+}
+
+/// What the statement counts as.
+fn counter(insert: &InsertStatement) -> Counter {
+    match (insert.replace, &insert.source) {
+        (false, InsertSource::Values(_)) => Counter::ComInsert,
+        (false, InsertSource::Query(_)) => Counter::ComInsertSelect,
+        (true, InsertSource::Values(_)) => Counter::ComReplace,
+        (true, InsertSource::Query(_)) => Counter::ComReplaceSelect,
+    }
+}
+
+/// Where rows go and what is done with them.
+pub(super) struct Insertion<'t> {
+    pub(super) table: &'t Arc<BaseTable>,
+    pub(super) ignore: bool,
+    /// The columns that are given.
+    pub(super) positions: &'t [usize],
+    pub(super) on_duplicate: OnDuplicate,
+    /// Whether the rows are to come back.
+    pub(super) returns: bool,
+}
+
+impl<'t> Insertion<'t> {
+    fn sink(self, session: &'t Session) -> Result<RowSink<'t>> {
+        let sink = RowSink::new(session, self.table, self.positions, self.ignore)?;
+        Ok(sink
+            .on_duplicate(self.on_duplicate)?
+            .keeping_rows(self.returns))
+    }
 }
 
 /// The table that rows go to.
@@ -133,48 +153,85 @@ pub(super) fn refuse_generated(definition: &TableDefinition, position: usize) ->
 
 fn insert_query(
     session: &mut Session,
+    insert: &InsertStatement,
+    query: &Query,
     table: &Arc<BaseTable>,
-    ignore: bool,
     positions: &[usize],
-    planned: &Planned,
-    values: &[Value],
-) -> Result<Written> {
-    let types: Vec<SqlType> = planned
-        .plan
-        .columns
-        .iter()
-        .map(|column| column.ty.clone())
-        .collect();
-    let mut reading = Reading::start(session, planned, values)?;
-    let written = copy_rows(session, table, ignore, positions, &types, &mut reading);
+    parameters: &[(Value, SqlType)],
+) -> Result<(Written, Vec<Batch>)> {
+    let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
+    let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
+    let mut foreign = DuplicateClause::foreign_names(insert, &table.definition);
+    let mut planned = None;
+    if let Some(extended) = extended(query, &foreign) {
+        planned = select::plan_with(session, &extended, &types, &values, None).ok();
+    }
+    let planned = match planned {
+        Some(planned) => planned,
+        None => {
+            foreign.clear();
+            select::plan_with(session, query, &types, &values, None)?
+        }
+    };
+    let columns = planned.plan.columns.len();
+    if columns != positions.len() + foreign.len() {
+        return Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&1]));
+    }
+    for position in positions {
+        refuse_generated(&table.definition, *position)?;
+    }
+    let columns = planned.plan.columns.iter();
+    let types: Vec<SqlType> = columns.map(|column| column.ty.clone()).collect();
+    let clause = DuplicateClause::new(insert, table, positions, &foreign)?;
+    let on_duplicate = clause.bind(session, parameters, &types[positions.len()..])?;
+    let insertion = Insertion {
+        table,
+        ignore: insert.ignore,
+        positions,
+        on_duplicate,
+        returns: !insert.returning.is_empty(),
+    };
+    let mut reading = Reading::start(session, &planned, &values)?;
+    let written = copy_rows(session, insertion, &types, &mut reading);
     reading.finish(session);
     written
 }
 
-/// Appends the rows of a query, whose columns have these types, to the columns at these positions.
+/// The query with columns more, which ON DUPLICATE KEY UPDATE reads; `None` when there are none.
+fn extended(query: &Query, names: &[Expr]) -> Option<Query> {
+    if names.is_empty() {
+        return None;
+    }
+    let mut query = query.clone();
+    let SetExpr::Select(select) = &mut *query.body else {
+        return None;
+    };
+    let items = names.iter().cloned().map(SelectItem::UnnamedExpr);
+    select.projection.extend(items);
+    Some(query)
+}
+
+/// Appends the rows of a query, whose columns have these types.
 pub(super) fn copy_rows(
     session: &Session,
-    table: &Arc<BaseTable>,
-    ignore: bool,
-    positions: &[usize],
+    insertion: Insertion<'_>,
     types: &[SqlType],
     reading: &mut Reading,
-) -> Result<Written> {
-    let mut sink = RowSink::new(session, table, positions, ignore)?;
+) -> Result<(Written, Vec<Batch>)> {
+    let mut sink = insertion.sink(session)?;
     while let Some(batch) = reading.next_batch()? {
         sink.append(&batch, types)?;
     }
-    sink.finish()
+    sink.finish_returning()
 }
 
 fn insert_values(
     session: &Session,
-    table: &Arc<BaseTable>,
-    ignore: bool,
-    positions: &[usize],
+    insertion: Insertion<'_>,
     rows: &[Vec<Expr>],
     parameters: &[(Value, SqlType)],
-) -> Result<Written> {
+) -> Result<(Written, Vec<Batch>)> {
+    let (table, positions) = (insertion.table, insertion.positions);
     let definition = &table.definition;
     for (index, row) in rows.iter().enumerate() {
         // `VALUES ()` is a row of defaults.
@@ -183,7 +240,7 @@ fn insert_values(
             return Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&(index + 1)]));
         }
     }
-    let mut sink = RowSink::new(session, table, positions, ignore)?;
+    let mut sink = insertion.sink(session)?;
     sink.rows_in_statement(rows.len() as u64);
     for row in rows {
         sink.begin_row();
@@ -194,12 +251,12 @@ fn insert_values(
             }
             refuse_generated(definition, *position)?;
             let is_number = definition.columns[*position].ty.is_numeric();
-            let (value, ty) = value_of(session, expr, is_number, definition, &sink, parameters)?;
+            let (value, ty) = value_of(session, expr, is_number, table, &sink, parameters)?;
             sink.set(*position, &value, &ty)?;
         }
         sink.end_row()?;
     }
-    sink.finish()
+    sink.finish_returning()
 }
 
 /// The value of an expression of VALUES. It may name columns that the same row set before. For a
@@ -208,16 +265,20 @@ fn value_of(
     session: &Session,
     expr: &Expr,
     is_number: bool,
-    definition: &TableDefinition,
+    table: &BaseTable,
     sink: &RowSink<'_>,
     parameters: &[(Value, SqlType)],
 ) -> Result<(Value, SqlType)> {
     if let Some(literal) = expressions::plain_literal(session, expr) {
         return Ok(literal);
     }
-    let types = parameters.iter().map(|(_, ty)| ty.clone()).collect();
+    let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-    match expressions::bind_with(session, expr, &[], types) {
+    let names = ScalarNames {
+        target: Some((table.id, &table.definition.name)),
+        ..ScalarNames::default()
+    };
+    match expressions::bind_in(session, expr, names, types.clone()) {
         Ok(mut bound) => {
             if is_number {
                 bound.expression = mayfly_plan::as_number(bound.expression);
@@ -225,9 +286,12 @@ fn value_of(
             bound.scalar(&expressions::one_row(), &values)
         }
         Err(error) if error.is(&codes::ER_BAD_FIELD_ERROR) => {
-            let columns = columns_of(session, definition);
-            let types = parameters.iter().map(|(_, ty)| ty.clone()).collect();
-            let bound = expressions::bind_with(session, expr, &columns, types)?;
+            let columns = columns_of(session, &table.definition);
+            let names = ScalarNames {
+                columns: &columns,
+                ..names
+            };
+            let bound = expressions::bind_in(session, expr, names, types)?;
             bound.scalar(&sink.current_row(), &values)
         }
         Err(error) => Err(error),

@@ -31,7 +31,7 @@ use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
 use self::assignments::Assignments;
 use self::parse::{LineParser, ParsedBlock, Target};
 use super::insert::{listed_columns, refuse_generated, warn};
-use super::row_sink::{RowSink, Written};
+use super::row_sink::{OnDuplicate, RowSink, Written};
 use crate::catalog::definition::{ColumnDefinition, TableDefinition};
 use crate::convert::{self, Storing};
 use crate::delimited::{self, Block, Blocks, Format, LineEnd, Splitter, Step, Taker, fixed_width};
@@ -50,10 +50,6 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
     let (database, name) = super::qualified(session, &load.table)?;
     let table = super::writable_table(session, &database, &name)?;
     let definition = Arc::clone(&table.definition);
-    let is_replacing = load.duplicates == LoadDuplicate::Replace;
-    if is_replacing && definition.unique_keys().next().is_some() {
-        return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"LOAD DATA ... REPLACE"]));
-    }
     let charset = file_charset(session, load)?;
     let targets = targets(&definition, &load.targets)?;
     check_fixed_width(&format, &definition, &targets)?;
@@ -78,7 +74,12 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
     let storing = Storing::new(session, &definition.name, ignore);
     let given = given_columns(&targets, &assignments);
     let mut loader = Loader {
-        sink: RowSink::new(session, &table, &given.positions, ignore)?,
+        sink: RowSink::new(session, &table, &given.positions, ignore)?.on_duplicate(match load
+            .duplicates
+        {
+            LoadDuplicate::Replace => OnDuplicate::Replace,
+            _ => OnDuplicate::Refuse,
+        })?,
         last: vec![Value::Null; names.len()],
         session,
         definition: &definition,
@@ -126,11 +127,12 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
     }
     let warnings = session.diagnostics().count();
     Ok(StatementResult {
-        affected_rows: written.inserted,
+        affected_rows: written.affected(),
         last_insert_id: written.first_generated.unwrap_or(written.last_explicit),
         info: format!(
-            "Records: {}  Deleted: 0  Skipped: {}  Warnings: {warnings}",
-            written.inserted + written.skipped,
+            "Records: {}  Deleted: {}  Skipped: {}  Warnings: {warnings}",
+            written.records(),
+            written.deleted,
             written.skipped
         ),
         ..StatementResult::default()

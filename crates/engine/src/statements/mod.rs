@@ -1,23 +1,30 @@
 //! Statements, one file each; [`run`] is the one place that knows them all.
 
 mod alter_table;
+mod change;
 mod create_table;
 mod databases;
 mod describe;
 mod drop_table;
+mod duplicates;
 mod explain;
+mod found_rows;
 mod hints;
 pub(crate) mod insert;
 mod kill;
 mod load_data;
 pub(crate) mod prepared;
 mod rename_table;
+mod returning;
+mod row_rules;
 mod row_sink;
+mod row_writer;
 pub(crate) mod select;
 mod select_into;
 mod set;
 mod show;
 mod simple;
+mod table_change;
 mod transactions;
 
 use std::sync::Arc;
@@ -64,6 +71,8 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         Statement::Query(query) => select::run(session, query, &[], None),
         Statement::SelectInto(into) => select_into::run(session, into, &[]),
         Statement::Insert(insert) => insert::run(session, insert, &[]),
+        Statement::Update(update) => change::update(session, update, &[]),
+        Statement::Delete(delete) => change::delete(session, delete, &[]),
         Statement::LoadData(load) => load_data::run(session, load),
         Statement::CreateTable(create) => create_table::run(session, create),
         Statement::DropTable(drop) => drop_table::run(session, drop),
@@ -91,8 +100,6 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         Statement::Deallocate(name) => prepared::deallocate(session, name),
         Statement::UnlockTables | Statement::LockTables(_) => Ok(StatementResult::default().into()),
         Statement::TableMaintenance(maintenance) => simple::maintain(session, maintenance),
-        Statement::Update(_) => unsupported("UPDATE"),
-        Statement::Delete(_) => unsupported("DELETE"),
         Statement::AlterTable(alter) => alter_table::run(session, alter),
         Statement::RenameTable(rename) => rename_table::run(session, rename),
         Statement::CreateIndex(create) => alter_table::create_index(session, create),

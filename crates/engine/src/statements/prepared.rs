@@ -136,6 +136,8 @@ fn run_in_place(
             statements::select::run(session, query, values, Some(&prepared.plan))
         }
         Statement::Insert(insert) => statements::insert::run(session, insert, values),
+        Statement::Update(update) => statements::change::update(session, update, values),
+        Statement::Delete(delete) => statements::change::delete(session, delete, values),
         Statement::SelectInto(into) => statements::select_into::run(session, into, values),
         statement if values.is_empty() => statements::dispatch(session, statement),
         _ => Err(codes::ER_UNSUPPORTED_PS.error()),

@@ -3,30 +3,26 @@
 //! Rows come either as batches of a query's columns ([`RowSink::append`]), which are stored column
 //! by column, or value by value ([`RowSink::set`]). Either way they become batches of the table's
 //! columns, to which one place adds what the statement left out (defaults, AUTO_INCREMENT numbers,
-//! generated columns) and applies the checks: CHECK constraints and unique keys. Nothing is visible
-//! to anybody before [`RowSink::finish`]; a sink that is dropped leaves the table as it was.
-//!
-//! A batch whose conversion complains of anything is stored again row by row, so that errors and
-//! warnings come in MySQL's order: all of the first row's before any of the second's.
+//! generated columns) and applies the rules of the table ([`RowRules`]). Then they are written
+//! ([`RowWriter`]), and where a row's like is there already, the statement's [`OnDuplicate`] says what
+//! is done. Nothing is visible to anybody before [`RowSink::finish`]; a sink that is dropped leaves
+//! the table as it was.
 
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray};
-use arrow_select::filter::filter;
-use mayfly_storage::TableWriter;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Diagnostics, Error, Result, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{Batch, Result, SqlMode, SqlType, TypeKind, Value};
 
-use super::insert::warn;
+use super::duplicates::{DuplicateUpdate, same_row};
+use super::row_rules::{Origin, RowRules, keep};
+use super::row_writer::{Conflict, RowWriter, one_position};
 use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
-use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
-use crate::catalog::indexes;
-use crate::catalog::unique::UniqueKeys;
-use crate::catalog::zoned_table;
-use crate::convert::{self, Storing};
-use crate::expressions::{self, Bound, columns_of};
+use crate::catalog::definition::TableDefinition;
+use crate::convert;
 use crate::session::Session;
 use crate::status::Counter;
 
@@ -40,24 +36,43 @@ pub(crate) struct Written {
     pub(crate) inserted: u64,
     /// Rows left out because their like is there already.
     pub(crate) skipped: u64,
-    /// The first AUTO_INCREMENT number that was made.
+    /// Rows removed because one like them came.
+    pub(crate) deleted: u64,
+    /// Rows changed because one like them came.
+    pub(crate) updated: u64,
+    /// Rows left as they are although one like them came.
+    pub(crate) untouched: u64,
+    /// The first AUTO_INCREMENT number that was made for a row that was added.
     pub(crate) first_generated: Option<u64>,
     /// The last AUTO_INCREMENT number that the statement gave itself, or 0.
     pub(crate) last_explicit: u64,
 }
 
-/// Where a column of the new rows comes from.
-enum Origin {
-    /// The statement.
-    Given,
-    /// The column's default, the same for every row.
-    Constant(Value),
-    /// A default that is computed for each row.
-    Computed(Bound),
-    /// No default: 1364, or the type's own default with a warning.
-    Missing,
-    /// GENERATED ALWAYS AS
-    Generated(Bound),
+impl Written {
+    /// The rows that the statement brought.
+    pub(crate) fn records(&self) -> u64 {
+        self.inserted + self.skipped + self.updated + self.untouched
+    }
+
+    /// What ROW_COUNT() tells: a changed row counts twice.
+    pub(crate) fn affected(&self) -> u64 {
+        self.inserted + self.deleted + 2 * self.updated
+    }
+
+    /// Rows that met their like.
+    pub(crate) fn duplicates(&self) -> u64 {
+        self.skipped + self.deleted + self.updated
+    }
+}
+
+/// What is done with a row whose like is there already.
+pub(crate) enum OnDuplicate {
+    /// 1062; with IGNORE a warning, and the row is left out.
+    Refuse,
+    /// REPLACE: what is in its way is removed.
+    Replace,
+    /// ON DUPLICATE KEY UPDATE: the row that is there is changed.
+    Update(Box<DuplicateUpdate>),
 }
 
 /// A row that is set value by value. The values of the rows before it are in the builders.
@@ -73,19 +88,27 @@ pub(crate) struct RowSink<'t> {
     session: &'t Session,
     definition: &'t TableDefinition,
     table: &'t BaseTable,
-    ignore: bool,
+    rules: RowRules<'t>,
     /// The columns that the statement gives, in its order.
     positions: Vec<usize>,
     origins: Vec<Origin>,
-    checks: Vec<(&'t str, Bound)>,
-    storing: Storing,
-    writer: Option<Box<dyn TableWriter>>,
-    unique: Option<MutexGuard<'t, UniqueKeys>>,
+    writer: RowWriter<'t>,
+    on_duplicate: OnDuplicate,
+    /// The rows that were written, for RETURNING.
+    returned: Option<Vec<Batch>>,
     making: RowInMaking,
     /// Rows of the statement that were seen before the batch at hand.
     rows_before: u64,
-    single_row: bool,
     written: Written,
+}
+
+/// Rows that are ready to be written.
+struct Ready {
+    rows: Batch,
+    /// Those whose AUTO_INCREMENT number was made.
+    numbered: Option<BooleanArray>,
+    /// Columns of the query that ON DUPLICATE KEY UPDATE reads.
+    extra: Option<Batch>,
 }
 
 impl<'t> RowSink<'t> {
@@ -97,26 +120,14 @@ impl<'t> RowSink<'t> {
         ignore: bool,
     ) -> Result<Self> {
         let definition: &TableDefinition = &table.definition;
-        let origin = |position: usize| origin(session, definition, position, positions);
-        let checks = definition.checks.iter().filter(|check| check.enforced);
-        let unique = table.unique();
+        let rules = RowRules::new(session, definition, ignore, true)?;
+        let origins = (0..definition.columns.len()).map(|column| rules.origin(column, positions));
+        let handle = table.rows_in(session);
         Ok(Self {
-            origins: (0..definition.columns.len())
-                .map(origin)
-                .collect::<Result<_>>()?,
-            checks: checks
-                .map(|check| {
-                    let bound = expressions::bind(
-                        session,
-                        &check.expression,
-                        &columns_of(session, definition),
-                    )?;
-                    Ok((check.name.as_str(), bound))
-                })
-                .collect::<Result<_>>()?,
-            storing: Storing::new(session, &definition.name, ignore),
-            writer: Some(table.storage(session).writer()?),
-            unique: (!unique.is_empty()).then_some(unique),
+            origins: origins.collect::<Result<_>>()?,
+            writer: RowWriter::new(session, table, handle.as_ref())?,
+            on_duplicate: OnDuplicate::Refuse,
+            returned: None,
             making: RowInMaking {
                 builders: definition
                     .columns
@@ -127,30 +138,55 @@ impl<'t> RowSink<'t> {
                 rows: 0,
             },
             positions: positions.to_vec(),
+            rules,
             session,
             definition,
             table,
-            ignore,
             rows_before: 0,
-            single_row: false,
             written: Written::default(),
         })
     }
 
-    /// How many rows the statement lists: a single row's NULL is an error in every mode.
-    pub(crate) fn rows_in_statement(&mut self, rows: u64) {
-        self.single_row = rows == 1;
+    /// Says what is done with rows whose like is there already; 1235 where that cannot be done.
+    pub(crate) fn on_duplicate(mut self, what: OnDuplicate) -> Result<Self> {
+        let statement = match &what {
+            OnDuplicate::Refuse => None,
+            OnDuplicate::Replace => Some("REPLACE"),
+            OnDuplicate::Update(_) => Some("INSERT ... ON DUPLICATE KEY UPDATE"),
+        };
+        if let Some(statement) = statement
+            && !self.writer.finds_conflicts()
+        {
+            return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&statement]));
+        }
+        self.on_duplicate = what;
+        Ok(self)
     }
 
-    /// Appends rows of a query: its columns, of these types, are those of the statement's list.
+    /// Keeps the rows that are written.
+    pub(crate) fn keeping_rows(mut self, keeps: bool) -> Self {
+        self.returned = keeps.then(Vec::new);
+        self
+    }
+
+    /// How many rows the statement lists: a single row's NULL is an error in every mode.
+    pub(crate) fn rows_in_statement(&mut self, rows: u64) {
+        self.rules.single_row = rows == 1;
+    }
+
+    /// Appends rows of a query: its first columns, of these types, are those of the statement's
+    /// list.
     pub(crate) fn append(&mut self, batch: &Batch, types: &[SqlType]) -> Result<()> {
-        self.refuse_divisions_by_zero()?;
+        self.rules.refuse_warnings()?;
         self.flush_rows()?;
         let columns = match self.store_columns(batch, types) {
             Some(columns) => columns,
             None => self.store_rows(batch, types)?,
         };
-        self.complete(columns, batch.row_count())
+        let given = self.positions.len();
+        let extra = (batch.columns().len() > given)
+            .then(|| Batch::new(batch.columns()[given..].to_vec(), batch.row_count()));
+        self.complete(columns, batch.row_count(), extra)
     }
 
     /// Appends a batch of the given columns that are already of the table's types and were checked.
@@ -160,22 +196,17 @@ impl<'t> RowSink<'t> {
         for (position, column) in self.positions.iter().zip(columns) {
             all[*position] = Some(column);
         }
-        self.complete(all, rows)
+        self.complete(all, rows, None)
     }
 
     /// Stores column by column; `None` when anything is to be said about a value.
     fn store_columns(&self, batch: &Batch, types: &[SqlType]) -> Option<Vec<Option<ArrayRef>>> {
         let mut columns: Vec<Option<ArrayRef>> = vec![None; self.definition.columns.len()];
-        let quiet = Diagnostics::new(0);
         for (index, position) in self.positions.iter().enumerate() {
             let column = &self.definition.columns[*position];
             let stored = self
-                .storing
-                .column(batch.column(index), &types[index], column, &quiet)
-                .ok()?;
-            if quiet.count() > 0 || (stored.null_count() > 0 && !takes_null(column)) {
-                return None;
-            }
+                .rules
+                .store_quietly(batch.column(index), &types[index], column)?;
             columns[*position] = Some(stored);
         }
         Some(columns)
@@ -194,7 +225,10 @@ impl<'t> RowSink<'t> {
             let number = self.rows_before + row as u64 + 1;
             for (index, column) in columns.clone().enumerate() {
                 let value = convert::value_at(batch.column(index), row);
-                builders[index].push(&self.store_value(&value, &types[index], column, number)?);
+                let stored = self
+                    .rules
+                    .store_value(&value, &types[index], column, number)?;
+                builders[index].push(&stored);
             }
         }
         let mut all: Vec<Option<ArrayRef>> = vec![None; self.definition.columns.len()];
@@ -204,30 +238,8 @@ impl<'t> RowSink<'t> {
         Ok(all)
     }
 
-    /// A value as its column holds it.
-    fn store_value(
-        &self,
-        value: &Value,
-        ty: &SqlType,
-        column: &ColumnDefinition,
-        row: u64,
-    ) -> Result<Value> {
-        let stored = match value {
-            Value::Null => Value::Null,
-            value => self
-                .storing
-                .value(value, ty, column, row, self.session.diagnostics())?,
-        };
-        if !stored.is_null() || takes_null(column) {
-            return Ok(stored);
-        }
-        let error = codes::ER_BAD_NULL_ERROR.with(&[&column.name]);
-        let adjusts = self.ignore || !(self.storing.is_strict() || self.single_row);
-        if !adjusts {
-            return Err(error);
-        }
-        warn(self.session, error);
-        Ok(implicit_default(&column.ty))
+    fn row_number(&self) -> u64 {
+        self.rows_before + self.making.rows as u64 + 1
     }
 
     /// A new row, value by value.
@@ -238,8 +250,8 @@ impl<'t> RowSink<'t> {
     /// Sets a column of the row.
     pub(crate) fn set(&mut self, position: usize, value: &Value, ty: &SqlType) -> Result<()> {
         let column = &self.definition.columns[position];
-        let row = self.rows_before + self.making.rows as u64 + 1;
-        self.making.values[position] = Some(self.store_value(value, ty, column, row)?);
+        let row = self.row_number();
+        self.making.values[position] = Some(self.rules.store_value(value, ty, column, row)?);
         Ok(())
     }
 
@@ -254,16 +266,15 @@ impl<'t> RowSink<'t> {
         if column.generated.is_some() {
             return Ok(());
         }
-        self.making.values[position] =
-            Some(match default_of(self.session, self.definition, column)? {
-                Origin::Constant(value) => value,
-                Origin::Computed(bound) => {
-                    let (value, ty) = bound.scalar(&self.current_row(), &[])?;
-                    let row = self.rows_before + self.making.rows as u64 + 1;
-                    self.store_value(&value, &ty, column, row)?
-                }
-                _ => self.missing(column)?,
-            });
+        self.making.values[position] = Some(match self.rules.default_of(position)? {
+            Origin::Constant(value) => value,
+            Origin::Computed(bound) => {
+                let (value, ty) = bound.scalar(&self.current_row(), &[])?;
+                self.rules
+                    .store_value(&value, &ty, column, self.row_number())?
+            }
+            _ => self.rules.missing(column)?,
+        });
         Ok(())
     }
 
@@ -282,27 +293,9 @@ impl<'t> RowSink<'t> {
         Batch::new(columns.collect(), 1)
     }
 
-    /// In strict mode ERROR_FOR_DIVISION_BY_ZERO makes an error of what is a warning in a SELECT.
-    fn refuse_divisions_by_zero(&self) -> Result<()> {
-        let mode = self.storing.sql_mode();
-        let refuses = mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) && mode.is_strict();
-        if !refuses || self.ignore || self.session.diagnostics().count() == 0 {
-            return Ok(());
-        }
-        let conditions = self.session.diagnostics().conditions();
-        let divided = |error: &Error| error.is(&codes::ER_DIVISION_BY_ZERO);
-        match conditions
-            .into_iter()
-            .find(|condition| divided(&condition.error))
-        {
-            Some(condition) => Err(condition.error),
-            None => Ok(()),
-        }
-    }
-
     /// Ends the row.
     pub(crate) fn end_row(&mut self) -> Result<()> {
-        self.refuse_divisions_by_zero()?;
+        self.rules.refuse_warnings()?;
         for position in 0..self.definition.columns.len() {
             let given = self.making.values[position].take();
             let value = match given {
@@ -334,150 +327,197 @@ impl<'t> RowSink<'t> {
             let column = builder.finish();
             columns.push(matches!(origin, Origin::Given).then_some(column));
         }
-        self.complete(columns, rows)
+        self.complete(columns, rows, None)
     }
 
-    /// The value of a column without a default.
-    fn missing(&self, column: &ColumnDefinition) -> Result<Value> {
-        if column.auto_increment {
-            return Ok(Value::Null);
-        }
-        // Its first member is the default of an ENUM that may not be NULL.
-        if column.ty.kind == TypeKind::Enum {
-            return Ok(implicit_default(&column.ty));
-        }
-        let error = codes::ER_NO_DEFAULT_FOR_FIELD.with(&[&column.name]);
-        if self.storing.is_strict() && !self.ignore {
-            return Err(error);
-        }
-        warn(self.session, error);
-        Ok(implicit_default(&column.ty))
-    }
-
-    /// Adds what the statement left out, checks the rows, and appends them.
-    fn complete(&mut self, mut columns: Vec<Option<ArrayRef>>, rows: usize) -> Result<()> {
+    /// Adds what the statement left out, checks the rows, and writes them.
+    fn complete(
+        &mut self,
+        mut columns: Vec<Option<ArrayRef>>,
+        rows: usize,
+        extra: Option<Batch>,
+    ) -> Result<()> {
         let definition = self.definition;
         for (position, column) in definition.columns.iter().enumerate() {
             let array = match &self.origins[position] {
                 Origin::Given => continue,
                 Origin::Constant(value) => builder::constant(value, &column.ty, rows),
                 Origin::Missing => {
-                    let value = self.missing(column)?;
+                    let value = self.rules.missing(column)?;
                     builder::constant(&value, &column.ty, rows)
                 }
-                Origin::Computed(_) | Origin::Generated(_) => {
+                Origin::Computed(_) | Origin::Generated => {
                     builder::constant(&Value::Null, &column.ty, rows)
                 }
             };
             columns[position] = Some(array);
         }
         let mut columns: Vec<ArrayRef> = columns.into_iter().flatten().collect();
+        let mut numbered = None;
         if let Some(position) = definition.auto_increment_column() {
-            columns[position] = self.number(&columns[position])?;
+            (columns[position], numbered) = self.number(&columns[position])?;
         }
         // In order: a generated column may read those to its left.
         for position in 0..columns.len() {
-            if let Origin::Computed(bound) | Origin::Generated(bound) = &self.origins[position] {
-                let batch = Batch::new(columns.clone(), rows);
-                let column = &definition.columns[position];
-                let values = bound.evaluate(&batch)?;
-                columns[position] = self.store_computed(&values, bound.ty(), column)?;
+            let bound = match &self.origins[position] {
+                Origin::Computed(bound) => Some(bound),
+                Origin::Generated => self.rules.generated(position),
+                _ => None,
+            };
+            if let Some(bound) = bound {
+                let before = self.rows_before;
+                columns[position] = self
+                    .rules
+                    .compute(bound, position, &columns, rows, before)?;
             }
         }
+        let batch = Batch::new(columns, rows);
+        let checked = self.rules.check(&batch)?;
+        let checked = checked.as_ref();
+        let numbered = numbered.map(|flags| -> Result<_> {
+            let flags: ArrayRef = Arc::new(flags);
+            keep(Batch::new(vec![flags], rows), checked)
+        });
+        let numbered = numbered.transpose()?;
+        let ready = Ready {
+            rows: keep(batch, checked)?,
+            numbered: numbered.map(|flags| flags.column(0).as_boolean().clone()),
+            extra: extra.map(|extra| keep(extra, checked)).transpose()?,
+        };
+        let before = self.rows_before;
         self.rows_before += rows as u64;
-        let mut batch = Batch::new(columns, rows);
-        let checked = self.check_constraints(&batch)?;
-        batch = keep(batch, checked)?;
-        let zone = &self.session.options().time_zone;
-        let mut stored = zoned_table::to_moments(zone, &batch, &self.table.timestamps);
-        let fresh = self.check_unique(&stored, &batch)?;
-        stored = keep(stored, fresh.clone())?;
-        batch = keep(batch, fresh)?;
-        self.write(&stored, &batch)
+        self.write(&ready, before)
     }
 
-    /// Gives rows to the table; `shown` are the same as the session sees them.
-    fn write(&mut self, stored: &Batch, shown: &Batch) -> Result<()> {
+    fn write(&mut self, ready: &Ready, rows_before: u64) -> Result<()> {
+        let count = ready.rows.row_count();
         let mut first = 0;
-        while first < stored.row_count() {
-            let Some(writer) = &mut self.writer else {
+        while first < count {
+            let rest = ready.rows.slice(first, count - first);
+            let (added, conflict) = self.writer.insert(&rest)?;
+            self.written.inserted += added as u64;
+            self.note_number(ready, first, added);
+            if let Some(returned) = &mut self.returned
+                && added > 0
+            {
+                returned.push(rest.slice(0, added));
+            }
+            first += added;
+            let Some(conflict) = conflict else {
                 break;
             };
-            let count = stored.row_count() - first;
-            let done = writer.insert(&stored.slice(first, count))?;
-            self.written.inserted += done.rows as u64;
-            first += done.rows;
-            let Some(duplicate) = done.duplicate else {
-                break;
-            };
-            let key = indexes::key_of_index(self.definition, duplicate.index);
-            let columns = key.map(|key| key.columns()).unwrap_or_default();
-            let name = key.map_or("", |key| key.name.as_str());
-            let name = format!("{}.{name}", self.definition.name);
-            self.refuse_duplicate(&name, &columns, shown, first)?;
-            first += 1;
+            // A row that takes the place of others is tried again.
+            if self.settle(&conflict, ready, first, rows_before)? {
+                first += 1;
+            }
         }
         Ok(())
+    }
+
+    /// Does what the statement says about a row that is there already; whether that ends the matter.
+    fn settle(
+        &mut self,
+        conflict: &Conflict<'_>,
+        ready: &Ready,
+        row: usize,
+        rows_before: u64,
+    ) -> Result<bool> {
+        let new = ready.rows.slice(row, 1);
+        let position = conflict.position.as_deref().unwrap_or_default();
+        match &self.on_duplicate {
+            OnDuplicate::Refuse => {
+                self.refuse(conflict, &ready.rows, row)?;
+                self.written.skipped += 1;
+                Ok(true)
+            }
+            OnDuplicate::Replace => {
+                // MySQL changes the row in place when no other key can be in the way, and does not
+                // count one that is the same.
+                if conflict.is_last_key
+                    && let Some(old) = self.writer.current(position)?
+                    && same_row(&old, &new)
+                {
+                    self.written.inserted += 1;
+                    if let Some(returned) = &mut self.returned {
+                        returned.push(new);
+                    }
+                    return Ok(true);
+                }
+                let deleted = self.writer.delete(&one_position(position))?;
+                self.written.deleted += deleted;
+                Ok(deleted == 0)
+            }
+            OnDuplicate::Update(update) => {
+                let old = self.writer.current(position)?;
+                let gone = || codes::ER_UNKNOWN_ERROR.with(&[&"a row of a key is gone"]);
+                let old = old.ok_or_else(gone)?;
+                let extra = ready.extra.as_ref().map(|extra| extra.slice(row, 1));
+                let number = rows_before + row as u64 + 1;
+                let changed = update.apply(&self.rules, &old, &new, extra.as_ref(), number)?;
+                let Some(changed) = changed else {
+                    self.written.untouched += 1;
+                    if let Some(returned) = &mut self.returned {
+                        returned.push(old);
+                    }
+                    return Ok(true);
+                };
+                let (_, second) = self.writer.update(&one_position(position), &changed)?;
+                if let Some(second) = second {
+                    self.refuse(&second, &changed, 0)?;
+                    self.written.skipped += 1;
+                    return Ok(true);
+                }
+                self.written.updated += 1;
+                if let Some(column) = self.definition.auto_increment_column() {
+                    let value = convert::value_at(changed.column(column), 0);
+                    self.written.last_explicit = number_of(&value);
+                    self.table
+                        .advance_auto_increment(number_of(&value).saturating_add(1));
+                }
+                if let Some(returned) = &mut self.returned {
+                    returned.push(changed);
+                }
+                Ok(true)
+            }
+        }
     }
 
     /// 1062, or with IGNORE a warning.
-    fn refuse_duplicate(
-        &mut self,
-        key: &str,
-        columns: &[usize],
-        shown: &Batch,
-        row: usize,
-    ) -> Result<()> {
-        let mut entry = Vec::new();
-        for (index, position) in columns.iter().enumerate() {
-            if index > 0 {
-                entry.push(b'-');
-            }
-            let ty = &self.definition.columns[*position].ty;
-            convert::display_row(shown.column(*position), row, ty, &mut entry);
-        }
-        let entry = String::from_utf8_lossy(&entry).into_owned();
-        let error = codes::ER_DUP_ENTRY.with(&[&entry, &key]);
-        if !self.ignore {
+    fn refuse(&self, conflict: &Conflict<'_>, rows: &Batch, row: usize) -> Result<()> {
+        let error = self.writer.duplicate_entry(conflict, rows, row);
+        if !self.rules.ignore {
             return Err(error);
         }
-        warn(self.session, error);
-        self.written.skipped += 1;
+        self.rules.warn(error);
         Ok(())
     }
 
-    fn store_computed(
-        &self,
-        values: &ArrayRef,
-        ty: &SqlType,
-        column: &ColumnDefinition,
-    ) -> Result<ArrayRef> {
-        let quiet = Diagnostics::new(0);
-        if let Ok(stored) = self.storing.column(values, ty, column, &quiet)
-            && quiet.count() == 0
-            && (stored.null_count() == 0 || takes_null(column))
-        {
-            return Ok(stored);
+    /// Remembers the first number that was made for a row that was added.
+    fn note_number(&mut self, ready: &Ready, first: usize, count: usize) {
+        let (None, Some(flags)) = (self.written.first_generated, &ready.numbered) else {
+            return;
+        };
+        let Some(row) = (first..first + count).find(|row| flags.value(*row)) else {
+            return;
+        };
+        if let Some(column) = self.definition.auto_increment_column() {
+            let value = convert::value_at(ready.rows.column(column), row);
+            self.written.first_generated = Some(number_of(&value));
         }
-        let mut builder = ColumnBuilder::new(&column.ty);
-        for row in 0..values.len() {
-            let number = self.rows_before + row as u64 + 1;
-            builder.push(&self.store_value(&convert::value_at(values, row), ty, column, number)?);
-        }
-        Ok(builder.finish())
     }
 
-    /// AUTO_INCREMENT: rows without a number get the next ones.
-    fn number(&mut self, column: &ArrayRef) -> Result<ArrayRef> {
+    /// AUTO_INCREMENT: rows without a number get the next ones; which ones did.
+    fn number(&mut self, column: &ArrayRef) -> Result<(ArrayRef, Option<BooleanArray>)> {
         let position = self.definition.auto_increment_column().unwrap_or(0);
         let ty = &self.definition.columns[position].ty;
-        let zero_is_a_value = self.storing.sql_mode().has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+        let zero_is_a_value = self.rules.sql_mode().has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
         let options = self.session.options();
         let (step, offset) = (
             options.auto_increment_increment.max(1),
             options.auto_increment_offset.max(1),
         );
         let mut builder = ColumnBuilder::new(ty);
+        let mut made: Option<Vec<bool>> = None;
         for row in 0..column.len() {
             let value = convert::value_at(column, row);
             let given = match value {
@@ -488,12 +528,7 @@ impl<'t> RowSink<'t> {
             };
             let value = match given {
                 Some(value) => {
-                    let number = match value {
-                        Value::Int(number) => u64::try_from(number).unwrap_or(0),
-                        Value::UInt(number) => number,
-                        Value::Float(number) if number > 0.0 => number as u64,
-                        _ => 0,
-                    };
+                    let number = number_of(&value);
                     self.table.advance_auto_increment(number.saturating_add(1));
                     self.written.last_explicit = number;
                     value
@@ -505,7 +540,7 @@ impl<'t> RowSink<'t> {
                     }
                     // The last number is given again, which the key refuses.
                     let number = number.min(greatest(ty));
-                    self.written.first_generated.get_or_insert(number);
+                    made.get_or_insert_with(|| vec![false; column.len()])[row] = true;
                     match ty.kind {
                         TypeKind::Float | TypeKind::Double => Value::Float(number as f64),
                         _ if ty.unsigned => Value::UInt(number),
@@ -515,63 +550,33 @@ impl<'t> RowSink<'t> {
             };
             builder.push(&value);
         }
-        Ok(builder.finish())
-    }
-
-    /// CHECK constraints: a row must not make one false. With IGNORE such rows are left out.
-    fn check_constraints(&self, batch: &Batch) -> Result<Option<BooleanArray>> {
-        let mut good: Option<Vec<bool>> = None;
-        for (name, check) in &self.checks {
-            let values = check.evaluate(batch)?;
-            for row in convert::false_rows(&values) {
-                let error = codes::ER_CHECK_CONSTRAINT_VIOLATED.with(&[name]);
-                if !self.ignore {
-                    return Err(error);
-                }
-                warn(self.session, error);
-                good.get_or_insert_with(|| vec![true; batch.row_count()])[row] = false;
-            }
-        }
-        Ok(good.map(BooleanArray::from))
-    }
-
-    /// Unique keys: 1062; with IGNORE such rows are left out. `shown` are the rows as the session
-    /// sees them.
-    fn check_unique(&mut self, batch: &Batch, shown: &Batch) -> Result<Option<BooleanArray>> {
-        let mut fresh: Option<Vec<bool>> = None;
-        for row in 0..batch.row_count() {
-            let Some(unique) = &mut self.unique else {
-                break;
-            };
-            if let Some(duplicate) = unique.add(batch, row)? {
-                self.refuse_duplicate(&duplicate.key, &duplicate.columns, shown, row)?;
-                fresh.get_or_insert_with(|| vec![true; batch.row_count()])[row] = false;
-            }
-        }
-        Ok(fresh.map(BooleanArray::from))
+        Ok((builder.finish(), made.map(BooleanArray::from)))
     }
 
     /// Makes the rows visible, all at once.
-    pub(crate) fn finish(mut self) -> Result<Written> {
+    pub(crate) fn finish(self) -> Result<Written> {
+        self.finish_returning().map(|(written, _)| written)
+    }
+
+    /// Makes the rows visible, and gives them if they were kept.
+    pub(crate) fn finish_returning(mut self) -> Result<(Written, Vec<Batch>)> {
         self.flush_rows()?;
-        if let Some(writer) = self.writer.take() {
-            writer.finish()?;
-        }
         let counters = self.session.counters();
         counters.add(Counter::HandlerWrite, self.written.inserted);
-        if let Some(mut unique) = self.unique.take() {
-            unique.commit();
-        }
-        Ok(self.written)
+        counters.add(Counter::HandlerUpdate, self.written.updated);
+        counters.add(Counter::HandlerDelete, self.written.deleted);
+        self.writer.finish()?;
+        Ok((self.written, self.returned.unwrap_or_default()))
     }
 }
 
-impl Drop for RowSink<'_> {
-    fn drop(&mut self) {
-        // Only a sink that did not finish still has them.
-        if let Some(unique) = &mut self.unique {
-            unique.roll_back();
-        }
+/// A value of an AUTO_INCREMENT column as a number; 0 for a negative one.
+pub(super) fn number_of(value: &Value) -> u64 {
+    match value {
+        Value::Int(number) => u64::try_from(*number).unwrap_or(0),
+        Value::UInt(number) => *number,
+        Value::Float(number) if *number > 0.0 => *number as u64,
+        _ => 0,
     }
 }
 
@@ -585,68 +590,4 @@ fn greatest(ty: &SqlType) -> u64 {
         _ => 64,
     };
     u64::MAX >> (64 - bits + u32::from(!ty.unsigned))
-}
-
-/// A NULL in an AUTO_INCREMENT column asks for the next number.
-fn takes_null(column: &ColumnDefinition) -> bool {
-    column.nullable || column.auto_increment
-}
-
-fn keep(batch: Batch, kept: Option<BooleanArray>) -> Result<Batch> {
-    let Some(kept) = kept else {
-        return Ok(batch);
-    };
-    let failed = |error: arrow_schema::ArrowError| codes::ER_UNKNOWN_ERROR.with(&[&error]);
-    let columns = batch
-        .columns()
-        .iter()
-        .map(|column| filter(column, &kept).map_err(failed));
-    Ok(Batch::new(
-        columns.collect::<Result<_>>()?,
-        kept.true_count(),
-    ))
-}
-
-fn origin(
-    session: &Session,
-    definition: &TableDefinition,
-    position: usize,
-    given: &[usize],
-) -> Result<Origin> {
-    let column = &definition.columns[position];
-    if let Some(generated) = &column.generated {
-        let bound = expressions::bind(
-            session,
-            &generated.expression,
-            &columns_of(session, definition),
-        )?;
-        return Ok(Origin::Generated(bound));
-    }
-    if given.contains(&position) {
-        return Ok(Origin::Given);
-    }
-    default_of(session, definition, column)
-}
-
-/// What a column gets when a row names no value for it.
-fn default_of(
-    session: &Session,
-    definition: &TableDefinition,
-    column: &ColumnDefinition,
-) -> Result<Origin> {
-    Ok(match &column.default {
-        ColumnDefault::Value(_) => {
-            let value = column.default_value(&session.options().time_zone);
-            Origin::Constant(value.unwrap_or(Value::Null))
-        }
-        ColumnDefault::Null => Origin::Constant(Value::Null),
-        ColumnDefault::Now => Origin::Constant(convert::now(session, &column.ty)),
-        ColumnDefault::Expression { expression, .. } => Origin::Computed(expressions::bind(
-            session,
-            expression,
-            &columns_of(session, definition),
-        )?),
-        ColumnDefault::None if takes_null(column) => Origin::Constant(Value::Null),
-        ColumnDefault::None | ColumnDefault::Dropped => Origin::Missing,
-    })
 }

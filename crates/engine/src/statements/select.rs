@@ -146,6 +146,11 @@ impl Reading {
         }
     }
 
+    /// What its operators share.
+    pub(crate) fn context(&self) -> &Arc<StatementContext> {
+        &self.context
+    }
+
     /// How many rows FOUND_ROWS() counts so far.
     pub(crate) fn found_rows(&self) -> u64 {
         self.context.counters.found_rows.load(Ordering::Relaxed)

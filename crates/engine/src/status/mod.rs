@@ -32,6 +32,7 @@ counters! {
     ComCreateIndex => "Com_create_index", "CREATE INDEX.";
     ComCreateTable => "Com_create_table", "CREATE TABLE.";
     ComDelete => "Com_delete", "DELETE.";
+    ComDeleteMulti => "Com_delete_multi", "DELETE from several tables.";
     ComDo => "Com_do", "DO.";
     ComDropDb => "Com_drop_db", "DROP DATABASE.";
     ComDropIndex => "Com_drop_index", "DROP INDEX.";
@@ -41,12 +42,14 @@ counters! {
     ComLoad => "Com_load", "LOAD DATA.";
     ComRenameTable => "Com_rename_table", "RENAME TABLE.";
     ComReplace => "Com_replace", "REPLACE.";
+    ComReplaceSelect => "Com_replace_select", "REPLACE … SELECT.";
     ComRollback => "Com_rollback", "ROLLBACK.";
     ComSelect => "Com_select", "SELECT.";
     ComSetOption => "Com_set_option", "SET.";
     ComShow => "Com_show", "SHOW of every kind.";
     ComTruncate => "Com_truncate", "TRUNCATE TABLE.";
     ComUpdate => "Com_update", "UPDATE.";
+    ComUpdateMulti => "Com_update_multi", "UPDATE of several tables.";
     CountHitTmpTableSize => "Count_hit_tmp_table_size", "Temporary tables that overflowed to disk.";
     CreatedTmpDiskTables => "Created_tmp_disk_tables", "Internal temporary tables that overflowed to disk.";
     CreatedTmpTables => "Created_tmp_tables", "Internal temporary tables, in memory or on disk.";

@@ -1,0 +1,280 @@
+//! UPDATE and DELETE: the rows are found by a query ([`mayfly_plan::change`]), then changed table by
+//! table ([`TableChange`]).
+
+use std::sync::Arc;
+
+use mayfly_plan::ChangePlan;
+use mayfly_storage::Table;
+use mayfly_syntax::ast::{Delete, TableWithJoins, UpdateStatement};
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, Result, SqlType, TypeKind, Value};
+
+use super::found_rows::{FoundRows, FoundRowsBuilder};
+use super::returning::Returning;
+use super::row_rules::refuse_warnings;
+use super::row_writer::RowWriter;
+use super::select::{Planned, Reading};
+use super::table_change::{ChangeOptions, Step, TableChange};
+use crate::catalog::BaseTable;
+use crate::catalog::session_catalog::SessionCatalog;
+use crate::result::{Outcome, StatementResult};
+use crate::session::Session;
+use crate::status::Counter;
+
+/// UPDATE
+pub(super) fn update(
+    session: &mut Session,
+    update: &UpdateStatement,
+    parameters: &[(Value, SqlType)],
+) -> Result<Outcome> {
+    let several = is_join(&update.tables);
+    super::count(
+        session,
+        match several {
+            true => Counter::ComUpdateMulti,
+            false => Counter::ComUpdate,
+        },
+    );
+    let work = Work {
+        name: "UPDATE",
+        ignore: update.ignore,
+        repeats: several,
+        deletes: false,
+        keeps_rows: false,
+    };
+    let plan = |catalog: &SessionCatalog<'_>, options: &mayfly_plan::PlanOptions| {
+        mayfly_plan::bind_update(update, catalog, options)
+    };
+    let done = run(session, &work, &plan, parameters)?;
+    session.counters().add(Counter::HandlerUpdate, done.changed);
+    let warnings = session.diagnostics().count();
+    Ok(StatementResult {
+        affected_rows: done.changed,
+        info: format!(
+            "Rows matched: {}  Changed: {}  Warnings: {warnings}",
+            done.matched, done.changed
+        ),
+        ..StatementResult::default()
+    }
+    .into())
+}
+
+/// DELETE
+pub(super) fn delete(
+    session: &mut Session,
+    delete: &Delete,
+    parameters: &[(Value, SqlType)],
+) -> Result<Outcome> {
+    let several = !delete.targets.is_empty();
+    super::count(
+        session,
+        match several {
+            true => Counter::ComDeleteMulti,
+            false => Counter::ComDelete,
+        },
+    );
+    let work = Work {
+        name: "DELETE",
+        ignore: delete.ignore,
+        repeats: several,
+        deletes: true,
+        keeps_rows: !delete.returning.is_empty(),
+    };
+    let plan = |catalog: &SessionCatalog<'_>, options: &mayfly_plan::PlanOptions| {
+        mayfly_plan::bind_delete(delete, catalog, options)
+    };
+    let done = run(session, &work, &plan, parameters)?;
+    session.counters().add(Counter::HandlerDelete, done.changed);
+    let (columns, batches) = match done.tables.first() {
+        Some(table) if work.keeps_rows => {
+            let definition = &table.definition;
+            Returning::bind(session, definition, &delete.returning, parameters)?
+                .evaluate(&done.returned)?
+        }
+        _ => (Vec::new(), Vec::new()),
+    };
+    Ok(StatementResult {
+        columns,
+        batches,
+        affected_rows: done.changed,
+        ..StatementResult::default()
+    }
+    .into())
+}
+
+fn is_join(tables: &[TableWithJoins]) -> bool {
+    match tables {
+        [only] => !only.joins.is_empty(),
+        _ => true,
+    }
+}
+
+/// What kind of change a statement makes.
+struct Work {
+    name: &'static str,
+    ignore: bool,
+    /// A row may be found more than once.
+    repeats: bool,
+    deletes: bool,
+    /// The rows that are removed are kept.
+    keeps_rows: bool,
+}
+
+/// What was changed.
+#[derive(Default)]
+struct Done {
+    matched: u64,
+    changed: u64,
+    tables: Vec<Arc<BaseTable>>,
+    returned: Vec<Batch>,
+}
+
+type Plan<'p> = dyn Fn(&SessionCatalog<'_>, &mayfly_plan::PlanOptions) -> Result<ChangePlan> + 'p;
+
+fn run(
+    session: &mut Session,
+    work: &Work,
+    plan: &Plan<'_>,
+    parameters: &[(Value, SqlType)],
+) -> Result<Done> {
+    // Each attempt keeps the locks of the one before, so that it ends.
+    loop {
+        if let Some(done) = attempt(session, work, plan, parameters)? {
+            return Ok(done);
+        }
+        session.begin_anew();
+    }
+}
+
+/// `None` when a row was changed by another transaction before it could be locked.
+fn attempt(
+    session: &mut Session,
+    work: &Work,
+    plan: &Plan<'_>,
+    parameters: &[(Value, SqlType)],
+) -> Result<Option<Done>> {
+    let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
+    let mut options = session.options().plan.clone();
+    options.parameters = parameters.iter().map(|(_, ty)| ty.clone()).collect();
+    let catalog = SessionCatalog::new(session, &values);
+    let plan = plan(&catalog, &options)?;
+    let (tables, _) = catalog.into_tables();
+    let mut changed: Vec<(Arc<BaseTable>, Arc<dyn Table>)> = Vec::new();
+    for target in &plan.targets {
+        let source = &target.table;
+        let table = super::writable_table(session, &source.database, &source.name)?;
+        if !table.can_change_rows() {
+            return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&work.name]));
+        }
+        let handle = mayfly_exec::TableOpener::open(tables.as_ref(), source.id)?;
+        changed.push((table, handle));
+    }
+    if session.settings().boolean("sql_safe_updates") && !plan.is_safe {
+        return Err(codes::ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE.with(&[&""]));
+    }
+    let planned = Planned {
+        plan: Arc::new(plan.query),
+        tables,
+    };
+    let mut reading = Reading::start(session, &planned, &values)?;
+    let done = (|| {
+        let types: Vec<SqlType> = planned.plan.columns.iter().map(|c| c.ty.clone()).collect();
+        let found = find(session, work, &types, &mut reading)?;
+        let options = ChangeOptions {
+            ignore: work.ignore,
+            repeats: work.repeats,
+            types: &types,
+            parameters: &values,
+        };
+        let context = Arc::clone(reading.context());
+        let changes = plan.targets.iter().zip(&changed);
+        let changes = changes.map(|(target, (table, handle))| {
+            let handle = Arc::clone(handle);
+            TableChange::new(session, table, handle, target, &context, options)
+        });
+        change(
+            session,
+            work,
+            changes.collect::<Result<_>>()?,
+            &changed,
+            found,
+        )
+    })();
+    reading.finish(session);
+    let done = done?.map(|done| Done {
+        tables: changed.into_iter().map(|(table, _)| table).collect(),
+        ..done
+    });
+    Ok(done)
+}
+
+/// Finds all rows before the first is changed.
+fn find(
+    session: &Session,
+    work: &Work,
+    types: &[SqlType],
+    reading: &mut Reading,
+) -> Result<FoundRows> {
+    let physical = types.iter().map(|ty| match ty.kind {
+        TypeKind::Boolean => SqlType::bigint().physical(),
+        _ => ty.physical(),
+    });
+    let mut found = FoundRowsBuilder::new(session.temp_table_context(), physical.collect());
+    while let Some(batch) = reading.next_batch()? {
+        refuse_warnings(session, work.ignore)?;
+        found.add(batch)?;
+    }
+    refuse_warnings(session, work.ignore)?;
+    found.finish()
+}
+
+fn change(
+    session: &Session,
+    work: &Work,
+    mut changes: Vec<TableChange<'_>>,
+    tables: &[(Arc<BaseTable>, Arc<dyn Table>)],
+    mut found: FoundRows,
+) -> Result<Option<Done>> {
+    // A table that is named twice has one writer.
+    let mut writers: Vec<RowWriter<'_>> = Vec::new();
+    let mut writer_of = Vec::with_capacity(tables.len());
+    for (index, (table, handle)) in tables.iter().enumerate() {
+        let same = |other: &usize| tables[*other].0.id == table.id;
+        match (0..index).find(same) {
+            Some(other) => writer_of.push(writer_of[other]),
+            None => {
+                writer_of.push(writers.len());
+                writers.push(RowWriter::new(session, table, handle.as_ref())?);
+            }
+        }
+    }
+    let mut returned = Vec::new();
+    while let Some(batch) = found.next_batch()? {
+        for (index, change) in changes.iter_mut().enumerate() {
+            let writer = &mut writers[writer_of[index]];
+            let step = match work.deletes {
+                true => {
+                    let kept = work.keeps_rows.then_some(&mut returned);
+                    change.delete(writer, &batch, kept)?
+                }
+                false => {
+                    let own = |other: &&usize| **other == writer_of[index];
+                    let shared = writer_of.iter().filter(own).count() > 1;
+                    change.update(writer, &batch, shared)?
+                }
+            };
+            if step == Step::StartAnew {
+                return Ok(None);
+            }
+        }
+    }
+    for writer in writers {
+        writer.finish()?;
+    }
+    Ok(Some(Done {
+        matched: changes.iter().map(|change| change.matched).sum(),
+        changed: changes.iter().map(|change| change.changed).sum(),
+        returned,
+        tables: Vec::new(),
+    }))
+}

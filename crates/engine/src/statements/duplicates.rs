@@ -1,0 +1,261 @@
+//! ON DUPLICATE KEY UPDATE: what is made of a row when one like it comes.
+
+use std::ops::ControlFlow;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use mayfly_plan::{DefaultSource, ScalarColumn, ScalarNames};
+use mayfly_syntax::ast::{Expr, InsertSource, InsertStatement, visit_expressions};
+use mayfly_syntax::encodings;
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, Result, SqlType, Value};
+
+use super::insert::{listed_columns, refuse_generated};
+use super::row_rules::RowRules;
+use super::row_sink::OnDuplicate;
+use crate::builder;
+use crate::catalog::BaseTable;
+use crate::catalog::definition::TableDefinition;
+use crate::expressions::{self, Bound, columns_of};
+use crate::session::Session;
+
+/// The clause as it was written, and what its names mean.
+pub(super) struct DuplicateClause<'i> {
+    insert: &'i InsertStatement,
+    table: &'i BaseTable,
+    /// By column of the table: its name in the row that came; empty without one.
+    new_names: Vec<&'i str>,
+    /// Columns of the query that the rows come from.
+    foreign: &'i [Expr],
+}
+
+impl<'i> DuplicateClause<'i> {
+    /// The clause of a statement that gives the columns at `positions`.
+    pub(super) fn new(
+        insert: &'i InsertStatement,
+        table: &'i BaseTable,
+        positions: &[usize],
+        foreign: &'i [Expr],
+    ) -> Result<Self> {
+        let columns = &table.definition.columns;
+        let mut new_names = vec![""; columns.len()];
+        if let Some(alias) = &insert.row_alias {
+            if !alias.columns.is_empty() && alias.columns.len() != positions.len() {
+                return Err(codes::ER_VIEW_WRONG_LIST.error());
+            }
+            for (index, position) in positions.iter().enumerate() {
+                let own = alias.columns.get(index).map(String::as_str);
+                new_names[*position] = own.unwrap_or(&columns[*position].name);
+            }
+        }
+        Ok(Self {
+            insert,
+            table,
+            new_names,
+            foreign,
+        })
+    }
+
+    /// Names in the clause that are neither the table's nor the new row's: those of the query that
+    /// the rows come from.
+    pub(super) fn foreign_names(
+        insert: &InsertStatement,
+        definition: &TableDefinition,
+    ) -> Vec<Expr> {
+        let mut names: Vec<Expr> = Vec::new();
+        for assignment in &insert.on_duplicate_key_update {
+            let _: ControlFlow<()> = visit_expressions(&assignment.value, |expr| {
+                let (qualifier, name) = match expr {
+                    Expr::Identifier(name) if encodings::variable(expr).is_none() => (None, name),
+                    Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                        [.., qualifier, name] => (Some(qualifier), name),
+                        _ => return ControlFlow::Continue(()),
+                    },
+                    _ => return ControlFlow::Continue(()),
+                };
+                let own = qualifier.is_none_or(|table| table.value == definition.name)
+                    && definition.column_position(&name.value).is_some();
+                if !own && !names.contains(expr) {
+                    names.push(expr.clone());
+                }
+                ControlFlow::Continue(())
+            });
+        }
+        names
+    }
+
+    /// What is done about duplicates. `foreign_types` are the types of the query's columns.
+    pub(super) fn bind(
+        &self,
+        session: &Session,
+        parameters: &[(Value, SqlType)],
+        foreign_types: &[SqlType],
+    ) -> Result<OnDuplicate> {
+        let written = &self.insert.on_duplicate_key_update;
+        if written.is_empty() {
+            return Ok(match self.insert.replace {
+                true => OnDuplicate::Replace,
+                false => OnDuplicate::Refuse,
+            });
+        }
+        let definition = &self.table.definition;
+        let mut columns = columns_of(session, definition);
+        let alias = self.insert.row_alias.as_ref();
+        let alias = alias.map_or("", |alias| alias.name.as_str());
+        let new = definition.columns.iter().zip(&self.new_names);
+        columns.extend(new.map(|(column, name)| ScalarColumn {
+            table: alias,
+            name,
+            ty: &column.ty,
+            nullable: true,
+            default: DefaultSource::None,
+        }));
+        for (expr, ty) in self.foreign.iter().zip(foreign_types) {
+            let (table, name) = match expr {
+                Expr::Identifier(name) => ("", name.value.as_str()),
+                Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                    [.., table, name] => (table.value.as_str(), name.value.as_str()),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            columns.push(ScalarColumn {
+                table,
+                name,
+                ty,
+                nullable: true,
+                default: DefaultSource::None,
+            });
+        }
+        let is_values = matches!(self.insert.source, InsertSource::Values(_));
+        let names = ScalarNames {
+            columns: &columns,
+            inserted: Some(definition.columns.len()),
+            target: is_values.then_some((self.table.id, definition.name.as_str())),
+        };
+        let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
+        let mut assignments = Vec::with_capacity(written.len());
+        for assignment in written {
+            let one = std::slice::from_ref(&assignment.column);
+            let column = listed_columns(definition, Some(one))?
+                .pop()
+                .unwrap_or_default();
+            let value = match encodings::is_default(&assignment.value) {
+                true => None,
+                false => {
+                    refuse_generated(definition, column)?;
+                    let value = &assignment.value;
+                    let mut bound = expressions::bind_in(session, value, names, types.clone())?;
+                    if definition.columns[column].ty.is_numeric() {
+                        bound.expression = mayfly_plan::as_number(bound.expression);
+                    }
+                    Some(bound)
+                }
+            };
+            assignments.push(DuplicateAssignment { column, value });
+        }
+        Ok(OnDuplicate::Update(Box::new(DuplicateUpdate {
+            assignments,
+            parameters: parameters.iter().map(|(value, _)| value.clone()).collect(),
+        })))
+    }
+}
+
+/// What is set in a row.
+pub(crate) struct DuplicateAssignment {
+    /// The column.
+    pub(super) column: usize,
+    /// Its value over the row that is there, the row that came, and columns of the query that it
+    /// came from. None is DEFAULT.
+    pub(super) value: Option<Bound>,
+}
+
+/// ON DUPLICATE KEY UPDATE
+pub(crate) struct DuplicateUpdate {
+    /// In this order; later ones see what earlier ones did.
+    pub(super) assignments: Vec<DuplicateAssignment>,
+    /// The values of `?`.
+    pub(super) parameters: Vec<Value>,
+}
+
+impl DuplicateUpdate {
+    /// The row that is there as it becomes; `None` when nothing changes.
+    pub(super) fn apply(
+        &self,
+        rules: &RowRules<'_>,
+        old: &Batch,
+        new: &Batch,
+        extra: Option<&Batch>,
+        number: u64,
+    ) -> Result<Option<Batch>> {
+        let width = old.columns().len();
+        let mut columns = old.columns().to_vec();
+        columns.extend_from_slice(new.columns());
+        if let Some(extra) = extra {
+            columns.extend_from_slice(extra.columns());
+        }
+        let mut assigned = vec![false; width];
+        for assignment in &self.assignments {
+            let column = &rules.definition.columns[assignment.column];
+            let value = match &assignment.value {
+                Some(bound) => {
+                    let row = Batch::new(columns.clone(), 1);
+                    let (value, ty) = bound.scalar(&row, &self.parameters)?;
+                    rules.refuse_warnings()?;
+                    rules.store_assigned(&value, &ty, column, number)?
+                }
+                None => rules.default_value(assignment.column, &columns[..width], number)?,
+            };
+            columns[assignment.column] = builder::constant(&value, &column.ty, 1);
+            assigned[assignment.column] = true;
+        }
+        columns.truncate(width);
+        let same = |column: usize| same_value(old.column(column), &columns[column], 0);
+        if (0..width).all(same) {
+            return Ok(None);
+        }
+        rules.complete_change(&mut columns, &assigned, 1, number - 1)?;
+        let changed = Batch::new(columns, 1);
+        match rules.check(&changed)? {
+            // With IGNORE the row stays as it is.
+            Some(_) => Ok(None),
+            None => Ok(Some(changed)),
+        }
+    }
+}
+
+/// Whether two batches of one row hold the same values, to the byte.
+pub(super) fn same_row(a: &Batch, b: &Batch) -> bool {
+    let pairs = a.columns().iter().zip(b.columns());
+    pairs.into_iter().all(|(a, b)| same_value(a, b, 0))
+}
+
+/// Whether two columns of one type hold the same value in a row, to the byte.
+pub(super) fn same_value(a: &ArrayRef, b: &ArrayRef, row: usize) -> bool {
+    if a.is_null(row) || b.is_null(row) {
+        return a.is_null(row) == b.is_null(row);
+    }
+    match a.data_type() {
+        DataType::Int64 => {
+            a.as_primitive::<Int64Type>().value(row) == b.as_primitive::<Int64Type>().value(row)
+        }
+        DataType::UInt64 => {
+            a.as_primitive::<UInt64Type>().value(row) == b.as_primitive::<UInt64Type>().value(row)
+        }
+        DataType::Float64 => {
+            let bits = |array: &ArrayRef| array.as_primitive::<Float64Type>().value(row).to_bits();
+            bits(a) == bits(b)
+        }
+        DataType::Decimal128(..) => {
+            let digits = |array: &ArrayRef| array.as_primitive::<Decimal128Type>().value(row);
+            digits(a) == digits(b)
+        }
+        DataType::Decimal256(..) => {
+            let digits = |array: &ArrayRef| array.as_primitive::<Decimal256Type>().value(row);
+            digits(a) == digits(b)
+        }
+        _ => a.as_binary_view().value(row) == b.as_binary_view().value(row),
+    }
+}

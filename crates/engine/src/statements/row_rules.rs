@@ -1,0 +1,357 @@
+//! What every row of a table must obey, whichever statement writes it: the types of the columns,
+//! NOT NULL, generated columns and CHECK constraints.
+//!
+//! A column whose conversion complains of anything is stored again row by row, so that errors and
+//! warnings come in MySQL's order: all of the first row's before any of the second's.
+
+use arrow_array::{Array, ArrayRef, BooleanArray};
+use arrow_select::filter::filter;
+use mayfly_types::convert::implicit_default;
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, Diagnostics, Error, Level, Result, SqlMode, SqlType, TypeKind, Value};
+
+use crate::builder::{self, ColumnBuilder};
+use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
+use crate::convert::{self, Storing};
+use crate::expressions::{self, Bound, columns_of};
+use crate::session::Session;
+
+/// Warnings of expressions that a statement that changes rows makes errors in strict mode.
+const REFUSED: &[&mayfly_types::ErrorCode] = &[
+    &codes::ER_TRUNCATED_WRONG_VALUE,
+    &codes::ER_WRONG_TEMPORAL_VALUE,
+    &codes::ER_DATETIME_FUNCTION_OVERFLOW,
+    &codes::ER_INVALID_ARGUMENT_FOR_LOGARITHM,
+    &codes::ER_CUT_VALUE_GROUP_CONCAT,
+];
+
+/// Where a column of a row comes from when the statement does not give it.
+pub(super) enum Origin {
+    /// The statement gives it.
+    Given,
+    /// The column's default, the same for every row.
+    Constant(Value),
+    /// A default that is computed for each row.
+    Computed(Bound),
+    /// No default: 1364, or the type's own default with a warning.
+    Missing,
+    /// GENERATED ALWAYS AS
+    Generated,
+}
+
+/// The rules of one table for one statement.
+pub(super) struct RowRules<'t> {
+    pub(super) session: &'t Session,
+    pub(super) definition: &'t TableDefinition,
+    pub(super) ignore: bool,
+    /// A single row is listed: its NULL is an error in every mode.
+    pub(super) single_row: bool,
+    /// A NULL in an AUTO_INCREMENT column asks for the next number.
+    pub(super) numbers_rows: bool,
+    storing: Storing,
+    /// By column.
+    generated: Vec<Option<Bound>>,
+    checks: Vec<(&'t str, Bound)>,
+}
+
+impl<'t> RowRules<'t> {
+    /// The rules for new rows, or for changed ones.
+    pub(super) fn new(
+        session: &'t Session,
+        definition: &'t TableDefinition,
+        ignore: bool,
+        numbers_rows: bool,
+    ) -> Result<Self> {
+        let bind =
+            |expression| expressions::bind(session, expression, &columns_of(session, definition));
+        let generated = definition.columns.iter().map(|column| {
+            let generated = column.generated.as_ref();
+            generated
+                .map(|generated| bind(&generated.expression))
+                .transpose()
+        });
+        let checks = definition.checks.iter().filter(|check| check.enforced);
+        Ok(Self {
+            generated: generated.collect::<Result<_>>()?,
+            checks: checks
+                .map(|check| Ok((check.name.as_str(), bind(&check.expression)?)))
+                .collect::<Result<_>>()?,
+            storing: Storing::new(session, &definition.name, ignore),
+            single_row: false,
+            session,
+            definition,
+            ignore,
+            numbers_rows,
+        })
+    }
+
+    /// The mode.
+    pub(super) fn sql_mode(&self) -> SqlMode {
+        self.storing.sql_mode()
+    }
+
+    fn takes_null(&self, column: &ColumnDefinition) -> bool {
+        column.nullable || (self.numbers_rows && column.auto_increment)
+    }
+
+    /// Values as their column holds them; `None` when anything is to be said about one.
+    pub(super) fn store_quietly(
+        &self,
+        values: &ArrayRef,
+        ty: &SqlType,
+        column: &ColumnDefinition,
+    ) -> Option<ArrayRef> {
+        let quiet = Diagnostics::new(0);
+        let stored = self.storing.column(values, ty, column, &quiet).ok()?;
+        let good = quiet.count() == 0 && (stored.null_count() == 0 || self.takes_null(column));
+        good.then_some(stored)
+    }
+
+    /// Values as their column holds them. `rows_before`: rows of the statement before the first.
+    pub(super) fn store(
+        &self,
+        values: &ArrayRef,
+        ty: &SqlType,
+        column: &ColumnDefinition,
+        rows_before: u64,
+    ) -> Result<ArrayRef> {
+        if let Some(stored) = self.store_quietly(values, ty, column) {
+            return Ok(stored);
+        }
+        let mut builder = ColumnBuilder::new(&column.ty);
+        for row in 0..values.len() {
+            let number = rows_before + row as u64 + 1;
+            builder.push(&self.store_value(&convert::value_at(values, row), ty, column, number)?);
+        }
+        Ok(builder.finish())
+    }
+
+    /// A value as its column holds it.
+    pub(super) fn store_value(
+        &self,
+        value: &Value,
+        ty: &SqlType,
+        column: &ColumnDefinition,
+        row: u64,
+    ) -> Result<Value> {
+        let stored = match value {
+            Value::Null => Value::Null,
+            value => self
+                .storing
+                .value(value, ty, column, row, self.session.diagnostics())?,
+        };
+        if !stored.is_null() || self.takes_null(column) {
+            return Ok(stored);
+        }
+        let error = codes::ER_BAD_NULL_ERROR.with(&[&column.name]);
+        let adjusts = self.ignore || !(self.storing.is_strict() || self.single_row);
+        if !adjusts {
+            return Err(error);
+        }
+        self.warn(error);
+        Ok(implicit_default(&column.ty))
+    }
+
+    /// In strict mode some warnings of a SELECT are errors of a statement that changes rows.
+    pub(super) fn refuse_warnings(&self) -> Result<()> {
+        refuse_warnings(self.session, self.ignore)
+    }
+
+    /// What IGNORE makes of an error: a warning.
+    pub(super) fn warn(&self, error: Error) {
+        self.session.diagnostics().push(Level::Warning, error);
+    }
+
+    /// The value of a column without a default.
+    pub(super) fn missing(&self, column: &ColumnDefinition) -> Result<Value> {
+        if column.auto_increment {
+            return Ok(Value::Null);
+        }
+        // Its first member is the default of an ENUM that may not be NULL.
+        if column.ty.kind == TypeKind::Enum {
+            return Ok(implicit_default(&column.ty));
+        }
+        let error = codes::ER_NO_DEFAULT_FOR_FIELD.with(&[&column.name]);
+        if self.storing.is_strict() && !self.ignore {
+            return Err(error);
+        }
+        self.warn(error);
+        Ok(implicit_default(&column.ty))
+    }
+
+    /// Where a column of new rows comes from, of which those at `given` are given.
+    pub(super) fn origin(&self, position: usize, given: &[usize]) -> Result<Origin> {
+        if self.generated[position].is_some() {
+            return Ok(Origin::Generated);
+        }
+        if given.contains(&position) {
+            return Ok(Origin::Given);
+        }
+        self.default_of(position)
+    }
+
+    /// What a column gets when a row names no value for it, or DEFAULT.
+    pub(super) fn default_of(&self, position: usize) -> Result<Origin> {
+        let (session, column) = (self.session, &self.definition.columns[position]);
+        Ok(match &column.default {
+            ColumnDefault::Value(_) => {
+                let value = column.default_value(&session.options().time_zone);
+                Origin::Constant(value.unwrap_or(Value::Null))
+            }
+            ColumnDefault::Null => Origin::Constant(Value::Null),
+            ColumnDefault::Now => Origin::Constant(convert::now(session, &column.ty)),
+            ColumnDefault::Expression { expression, .. } => Origin::Computed(expressions::bind(
+                session,
+                expression,
+                &columns_of(session, self.definition),
+            )?),
+            ColumnDefault::None if self.takes_null(column) => Origin::Constant(Value::Null),
+            ColumnDefault::None | ColumnDefault::Dropped => Origin::Missing,
+        })
+    }
+
+    /// A value that is assigned to a column of a row that is there: NULL asks for no number.
+    pub(super) fn store_assigned(
+        &self,
+        value: &Value,
+        ty: &SqlType,
+        column: &ColumnDefinition,
+        row: u64,
+    ) -> Result<Value> {
+        if value.is_null() && !column.nullable {
+            let error = codes::ER_BAD_NULL_ERROR.with(&[&column.name]);
+            if self.storing.is_strict() && !self.ignore {
+                return Err(error);
+            }
+            self.warn(error);
+            return Ok(implicit_default(&column.ty));
+        }
+        self.store_value(value, ty, column, row)
+    }
+
+    /// What DEFAULT gives a column of one row.
+    pub(super) fn default_value(
+        &self,
+        position: usize,
+        row: &[ArrayRef],
+        number: u64,
+    ) -> Result<Value> {
+        let column = &self.definition.columns[position];
+        match self.default_of(position)? {
+            Origin::Constant(value) => Ok(value),
+            Origin::Computed(bound) => {
+                let (value, ty) = bound.scalar(&Batch::new(row.to_vec(), 1), &[])?;
+                self.store_value(&value, &ty, column, number)
+            }
+            _ => self.missing(column),
+        }
+    }
+
+    /// Completes rows that a statement changes: ON UPDATE CURRENT_TIMESTAMP of columns that it does
+    /// not set, and generated columns.
+    pub(super) fn complete_change(
+        &self,
+        columns: &mut [ArrayRef],
+        assigned: &[bool],
+        rows: usize,
+        rows_before: u64,
+    ) -> Result<()> {
+        for (position, column) in self.definition.columns.iter().enumerate() {
+            if column.on_update_now && !assigned[position] {
+                let now = convert::now(self.session, &column.ty);
+                columns[position] = builder::constant(&now, &column.ty, rows);
+            }
+        }
+        self.generate(columns, rows, rows_before)
+    }
+
+    /// Computes a column of rows whose columns to its left are there.
+    pub(super) fn compute(
+        &self,
+        bound: &Bound,
+        position: usize,
+        columns: &[ArrayRef],
+        rows: usize,
+        rows_before: u64,
+    ) -> Result<ArrayRef> {
+        let batch = Batch::new(columns.to_vec(), rows);
+        let values = bound.evaluate(&batch)?;
+        let column = &self.definition.columns[position];
+        self.store(&values, bound.ty(), column, rows_before)
+    }
+
+    /// How a generated column is computed.
+    pub(super) fn generated(&self, position: usize) -> Option<&Bound> {
+        self.generated[position].as_ref()
+    }
+
+    /// Computes the generated columns, in order: one may read those to its left.
+    pub(super) fn generate(
+        &self,
+        columns: &mut [ArrayRef],
+        rows: usize,
+        rows_before: u64,
+    ) -> Result<()> {
+        for (position, generated) in self.generated.iter().enumerate() {
+            if let Some(bound) = generated {
+                columns[position] = self.compute(bound, position, columns, rows, rows_before)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// CHECK constraints: a row must not make one false. With IGNORE such rows are left out: the
+    /// rows that are kept, if not all are.
+    pub(super) fn check(&self, batch: &Batch) -> Result<Option<BooleanArray>> {
+        let mut good: Option<Vec<bool>> = None;
+        for (name, check) in &self.checks {
+            let values = check.evaluate(batch)?;
+            for row in convert::false_rows(&values) {
+                let error = codes::ER_CHECK_CONSTRAINT_VIOLATED.with(&[name]);
+                if !self.ignore {
+                    return Err(error);
+                }
+                self.warn(error);
+                good.get_or_insert_with(|| vec![true; batch.row_count()])[row] = false;
+            }
+        }
+        Ok(good.map(BooleanArray::from))
+    }
+}
+
+/// In strict mode some warnings of a SELECT are errors of a statement that changes rows.
+pub(super) fn refuse_warnings(session: &Session, ignore: bool) -> Result<()> {
+    let mode = session.options().sql_mode;
+    if !mode.is_strict() || ignore || session.diagnostics().count() == 0 {
+        return Ok(());
+    }
+    let division = mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO);
+    let refuses = |error: &Error| {
+        (division && error.is(&codes::ER_DIVISION_BY_ZERO))
+            || REFUSED.iter().any(|code| error.is(code))
+    };
+    let conditions = session.diagnostics().conditions();
+    match conditions
+        .into_iter()
+        .find(|condition| condition.level == Level::Warning && refuses(&condition.error))
+    {
+        Some(condition) => Err(condition.error),
+        None => Ok(()),
+    }
+}
+
+/// The rows that are kept; all when `kept` is `None`.
+pub(super) fn keep(batch: Batch, kept: Option<&BooleanArray>) -> Result<Batch> {
+    let Some(kept) = kept else {
+        return Ok(batch);
+    };
+    let failed = |error: arrow_schema::ArrowError| codes::ER_UNKNOWN_ERROR.with(&[&error]);
+    let columns = batch
+        .columns()
+        .iter()
+        .map(|column| filter(column, kept).map_err(failed));
+    Ok(Batch::new(
+        columns.collect::<Result<_>>()?,
+        kept.true_count(),
+    ))
+}

@@ -1,0 +1,391 @@
+//! How rows of one table are changed or removed: every UPDATE and DELETE goes through
+//! [`TableChange`], batch by batch of the rows that were found (see `mayfly_plan::change`).
+//!
+//! Rows are locked before they are changed. Where another transaction was faster, the statement is
+//! to start anew, and nothing of what was done so far has happened.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray};
+use mayfly_exec::StatementContext;
+use mayfly_plan::{ChangeTarget, NewValue};
+use mayfly_storage::{LockMode, LockWait, Locked, Table};
+use mayfly_types::{Batch, Result, SqlType, Value};
+
+use super::duplicates::same_value;
+use super::insert::refuse_generated;
+use super::row_rules::{Origin, RowRules, keep};
+use super::row_sink::number_of;
+use super::row_writer::RowWriter;
+use crate::builder::{self, ColumnBuilder};
+use crate::catalog::BaseTable;
+use crate::convert;
+use crate::expressions::Bound;
+use crate::session::Session;
+
+/// Whether a batch was dealt with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Done,
+    /// A row is not as it was found any more.
+    StartAnew,
+}
+
+/// A target of a statement and what it is changed with.
+pub(super) struct TableChange<'t> {
+    table: &'t BaseTable,
+    handle: Arc<dyn Table>,
+    target: &'t ChangeTarget,
+    rules: RowRules<'t>,
+    assignments: Vec<NewColumn>,
+    /// Positions that were met, where a row may be found more than once.
+    seen: Option<HashSet<Box<[u8]>>>,
+    wait: LockWait,
+    parameters: &'t [Value],
+    pub(super) matched: u64,
+    pub(super) changed: u64,
+}
+
+struct NewColumn {
+    column: usize,
+    source: Source,
+}
+
+enum Source {
+    Default(Origin),
+    /// A column of the query, and its type.
+    Column(usize, SqlType),
+    Computed(Bound),
+}
+
+/// Columns as they are to become, and which of them the statement sets.
+struct Assigned {
+    columns: Vec<ArrayRef>,
+    set: Vec<bool>,
+}
+
+impl<'t> TableChange<'t> {
+    /// `types` are those of the query's columns; `repeats`: it may find a row more than once.
+    pub(super) fn new(
+        session: &'t Session,
+        table: &'t BaseTable,
+        handle: Arc<dyn Table>,
+        target: &'t ChangeTarget,
+        context: &Arc<StatementContext>,
+        options: ChangeOptions<'t>,
+    ) -> Result<Self> {
+        let definition = &table.definition;
+        let rules = RowRules::new(session, definition, options.ignore, false)?;
+        let mut assignments = Vec::with_capacity(target.assignments.len());
+        for assignment in &target.assignments {
+            let column = assignment.column;
+            let source = match &assignment.value {
+                NewValue::Default if definition.columns[column].generated.is_some() => continue,
+                NewValue::Default => Source::Default(rules.default_of(column)?),
+                NewValue::Column(place) => Source::Column(*place, options.types[*place].clone()),
+                NewValue::Computed(value) => {
+                    Source::Computed(Bound::of_plan(value.clone(), context))
+                }
+            };
+            if !matches!(source, Source::Default(_)) {
+                refuse_generated(definition, column)?;
+            }
+            assignments.push(NewColumn { column, source });
+        }
+        Ok(Self {
+            table,
+            handle,
+            target,
+            rules,
+            assignments,
+            seen: options.repeats.then(HashSet::new),
+            wait: lock_wait(session),
+            parameters: options.parameters,
+            matched: 0,
+            changed: 0,
+        })
+    }
+
+    /// The rows of a batch that are to be changed, each once, and locked: `None` when one of them is
+    /// not as it was found.
+    fn take(&mut self, batch: &Batch) -> Result<Option<Batch>> {
+        let positions = batch.column(self.target.position).as_binary_view();
+        let wanted = match &mut self.seen {
+            None if positions.null_count() == 0 => None,
+            None => Some(
+                (0..positions.len())
+                    .map(|row| positions.is_valid(row))
+                    .collect(),
+            ),
+            Some(seen) => {
+                let is_new = |row: usize| {
+                    positions.is_valid(row) && seen.insert(Box::from(positions.value(row)))
+                };
+                Some((0..positions.len()).map(is_new).collect::<Vec<bool>>())
+            }
+        };
+        let wanted = wanted.filter(|rows| rows.contains(&false));
+        let batch = keep(batch.clone(), wanted.map(BooleanArray::from).as_ref())?;
+        if batch.is_empty() {
+            return Ok(Some(batch));
+        }
+        let positions = batch.column(self.target.position);
+        match self
+            .handle
+            .lock(positions, LockMode::Exclusive, self.wait)?
+        {
+            Locked::Changed => Ok(None),
+            Locked::Unchanged(_) => Ok(Some(batch)),
+        }
+    }
+
+    /// Removes the rows of a batch. The table's rows are given to `returned`, if asked for.
+    pub(super) fn delete(
+        &mut self,
+        writer: &mut RowWriter<'_>,
+        batch: &Batch,
+        returned: Option<&mut Vec<Batch>>,
+    ) -> Result<Step> {
+        let Some(batch) = self.take(batch)? else {
+            return Ok(Step::StartAnew);
+        };
+        if batch.is_empty() {
+            return Ok(Step::Done);
+        }
+        self.matched += batch.row_count() as u64;
+        self.changed += writer.delete(batch.column(self.target.position))?;
+        if let Some(returned) = returned {
+            returned.push(Batch::new(self.row_of(&batch), batch.row_count()));
+        }
+        Ok(Step::Done)
+    }
+
+    /// The columns of the target's rows.
+    fn row_of(&self, batch: &Batch) -> Vec<ArrayRef> {
+        let first = self.target.row.unwrap_or(0);
+        batch.columns()[first..first + self.table.definition.columns.len()].to_vec()
+    }
+
+    /// Changes the rows of a batch. `shared`: the statement changes the table under another name too,
+    /// so that a row may have changed since it was found.
+    pub(super) fn update(
+        &mut self,
+        writer: &mut RowWriter<'_>,
+        batch: &Batch,
+        shared: bool,
+    ) -> Result<Step> {
+        let Some(batch) = self.take(batch)? else {
+            return Ok(Step::StartAnew);
+        };
+        let rows = batch.row_count();
+        if rows == 0 {
+            return Ok(Step::Done);
+        }
+        let before = self.matched;
+        self.matched += rows as u64;
+        let positions = Arc::clone(batch.column(self.target.position));
+        let mut old = self.row_of(&batch);
+        if shared {
+            self.refresh(writer, &positions, &mut old)?;
+        }
+        let assigned = match self.assign(&batch, &old, before, true)? {
+            Some(assigned) => assigned,
+            None => self.assign_row_by_row(&batch, &old, before)?,
+        };
+        let differs = |row: usize| {
+            let set = (0..old.len()).filter(|column| assigned.set[*column]);
+            set.into_iter()
+                .any(|column| !same_value(&old[column], &assigned.columns[column], row))
+        };
+        let differs: Vec<bool> = (0..rows).map(differs).collect();
+        let mut columns = assigned.columns;
+        columns.push(positions);
+        let mut changed = Batch::new(columns, rows);
+        if differs.contains(&false) {
+            changed = keep(changed, Some(&BooleanArray::from(differs)))?;
+        }
+        if changed.is_empty() {
+            return Ok(Step::Done);
+        }
+        let rows = changed.row_count();
+        let mut columns = changed.into_columns();
+        let positions = columns.pop();
+        self.rules
+            .complete_change(&mut columns, &assigned.set, rows, before)?;
+        let checked = self.rules.check(&Batch::new(columns.clone(), rows))?;
+        columns.extend(positions);
+        let changed = keep(Batch::new(columns, rows), checked.as_ref())?;
+        if let Some(column) = self.table.definition.auto_increment_column()
+            && assigned.set[column]
+        {
+            for row in 0..changed.row_count() {
+                let number = number_of(&convert::value_at(changed.column(column), row));
+                self.table.advance_auto_increment(number.saturating_add(1));
+            }
+        }
+        self.write(writer, changed)?;
+        Ok(Step::Done)
+    }
+
+    /// Writes rows, whose last column is their position.
+    fn write(&mut self, writer: &mut RowWriter<'_>, changed: Batch) -> Result<()> {
+        let count = changed.row_count();
+        let mut columns = changed.into_columns();
+        let Some(positions) = columns.pop() else {
+            return Ok(());
+        };
+        let rows = Batch::new(columns, count);
+        let mut first = 0;
+        while first < count {
+            let rest = count - first;
+            let (done, conflict) =
+                writer.update(&positions.slice(first, rest), &rows.slice(first, rest))?;
+            self.changed += done as u64;
+            first += done;
+            let Some(conflict) = conflict else {
+                break;
+            };
+            let error = writer.duplicate_entry(&conflict, &rows, first);
+            if !self.rules.ignore {
+                return Err(error);
+            }
+            self.rules.warn(error);
+            first += 1;
+        }
+        Ok(())
+    }
+
+    /// The rows as the writer has them now.
+    fn refresh(
+        &self,
+        writer: &mut RowWriter<'_>,
+        positions: &ArrayRef,
+        old: &mut [ArrayRef],
+    ) -> Result<()> {
+        let columns = &self.table.definition.columns;
+        let mut builders: Vec<ColumnBuilder> = columns
+            .iter()
+            .map(|column| ColumnBuilder::new(&column.ty))
+            .collect();
+        let positions = positions.as_binary_view();
+        for row in 0..positions.len() {
+            let current = writer.current(positions.value(row))?;
+            for (index, builder) in builders.iter_mut().enumerate() {
+                builder.push(&match &current {
+                    Some(current) => convert::value_at(current.column(index), 0),
+                    None => convert::value_at(&old[index], row),
+                });
+            }
+        }
+        for (column, builder) in old.iter_mut().zip(&mut builders) {
+            *column = builder.finish();
+        }
+        Ok(())
+    }
+
+    /// The rows with their new values. `quietly`: `None` when anything is to be said about a value.
+    fn assign(
+        &self,
+        batch: &Batch,
+        old: &[ArrayRef],
+        rows_before: u64,
+        quietly: bool,
+    ) -> Result<Option<Assigned>> {
+        let rows = batch.row_count();
+        let mut columns = old.to_vec();
+        let mut set = vec![false; old.len()];
+        for assignment in &self.assignments {
+            let column = &self.table.definition.columns[assignment.column];
+            let (values, ty) = match &assignment.source {
+                Source::Default(origin) => {
+                    let value = match origin {
+                        Origin::Constant(value) => value.clone(),
+                        Origin::Computed(bound) => {
+                            columns[assignment.column] = self.rules.compute(
+                                bound,
+                                assignment.column,
+                                &columns,
+                                rows,
+                                rows_before,
+                            )?;
+                            set[assignment.column] = true;
+                            continue;
+                        }
+                        _ => self.rules.missing(column)?,
+                    };
+                    (builder::constant(&value, &column.ty, rows), &column.ty)
+                }
+                Source::Column(place, ty) => (Arc::clone(batch.column(*place)), ty),
+                Source::Computed(bound) => {
+                    let mut all = batch.columns().to_vec();
+                    let first = self.target.row.unwrap_or(0);
+                    for (index, column) in columns.iter().enumerate() {
+                        all[first + index] = Arc::clone(column);
+                    }
+                    let values = bound.evaluate_with(&Batch::new(all, rows), self.parameters)?;
+                    self.rules.refuse_warnings()?;
+                    (values, bound.ty())
+                }
+            };
+            let stored = match quietly {
+                true => self.rules.store_quietly(&values, ty, column),
+                false => Some(self.rules.store(&values, ty, column, rows_before)?),
+            };
+            let Some(stored) = stored else {
+                return Ok(None);
+            };
+            columns[assignment.column] = stored;
+            set[assignment.column] = true;
+        }
+        Ok(Some(Assigned { columns, set }))
+    }
+
+    fn assign_row_by_row(
+        &self,
+        batch: &Batch,
+        old: &[ArrayRef],
+        rows_before: u64,
+    ) -> Result<Assigned> {
+        let columns = &self.table.definition.columns;
+        let mut builders: Vec<ColumnBuilder> = columns
+            .iter()
+            .map(|column| ColumnBuilder::new(&column.ty))
+            .collect();
+        let mut set = vec![false; old.len()];
+        for row in 0..batch.row_count() {
+            let one: Vec<ArrayRef> = old.iter().map(|column| column.slice(row, 1)).collect();
+            let number = rows_before + row as u64;
+            if let Some(assigned) = self.assign(&batch.slice(row, 1), &one, number, false)? {
+                for (builder, column) in builders.iter_mut().zip(&assigned.columns) {
+                    builder.push(&convert::value_at(column, 0));
+                }
+                set = assigned.set;
+            }
+        }
+        Ok(Assigned {
+            columns: builders.iter_mut().map(ColumnBuilder::finish).collect(),
+            set,
+        })
+    }
+}
+
+/// What the targets of a statement have in common.
+#[derive(Clone, Copy)]
+pub(super) struct ChangeOptions<'t> {
+    pub(super) ignore: bool,
+    /// The query may find a row more than once.
+    pub(super) repeats: bool,
+    /// The types of the query's columns.
+    pub(super) types: &'t [SqlType],
+    /// The values of `?`.
+    pub(super) parameters: &'t [Value],
+}
+
+/// How long a statement waits for the lock of a row.
+pub(super) fn lock_wait(session: &Session) -> LockWait {
+    let seconds = session.settings().unsigned("innodb_lock_wait_timeout");
+    LockWait::For(Duration::from_secs(seconds))
+}
