@@ -51,6 +51,16 @@ struct Part {
     inversion: u8,
 }
 
+/// A value as rows in memory hold it.
+pub(crate) enum StoredValue<'a> {
+    Null,
+    /// A number of 8 bytes.
+    Word(u64),
+    Wide(i128),
+    Wider(i256),
+    Bytes(&'a [u8]),
+}
+
 /// Makes the keys of one index.
 #[derive(Debug, Clone)]
 pub struct KeyEncoder {
@@ -208,6 +218,58 @@ impl KeyEncoder {
         for part in &self.parts {
             part.append(&Source::new(&columns[part.column], part.ty), row, key);
         }
+    }
+
+    /// Appends the key of a row of which `value` gives a column's value.
+    #[inline]
+    pub(crate) fn append_stored<'a>(
+        &self,
+        value: impl Fn(usize) -> StoredValue<'a>,
+        key: &mut Vec<u8>,
+    ) {
+        for part in &self.parts {
+            match (value(part.column), part.ty) {
+                (StoredValue::Null, _) => key.push(NULL ^ part.inversion),
+                (StoredValue::Word(word), PhysicalType::Int64) => part.put_int(word as i64, key),
+                (StoredValue::Word(word), PhysicalType::Float64) => {
+                    part.put_float(f64::from_bits(word), key);
+                }
+                (StoredValue::Word(word), _) => part.put(word.to_be_bytes(), key),
+                (StoredValue::Wide(value), _) => part.put_decimal(value, key),
+                (StoredValue::Wider(value), _) => part.put_wide(value, key),
+                (StoredValue::Bytes(text), _) => part.put_text(text, key),
+            }
+        }
+    }
+
+    /// How long the beginning of a key is that its first `parts` parts are.
+    pub(crate) fn parts_length(&self, key: &[u8], parts: usize) -> usize {
+        let mut length = 0;
+        for part in self.parts.iter().take(parts) {
+            let Some(first) = key.get(length) else {
+                return key.len();
+            };
+            length += 1;
+            if first ^ part.inversion == NULL {
+                continue;
+            }
+            length += match part.ty {
+                PhysicalType::Bool
+                | PhysicalType::Int64
+                | PhysicalType::UInt64
+                | PhysicalType::Float64 => 8,
+                PhysicalType::Decimal128(_) => 16,
+                PhysicalType::Decimal256(_) => 32,
+                PhysicalType::Bytes => {
+                    let end = END ^ part.inversion;
+                    let rest = &key[length..];
+                    rest.iter()
+                        .position(|byte| *byte == end)
+                        .map_or(rest.len(), |end| end + 1)
+                }
+            };
+        }
+        length.min(key.len())
     }
 
     /// Whether a part of a row's key is NULL: such a key is a duplicate of no other.

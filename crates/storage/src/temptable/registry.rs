@@ -183,7 +183,7 @@ impl Registry {
         purpose: Purpose,
         cause: String,
         access: &'static str,
-        counters: Arc<StatementCounters>,
+        counters: Option<Arc<StatementCounters>>,
         budgets: (Budget, Budget),
     ) -> Registration {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
@@ -213,7 +213,7 @@ impl Registry {
 #[derive(Debug)]
 pub(crate) struct Registration {
     registry: Registry,
-    counters: Arc<StatementCounters>,
+    counters: Option<Arc<StatementCounters>>,
     pub(crate) record: Arc<TempTableRecord>,
 }
 
@@ -226,6 +226,8 @@ impl Drop for Registration {
             .unwrap_or_else(PoisonError::into_inner);
         tables.alive.remove(&self.record.id);
         drop(tables);
-        self.counters.finish(&self.record);
+        if let Some(counters) = &self.counters {
+            counters.finish(&self.record);
+        }
     }
 }

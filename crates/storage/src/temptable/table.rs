@@ -23,7 +23,7 @@ use crate::error::{ANONYMOUS_TABLE, user_error};
 const PARTITION_ROWS: u64 = 16 << 10;
 /// A table whose memory is this small overflows at once; see
 /// [`TempTableOptions::force_overflow`](super::TempTableOptions::force_overflow).
-const FORCED_OVERFLOW_LIMIT: u64 = 64 << 10;
+pub(super) const FORCED_OVERFLOW_LIMIT: u64 = 64 << 10;
 
 /// What one writer has written.
 pub(crate) struct Written {
@@ -123,7 +123,7 @@ impl TempTable {
             spec.purpose,
             spec.cause.clone(),
             spec.access.name(),
-            Arc::clone(&shared.counters),
+            Some(Arc::clone(&shared.counters)),
             (memory.clone(), temp_budget.clone()),
         );
         // The status variable counts what MySQL has temporary tables for; it has other means to sort,

@@ -24,7 +24,7 @@ mod gather;
 mod hash;
 mod layout;
 
-pub(crate) use directory::{Directory, SharedBlock, is_source};
+pub(crate) use directory::{Directory, SharedBlock, TRANSIENT, is_source};
 pub(crate) use encode::{Encoder, Sources, as_words};
 pub(crate) use equality::{Resolver, RowKeys};
 pub(crate) use gather::Gather;

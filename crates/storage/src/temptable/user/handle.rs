@@ -1,118 +1,290 @@
-//! One statement's view of a table, its scans and its writer.
+//! One statement's view of a table.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, UInt32Array};
+use arrow_buffer::ScalarBuffer;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType, Result};
 
-use super::rows::{Row, Rows, has_index};
+use super::content::{Content, view_of};
+use super::scan::{HeapScan, IndexScan};
+use super::tree::{Cursor, shorten_key};
 use super::undo::UndoLog;
-use super::values::{array, value};
-use super::{Core, TempTableContext, UserTableEngine};
-use crate::key_encoding::ByteRange;
+use super::writer::Writer;
+use super::{Core, State, TempTableContext};
+use crate::key_encoding::{ByteRange, after_prefix};
 use crate::table::{
-    ColumnId, IndexId, IndexSpec, KeyRange, RowsWritten, Table, TableScan, TableStatistics,
-    TableWriter, no_index,
+    ColumnId, IndexId, IndexSpec, KeyRange, LockMode, LockWait, Locked, Table, TableScan,
+    TableStatistics, TableWriter, no_index,
 };
+use crate::temptable::rows::Gather;
+use crate::temptable::table::FORCED_OVERFLOW_LIMIT;
+
+/// The moment that a handle sees.
+#[derive(Debug)]
+pub(super) struct Pin {
+    /// Kept once somebody begins to change the table.
+    moment: OnceLock<Arc<Content>>,
+    /// How often rows were looked up: more than once by who goes on reading while it writes.
+    lookups: AtomicU32,
+    /// How often the table was changed before.
+    version: u64,
+}
+
+impl Pin {
+    /// Whether the handle will miss the moment that is about to pass; `own` is the writing one's.
+    pub(super) fn needs_moment(self: &Arc<Self>, own: &Arc<Self>) -> bool {
+        let reads_on = !Arc::ptr_eq(self, own) || self.lookups.load(Ordering::Relaxed) > 1;
+        reads_on && self.moment.get().is_none()
+    }
+
+    pub(super) fn keep(&self, moment: &Arc<Content>) {
+        // Only one thread has the table's lock to write.
+        let _ = self.moment.set(Arc::clone(moment));
+    }
+}
 
 #[derive(Debug)]
 pub(super) struct Handle {
     core: Arc<Core>,
     statement: TempTableContext,
     undo: UndoLog,
-    rows: Arc<Rows>,
+    pin: Arc<Pin>,
+}
+
+/// A row's number by its position; one that no row has if it is no position.
+pub(super) fn number(position: &[u8]) -> u64 {
+    position.try_into().map_or(u64::MAX, u64::from_be_bytes)
+}
+
+/// The row numbers of an array of positions.
+pub(super) fn numbers(positions: &ArrayRef) -> impl Iterator<Item = u64> {
+    let positions = positions.as_binary_view().iter();
+    positions.map(|position| position.map_or(u64::MAX, number))
+}
+
+/// The positions of rows.
+pub(super) fn positions(ids: &[u64]) -> ArrayRef {
+    // Eight bytes are their own view.
+    let view = |id: &u64| u128::from(8_u32) | u128::from(id.swap_bytes()) << 32;
+    let views: ScalarBuffer<u128> = ids.iter().map(view).collect::<Vec<_>>().into();
+    Arc::new(BinaryViewArray::new(views, Vec::new(), None))
+}
+
+/// The columns of rows that are in memory with their values.
+///
+/// # Safety
+/// Each of `rows` is a row of the table whose long values are in memory.
+#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+pub(super) unsafe fn gather(
+    core: &Core,
+    content: &Content,
+    gather: &mut Gather,
+    rows: &[*const u8],
+    ids: &[u64],
+    columns: &[ColumnId],
+) -> Batch {
+    let layout = &core.shape.layout;
+    let stored = columns
+        .iter()
+        .filter(|column| **column != ColumnId::POSITION);
+    // SAFETY: as promised by the caller.
+    let mut arrays = unsafe {
+        gather.columns(
+            layout,
+            &content.blobs.directory,
+            rows,
+            stored.map(|column| column.0),
+        )
+    };
+    for (place, column) in columns.iter().enumerate() {
+        if *column == ColumnId::POSITION {
+            arrays.insert(place, positions(ids));
+        }
+    }
+    Batch::new(arrays, rows.len())
+}
+
+/// The rows of these numbers; those that do not exist are left out.
+#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+pub(super) fn fetch(
+    core: &Core,
+    content: &Content,
+    scratch: &mut Gather,
+    ids: &mut Vec<u64>,
+    columns: &[ColumnId],
+) -> mayfly_memory::Result<Batch> {
+    let mut rows: Vec<*const u8> = Vec::with_capacity(ids.len());
+    let mut missing = false;
+    for id in &mut *ids {
+        match content.heap.read(&core.pager, *id)? {
+            Some(row) => rows.push(row.as_ptr()),
+            None => {
+                *id = u64::MAX;
+                missing = true;
+            }
+        }
+    }
+    if missing {
+        ids.retain(|id| *id != u64::MAX);
+    }
+    let loaded = load(core, content, &rows, columns)?;
+    // SAFETY: the rows are in pages of the content, which is borrowed; their values were loaded.
+    let batch = unsafe { gather(core, content, scratch, &rows, ids, columns) };
+    drop(loaded);
+    Ok(batch)
+}
+
+/// Keeps the long values of rows in memory.
+#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+pub(super) fn load(
+    core: &Core,
+    content: &Content,
+    rows: &[*const u8],
+    columns: &[ColumnId],
+) -> mayfly_memory::Result<Option<super::blobs::Loaded>> {
+    if !core.pager.has_overflowed() {
+        return Ok(None);
+    }
+    let layout = &core.shape.layout;
+    let cells: Vec<_> = columns
+        .iter()
+        .filter_map(|column| layout.cells().get(column.0))
+        .filter(|cell| cell.ty == PhysicalType::Bytes)
+        .collect();
+    let views = cells.iter().flat_map(|cell| {
+        rows.iter().map(|row| {
+            // SAFETY: the callers have rows of the layout in memory.
+            view_of(cell, unsafe {
+                std::slice::from_raw_parts(*row, layout.width)
+            })
+        })
+    });
+    content.blobs.load(&core.pager, views).map(Some)
 }
 
 impl Handle {
     pub(super) fn new(core: &Arc<Core>, statement: &TempTableContext, undo: &UndoLog) -> Self {
-        let rows = core.rows.read().unwrap_or_else(PoisonError::into_inner);
+        let pin = Arc::new(Pin {
+            moment: OnceLock::new(),
+            lookups: AtomicU32::new(0),
+            version: core.version.load(Ordering::Relaxed),
+        });
+        if statement.options().force_overflow && core.pager.may_overflow {
+            core.pager.memory.set_limit(FORCED_OVERFLOW_LIMIT);
+        }
+        let state = core.state.read();
+        let state = state.unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(published) = &state.published {
+            pin.keep(published);
+        }
+        let mut pins = core.pins();
+        if pins.len() == pins.capacity() {
+            pins.retain(|pin| pin.strong_count() > 0);
+        }
+        pins.push(Arc::downgrade(&pin));
+        drop(pins);
+        drop(state);
         Self {
             core: Arc::clone(core),
             statement: statement.clone(),
             undo: undo.clone(),
-            rows: Arc::clone(&rows),
+            pin,
         }
     }
 
-    fn check_index(&self, index: IndexId) -> Result<()> {
-        has_index(&self.core.indexes, index)
-            .then_some(())
-            .ok_or_else(no_index)
+    /// Reads what the handle sees.
+    fn see<T>(&self, work: impl FnOnce(&Content) -> mayfly_memory::Result<T>) -> Result<T> {
+        let state = self.core.read()?;
+        let content = self.content(&state);
+        let result = work(content).map_err(|error| self.core.error(&error));
+        drop(state);
+        self.core.relieve();
+        result
     }
 
-    fn scan_of(&self, positions: Vec<u64>, columns: &[ColumnId]) -> Box<dyn TableScan> {
-        Box::new(Scan {
-            core: Arc::clone(&self.core),
-            rows: Arc::clone(&self.rows),
-            columns: columns.to_vec(),
-            batch_rows: self.statement.options().batch_rows.max(1),
-            positions: Arc::new(Mutex::new(positions.into_iter())),
+    fn content<'a>(&'a self, state: &'a State) -> &'a Content {
+        match self.pin.moment.get() {
+            Some(moment) => moment,
+            None => &state.content,
+        }
+    }
+
+    /// The moment that the handle sees, for a scan.
+    fn moment(&self) -> Result<Arc<Content>> {
+        let state = self.core.read()?;
+        Ok(match self.pin.moment.get() {
+            Some(moment) => Arc::clone(moment),
+            None => Arc::new(state.content.clone()),
         })
     }
-}
 
-/// Rows at positions that are all there.
-fn batch(core: &Core, rows: &Rows, positions: &[u64], columns: &[ColumnId]) -> Batch {
-    let found: Vec<&Row> = positions
-        .iter()
-        .filter_map(|position| rows.rows.get(position))
-        .collect();
-    let column = |column: &ColumnId| -> ArrayRef {
-        if *column == ColumnId::POSITION {
-            let positions = positions.iter().map(|position| position.to_be_bytes());
-            return Arc::new(BinaryViewArray::from_iter_values(positions));
+    fn range(&self, index: IndexId, range: &KeyRange) -> Result<ByteRange> {
+        let encoder = self.core.shape.encoders.get(index.0).ok_or_else(no_index)?;
+        let mut range = encoder.range(range)?;
+        shorten_key(&mut range.start);
+        if let Some(end) = &mut range.end {
+            shorten_key(end);
         }
-        let ty = core.columns[column.0];
-        array(ty, found.iter().map(|row| &row[column.0]))
-    };
-    Batch::new(columns.iter().map(column).collect(), found.len())
-}
-
-/// The number of a row by its position; one that no row has if it is no position.
-fn number(position: &[u8]) -> u64 {
-    position.try_into().map_or(u64::MAX, u64::from_be_bytes)
+        Ok(range)
+    }
 }
 
 impl Table for Handle {
     fn columns(&self) -> &[PhysicalType] {
-        &self.core.columns
+        &self.core.shape.columns
     }
 
     fn indexes(&self) -> &[IndexSpec] {
-        &self.core.indexes
+        &self.core.shape.indexes
     }
 
     fn statistics(&self) -> TableStatistics {
+        let rows = self.see(|content| Ok(content.heap.len())).unwrap_or(0);
+        let memory = match &self.core.account {
+            Some(account) => account.bytes(rows),
+            None => self.core.pager.memory.used(),
+        };
         TableStatistics {
-            rows: self.rows.rows.len() as u64,
-            memory_bytes: 0,
-            disk_bytes: 0,
+            rows,
+            memory_bytes: memory,
+            disk_bytes: self.core.pager.temp_space.used(),
         }
     }
 
     fn distinct_keys(&self, index: IndexId, parts: usize) -> u64 {
-        let whole = self
-            .core
-            .indexes
-            .get(index.0)
-            .map(|index| index.parts.len());
-        match whole {
-            Some(whole) if parts >= whole => self.rows.distinct(index),
-            Some(_) => self.rows.distinct(index).div_ceil(2),
-            None => 0,
-        }
+        let (Some(encoder), Some(spec)) = (
+            self.core.shape.encoders.get(index.0),
+            self.core.shape.indexes.get(index.0),
+        ) else {
+            return 0;
+        };
+        let whole = parts >= spec.parts.len();
+        let distinct = self.see(|content| {
+            let tree = &content.trees[index.0];
+            if whole && spec.unique {
+                return Ok(tree.len());
+            }
+            tree.distinct(&self.core.pager, |key| match whole {
+                true => key.len(),
+                false => encoder.parts_length(key, parts),
+            })
+        });
+        distinct.unwrap_or_else(|_| self.statistics().rows)
     }
 
     fn rows_in_range(&self, index: IndexId, range: &KeyRange) -> Result<u64> {
-        self.check_index(index)?;
-        let range = self.core.encoders[index.0].range(range)?;
-        Ok(self.rows.range(index, &range).count() as u64)
+        let range = self.range(index, range)?;
+        self.see(|content| content.trees[index.0].estimate(&self.core.pager, &range))
     }
 
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
-        Ok(self.scan_of(self.rows.rows.keys().copied().collect(), columns))
+        let moment = self.moment()?;
+        let scan = HeapScan::new(&self.core, &self.statement, moment, columns);
+        Ok(Box::new(scan))
     }
 
     fn index_scan(
@@ -122,16 +294,20 @@ impl Table for Handle {
         reverse: bool,
         columns: &[ColumnId],
     ) -> Result<Box<dyn TableScan>> {
-        self.check_index(index)?;
-        let mut positions = Vec::new();
-        for range in ranges {
-            let range = self.core.encoders[index.0].range(range)?;
-            positions.extend(self.rows.range(index, &range).map(|(_, row)| *row));
-        }
+        let ranges = ranges.iter().map(|range| self.range(index, range));
+        let mut ranges = ranges.collect::<Result<Vec<_>>>()?;
         if reverse {
-            positions.reverse();
+            ranges.reverse();
         }
-        Ok(self.scan_of(positions, columns))
+        let moment = self.moment()?;
+        let scan = IndexScan::new(
+            &self.core,
+            &self.statement,
+            moment,
+            (index.0, ranges, reverse),
+            columns,
+        );
+        Ok(Box::new(scan))
     }
 
     fn index_lookup(
@@ -141,200 +317,116 @@ impl Table for Handle {
         null_safe: &[bool],
         columns: &[ColumnId],
     ) -> Result<(Batch, UInt32Array)> {
-        self.check_index(index)?;
+        let encoder = self.core.shape.encoders.get(index.0).ok_or_else(no_index)?;
         let count = keys.first().map_or(0, |keys| keys.len());
-        let (mut positions, mut found) = (Vec::new(), Vec::new());
-        let encoded = self.core.encoders[index.0].parts(keys);
-        for row in 0..count {
-            let is_null = |(part, keys): (usize, &ArrayRef)| {
-                keys.is_null(row) && !null_safe.get(part).copied().unwrap_or(false)
-            };
-            if keys.iter().enumerate().any(is_null) {
-                continue;
+        let lookups = count.min(2) as u32;
+        self.pin.lookups.fetch_add(lookups, Ordering::Relaxed);
+        let is_unique = self.core.shape.indexes[index.0].unique
+            && keys.len() == self.core.shape.indexes[index.0].parts.len();
+        let encoded = encoder.parts(keys);
+        let mut found: Vec<u32> = Vec::with_capacity(count);
+        let mut ids: Vec<u64> = Vec::with_capacity(count);
+        let mut range = ByteRange::prefix(&[]);
+        let rows = self.see(|content| {
+            let tree = &content.trees[index.0];
+            for row in 0..count {
+                let is_null = |(part, keys): (usize, &ArrayRef)| {
+                    keys.is_null(row) && !null_safe.get(part).copied().unwrap_or(false)
+                };
+                if keys.iter().enumerate().any(is_null) {
+                    continue;
+                }
+                let has_null = keys.iter().any(|keys| keys.is_null(row));
+                range.start.clear();
+                encoded.append(row, &mut range.start);
+                shorten_key(&mut range.start);
+                if is_unique && !has_null {
+                    if let Some(id) = tree.first_with(&self.core.pager, &range.start)? {
+                        ids.push(id);
+                        found.push(row as u32);
+                    }
+                    continue;
+                }
+                range.end = after_prefix(&range.start);
+                let mut cursor = Cursor::Start;
+                let pager = &self.core.pager;
+                tree.read_range(pager, &range, false, &mut cursor, usize::MAX, &mut ids)?;
+                found.resize(ids.len(), row as u32);
             }
-            let mut key = Vec::new();
-            encoded.append(row, &mut key);
-            for (_, position) in self.rows.range(index, &ByteRange::prefix(&key)) {
-                positions.push(*position);
-                found.push(row as u32);
-            }
+            fetch(
+                &self.core,
+                content,
+                &mut Gather::default(),
+                &mut ids,
+                columns,
+            )
+        })?;
+        if rows.row_count() != found.len() {
+            return Err(lost());
         }
-        let rows = batch(&self.core, &self.rows, &positions, columns);
         Ok((rows, UInt32Array::from(found)))
     }
 
     fn fetch(&self, positions: &ArrayRef, columns: &[ColumnId]) -> Result<Batch> {
-        let positions: Vec<u64> = numbers(positions).collect();
-        Ok(batch(&self.core, &self.rows, &positions, columns))
+        let mut ids: Vec<u64> = numbers(positions).collect();
+        let rows = self.see(|content| {
+            fetch(
+                &self.core,
+                content,
+                &mut Gather::default(),
+                &mut ids,
+                columns,
+            )
+        })?;
+        if rows.row_count() != positions.len() {
+            return Err(lost());
+        }
+        Ok(rows)
+    }
+
+    fn lock(&self, positions: &ArrayRef, _mode: LockMode, wait: LockWait) -> Result<Locked> {
+        if let Some(account) = &self.core.account {
+            let interrupt = &self.statement.shared().interrupt;
+            self.undo.hold(&self.core, || {
+                let (time, refused) = match wait {
+                    LockWait::For(time) => (time, &codes::ER_LOCK_WAIT_TIMEOUT),
+                    LockWait::No | LockWait::Skip => {
+                        (std::time::Duration::ZERO, &codes::ER_LOCK_NOWAIT)
+                    }
+                };
+                let locked = account.lock(self.undo.owner(), time, interrupt);
+                locked.map_err(|error| match error.is(&codes::ER_LOCK_WAIT_TIMEOUT) {
+                    true => refused.error(),
+                    false => error,
+                })
+            })?;
+            if self.core.version.load(Ordering::Relaxed) != self.pin.version {
+                return Ok(Locked::Changed);
+            }
+        }
+        Ok(Locked::Unchanged(vec![true; positions.len()]))
     }
 
     fn writer(&self) -> Result<Box<dyn TableWriter>> {
-        let is_transactional = self.core.context.engine == UserTableEngine::Transactional;
-        Ok(Box::new(Writer {
-            core: Arc::clone(&self.core),
-            undo: self.undo.clone(),
-            is_transactional,
-            start: Some(self.undo.len()),
-        }))
+        let writer = Writer::new(&self.core, &self.statement, &self.undo, &self.pin)?;
+        Ok(Box::new(writer))
     }
 
     fn truncate(&self) -> Result<()> {
-        let mut rows = self
-            .core
-            .rows
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        *rows = Arc::new(Rows::new(self.core.indexes.len()));
-        drop(rows);
-        self.undo.forget(&self.core);
+        let core = &self.core;
+        let mut state = core.write()?;
+        core.pin_others(&state.content, &self.pin);
+        let page_length = state.content.heap.page_length();
+        let old = std::mem::replace(&mut state.content, Content::new(&core.shape, page_length));
+        core.epoch.fetch_add(1, Ordering::Relaxed);
+        core.version.fetch_add(1, Ordering::Relaxed);
+        core.registration.record.rows.store(0, Ordering::Relaxed);
+        drop(state);
+        drop(old);
         Ok(())
     }
 }
 
-fn numbers(positions: &ArrayRef) -> impl Iterator<Item = u64> {
-    positions
-        .as_binary_view()
-        .iter()
-        .map(|position| position.map_or(u64::MAX, number))
-}
-
-struct Scan {
-    core: Arc<Core>,
-    rows: Arc<Rows>,
-    columns: Vec<ColumnId>,
-    batch_rows: usize,
-    positions: Arc<Mutex<std::vec::IntoIter<u64>>>,
-}
-
-impl TableScan for Scan {
-    fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let mut positions = self
-            .positions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let next: Vec<u64> = positions.by_ref().take(self.batch_rows).collect();
-        drop(positions);
-        let batch = batch(&self.core, &self.rows, &next, &self.columns);
-        Ok(Some(batch).filter(|batch| !batch.is_empty()))
-    }
-
-    fn for_another_worker(&self) -> Box<dyn TableScan> {
-        Box::new(Self {
-            core: Arc::clone(&self.core),
-            rows: Arc::clone(&self.rows),
-            columns: self.columns.clone(),
-            batch_rows: self.batch_rows,
-            positions: Arc::clone(&self.positions),
-        })
-    }
-}
-
-struct Writer {
-    core: Arc<Core>,
-    undo: UndoLog,
-    is_transactional: bool,
-    /// How many changes the log had before; none once the writer has finished.
-    start: Option<u64>,
-}
-
-impl Writer {
-    fn row(&self, batch: &Batch, row: usize) -> Row {
-        let columns = batch.columns().iter().zip(&self.core.columns);
-        columns.map(|(array, ty)| value(array, *ty, row)).collect()
-    }
-
-    fn change<T>(&mut self, work: impl FnOnce(&mut Rows, &Self) -> T) -> T {
-        let core = Arc::clone(&self.core);
-        let mut rows = core.rows.write().unwrap_or_else(PoisonError::into_inner);
-        if !self.is_transactional {
-            self.undo.note_not_undone();
-        }
-        work(Arc::make_mut(&mut rows), self)
-    }
-}
-
-impl TableWriter for Writer {
-    fn append(&mut self, batch: &Batch) -> Result<()> {
-        let written = self.insert(batch)?;
-        match written.duplicate {
-            None => Ok(()),
-            Some(_) => Err(codes::ER_UNKNOWN_ERROR.with(&[&"a row that was appended is not new"])),
-        }
-    }
-
-    fn insert(&mut self, batch: &Batch) -> Result<RowsWritten> {
-        let written = self.change(|rows, writer| {
-            for row in 0..batch.row_count() {
-                match rows.insert(&writer.core, writer.row(batch, row)) {
-                    Ok(position) if writer.is_transactional => {
-                        writer.undo.inserted(&writer.core, position);
-                    }
-                    Ok(_) => {}
-                    Err(duplicate) => return (row, Some(duplicate)),
-                }
-            }
-            (batch.row_count(), None)
-        });
-        let (rows, duplicate) = written;
-        Ok(RowsWritten { rows, duplicate })
-    }
-
-    fn update(&mut self, positions: &ArrayRef, rows: &Batch) -> Result<RowsWritten> {
-        let (rows, duplicate) = self.change(|all, writer| {
-            for (row, position) in numbers(positions).enumerate() {
-                match all.update(&writer.core, position, writer.row(rows, row)) {
-                    Ok(Some(old)) if writer.is_transactional => {
-                        writer.undo.updated(&writer.core, position, old);
-                    }
-                    Ok(_) => {}
-                    Err(duplicate) => return (row, Some(duplicate)),
-                }
-            }
-            (positions.len(), None)
-        });
-        Ok(RowsWritten { rows, duplicate })
-    }
-
-    fn delete(&mut self, positions: &ArrayRef) -> Result<u64> {
-        let deleted = self.change(|rows, writer| {
-            let mut deleted = 0;
-            for position in numbers(positions) {
-                let Some(old) = rows.delete(&writer.core, position) else {
-                    continue;
-                };
-                deleted += 1;
-                if writer.is_transactional {
-                    writer.undo.deleted(&writer.core, position, old);
-                }
-            }
-            deleted
-        });
-        Ok(deleted)
-    }
-
-    fn current(&self, position: &[u8]) -> Result<Option<Batch>> {
-        let rows = self
-            .core
-            .rows
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        let columns: Vec<ColumnId> = (0..self.core.columns.len()).map(ColumnId).collect();
-        let batch = batch(&self.core, &rows, &[number(position)], &columns);
-        Ok(Some(batch).filter(|batch| !batch.is_empty()))
-    }
-
-    fn finish(mut self: Box<Self>) -> Result<()> {
-        self.start = None;
-        Ok(())
-    }
-}
-
-impl Drop for Writer {
-    fn drop(&mut self) {
-        if let Some(start) = self.start
-            && self.is_transactional
-        {
-            self.undo.undo_to(start);
-        }
-    }
+fn lost() -> mayfly_types::Error {
+    codes::ER_UNKNOWN_ERROR.with(&[&"a row that was asked for by its position does not exist"])
 }

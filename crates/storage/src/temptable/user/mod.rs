@@ -4,25 +4,53 @@
 //! statement's [`Table`](crate::Table), which sees the rows of that moment. Rows keep their position,
 //! eight bytes, from when they are added until they are deleted. What a transactional table's writer
 //! does is recorded in the session's [`UndoLog`]; the records die with the table.
+//!
+//! Rows are in the layout of all temporary tables ([`heap`]), their long values beside them
+//! ([`blobs`]), the indexes are trees ([`tree`]); all of that is in [`pages`] that go to a temporary
+//! file when the budget says so, the coldest first. Changes are made in place. A moment that somebody
+//! still looks at is kept by copying a page before it is changed; a handle says that it looks only
+//! when somebody else begins to write, so that a statement that finds its row and changes it copies
+//! nothing.
 
+mod blobs;
+mod content;
 mod handle;
-mod rows;
+mod heap;
+mod memory_engine;
+mod pages;
+mod scan;
+mod tree;
 mod undo;
-mod values;
+mod writer;
 
-use std::sync::{Arc, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
+};
 
-use mayfly_memory::Budget;
-use mayfly_types::PhysicalType;
+use mayfly_memory::{Budget, MemoryError, SizeClass};
+use mayfly_types::{Error, PhysicalType, Result};
 
 use super::context::{Resources, TempTableContext};
-use super::registry::StatementOwner;
+use super::reclaim::{Rank, Reclaim};
+use super::registry::{Registration, StatementOwner};
+use super::rows::RowLayout;
+use super::spec::Purpose;
+use crate::error::user_error;
 use crate::key_encoding::KeyEncoder;
 use crate::table::{IndexSpec, Table};
-use handle::Handle;
-use rows::Rows;
+use content::{Content, Shape};
+use handle::{Handle, Pin};
+use memory_engine::MemoryAccount;
+use pages::Pager;
 
+pub use memory_engine::MemoryLimits;
 pub use undo::UndoLog;
+
+/// With less memory than this, rows are in small pages.
+const LARGE_PAGES_MEMORY: u64 = 4 << 20;
+/// A table with less in memory is not asked to let go of it.
+const RECLAIM_MIN: u64 = 64 << 10;
 
 /// How a table takes part in transactions, and where its rows may go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,19 +61,6 @@ pub enum UserTableEngine {
     NonTransactional,
     /// MEMORY: seen by all sessions, never in a file, and full with so many bytes.
     Memory(MemoryLimits),
-}
-
-/// How the MEMORY engine counts bytes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemoryLimits {
-    /// Bytes of a row by its declaration: a VARCHAR counts with its full length.
-    pub row_bytes: u64,
-    /// `max_heap_table_size` of the session that made the table.
-    pub max_bytes: u64,
-    /// `read_buffer_size`: rows are counted in steps of so many bytes.
-    pub step_bytes: u64,
-    /// MAX_ROWS, or 0.
-    pub max_rows: u64,
 }
 
 /// What a table is made with.
@@ -67,13 +82,121 @@ pub struct UserTableContext {
     pub engine: UserTableEngine,
 }
 
+/// What changes.
+#[derive(Debug)]
+struct State {
+    content: Content,
+    /// What others see of a table of several sessions while one of them writes.
+    published: Option<Arc<Content>>,
+    /// Why the table cannot be used any more.
+    broken: Option<Error>,
+}
+
 #[derive(Debug)]
 pub(crate) struct Core {
-    context: UserTableContext,
-    columns: Vec<PhysicalType>,
-    indexes: Vec<IndexSpec>,
-    encoders: Vec<KeyEncoder>,
-    rows: RwLock<Arc<Rows>>,
+    me: Weak<Core>,
+    // Before what gives its memory back.
+    state: RwLock<State>,
+    shape: Shape,
+    pager: Pager,
+    name: Arc<str>,
+    engine: UserTableEngine,
+    /// The statements that have the table open.
+    pins: Mutex<Vec<Weak<Pin>>>,
+    /// Counts truncations: older undo records mean rows that are no more.
+    epoch: AtomicU64,
+    /// Counts changes: whether rows are still as they were read.
+    version: AtomicU64,
+    /// For the MEMORY engine.
+    account: Option<MemoryAccount>,
+    is_holder: AtomicBool,
+    registration: Registration,
+}
+
+impl Core {
+    fn read(&self) -> Result<RwLockReadGuard<'_, State>> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        match &state.broken {
+            None => Ok(state),
+            Some(error) => Err(error.clone()),
+        }
+    }
+
+    fn write(&self) -> Result<RwLockWriteGuard<'_, State>> {
+        let state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        match &state.broken {
+            None => Ok(state),
+            Some(error) => Err(error.clone()),
+        }
+    }
+
+    fn pins(&self) -> MutexGuard<'_, Vec<Weak<Pin>>> {
+        self.pins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_transactional(&self) -> bool {
+        self.engine == UserTableEngine::Transactional
+    }
+
+    /// The error that a user sees.
+    fn error(&self, error: &MemoryError) -> Error {
+        user_error(error, &self.name)
+    }
+
+    /// Lets every statement that has the table open keep the moment that it sees, but the writing
+    /// one unless it may read on.
+    fn pin_others(&self, content: &Content, own: &Arc<Pin>) {
+        let mut shared: Option<Arc<Content>> = None;
+        self.pins().retain(|pin| {
+            let Some(pin) = pin.upgrade() else {
+                return false;
+            };
+            if pin.needs_moment(own) {
+                let shared = shared.get_or_insert_with(|| Arc::new(content.clone()));
+                pin.keep(shared);
+            }
+            true
+        });
+    }
+
+    /// After reading: pages that were brought back may have to go again.
+    fn relieve(&self) {
+        if self.pager.is_pressed()
+            && let Ok(mut state) = self.state.try_write()
+        {
+            // What cannot be written now stays, and is tried again by who writes next.
+            let _ = state.content.relieve(&self.pager);
+        }
+    }
+
+    fn become_holder(&self) {
+        if !self.pager.may_overflow
+            || self.is_holder.load(Ordering::Relaxed)
+            || self.pager.memory.used() < RECLAIM_MIN
+            || self.is_holder.swap(true, Ordering::Relaxed)
+        {
+            return;
+        }
+        let me: Weak<dyn Reclaim> = self.me.clone();
+        self.pager.resources.registry.holders.add(me);
+    }
+}
+
+impl Reclaim for Core {
+    fn rank(&self) -> Rank {
+        Rank::TempTable
+    }
+
+    fn memory(&self) -> &Budget {
+        &self.pager.memory
+    }
+
+    fn reclaim(&self, wanted: u64) -> u64 {
+        let Ok(mut state) = self.state.try_write() else {
+            return 0;
+        };
+        state.content.evict(&self.pager, wanted).unwrap_or(0)
+    }
 }
 
 /// A table; see the module. Cloning gives another handle; the rows go with the last one.
@@ -88,18 +211,64 @@ impl UserTable {
         indexes: Vec<IndexSpec>,
     ) -> Self {
         let encoder = |index: &IndexSpec| KeyEncoder::new(&columns, &index.parts);
-        let encoders = indexes.iter().map(encoder).collect();
-        let rows = Rows::new(indexes.len());
-        Self(Arc::new(Core {
-            context,
+        let shape = Shape {
+            encoders: indexes.iter().map(encoder).collect(),
+            layout: RowLayout::new(&columns),
             columns,
             indexes,
-            encoders,
-            rows: RwLock::new(Arc::new(rows)),
+        };
+        let memory = context.memory.child("tmp_table_size", context.memory_limit);
+        let temp_space = context
+            .temp_space
+            .child("none", mayfly_memory::budget::UNLIMITED);
+        let access = if shape.indexes.is_empty() {
+            "NONE"
+        } else {
+            "ORDERED"
+        };
+        let registration = context.resources.registry.register(
+            context.owner,
+            Purpose::UserTable,
+            String::new(),
+            access,
+            None,
+            (memory.clone(), temp_space.clone()),
+        );
+        let page_length = if memory.share() < LARGE_PAGES_MEMORY {
+            SizeClass::Small.bytes()
+        } else {
+            SizeClass::Medium.bytes()
+        };
+        let account = match &context.engine {
+            UserTableEngine::Memory(limits) => Some(MemoryAccount::new(limits)),
+            UserTableEngine::Transactional | UserTableEngine::NonTransactional => None,
+        };
+        let may_overflow = !matches!(context.engine, UserTableEngine::Memory(_));
+        Self(Arc::new_cyclic(|me| Core {
+            me: me.clone(),
+            state: RwLock::new(State {
+                content: Content::new(&shape, page_length),
+                published: None,
+                broken: None,
+            }),
+            pager: Pager::new(context.resources, memory, temp_space, may_overflow),
+            shape,
+            name: context.name,
+            engine: context.engine,
+            pins: Mutex::default(),
+            epoch: AtomicU64::new(0),
+            version: AtomicU64::new(0),
+            account,
+            is_holder: AtomicBool::new(false),
+            registration,
         }))
     }
 
-    /// One statement's handle. Its changes are recorded in `undo`, the session's.
+    /// One statement's handle. What its writers do is recorded in `undo`, the session's.
+    ///
+    /// The handle sees the rows of this moment, whatever others write. When a statement writes
+    /// through a handle and goes on reading through it, it may meet its own changes: open another
+    /// one to read from.
     pub fn open(&self, statement: &TempTableContext, undo: &UndoLog) -> Arc<dyn Table> {
         Arc::new(Handle::new(&self.0, statement, undo))
     }

@@ -1,38 +1,290 @@
 //! What a session's transaction has changed in its temporary tables, so that it can be undone.
+//!
+//! Records follow each other in a buffer, each before its trailer, and are undone from the last to the
+//! first. A full buffer is kept in memory while the session's budget has room for it, else in a
+//! temporary file. A savepoint is a number of bytes. Records of a table that was dropped or emptied
+//! since mean nothing and are passed over.
+//!
+//! ```text
+//!   +----------------------------------+---------+------+-------+----+
+//!   | row as it was, then long values  | length  | kind | table | id |
+//!   +----------------------------------+---------+------+-------+----+
+//! ```
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use mayfly_types::Result;
+use mayfly_memory::{Extent, MemoryError, Reservation, Result};
+use mayfly_types::error::codes;
 
-use super::Core;
-use super::rows::Row;
+use super::content::{Content, Failure, Scratch, Shape, value_bytes, view_of};
+use super::{Core, State};
+use crate::temptable::rows::{Resolver, View};
 use crate::transaction::Participant;
 
-/// One change.
-#[derive(Debug)]
-enum Change {
+/// Length and kind, table, number of the row.
+const TRAILER: usize = 4 + 4 + 4 + 8;
+/// A buffer that has grown to this is put away.
+const BUFFER: usize = 256 << 10;
+/// What a log may hold without an account, so that small statements keep none.
+const UNCOUNTED: usize = 4 << 10;
+/// The account grows in such steps.
+const STEP: usize = 64 << 10;
+
+/// A kind of record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+enum Kind {
+    /// So many rows from a number on were added; the length is their count.
     Inserted,
-    Updated(Row),
-    Deleted(Row),
+    Updated,
+    Deleted,
 }
 
+/// A buffer that was put away.
 #[derive(Debug)]
-struct Record {
-    table: Weak<Core>,
-    position: u64,
-    change: Change,
+enum Sealed {
+    Memory(Vec<u8>, Reservation),
+    File(Extent),
+}
+
+impl Sealed {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Memory(bytes, _) => bytes.len() as u64,
+            Self::File(extent) => extent.len() as u64,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
-struct Inner {
-    records: Vec<Record>,
+pub(super) struct Records {
+    /// The tables that records name, and which of their emptyings they are after.
+    tables: Vec<(Weak<Core>, u64)>,
+    sealed: Vec<Sealed>,
+    sealed_bytes: u64,
+    buffer: Vec<u8>,
+    account: Option<Reservation>,
+    /// Whether the last record may still grow.
+    is_open: bool,
     /// Tables were changed that know no transactions.
     not_undone: bool,
+    /// Tables whose locks are held until the transaction ends.
+    held: Vec<Arc<Core>>,
+    scratch: Scratch,
 }
 
 /// A session's undo log. Cloning gives another handle.
 #[derive(Debug, Clone, Default)]
-pub struct UndoLog(Arc<Mutex<Inner>>);
+pub struct UndoLog(Arc<Mutex<Records>>);
+
+/// What is undone next.
+struct Record {
+    table: Weak<Core>,
+    epoch: u64,
+    kind: Kind,
+    id: u64,
+    length: usize,
+}
+
+impl Records {
+    fn len(&self) -> u64 {
+        self.sealed_bytes + self.buffer.len() as u64
+    }
+
+    /// The number under which records name a table.
+    pub(super) fn table(&mut self, core: &Arc<Core>) -> u32 {
+        let epoch = core.epoch.load(Ordering::Relaxed);
+        let is_it = |(table, its): &(Weak<Core>, u64)| {
+            *its == epoch && std::ptr::eq(table.as_ptr(), Arc::as_ptr(core))
+        };
+        let found = self.tables.iter().rposition(is_it);
+        let number = found.unwrap_or_else(|| {
+            self.tables.push((Arc::downgrade(core), epoch));
+            self.tables.len() - 1
+        });
+        number as u32
+    }
+
+    /// Makes room for a record of so many bytes, so that adding it cannot fail.
+    #[inline]
+    pub(super) fn reserve(&mut self, core: &Core, bytes: usize) -> Result<()> {
+        let needed = self.buffer.len() + bytes + TRAILER;
+        if needed <= UNCOUNTED {
+            return Ok(());
+        }
+        self.reserve_counted(core, needed, bytes)
+    }
+
+    fn reserve_counted(&mut self, core: &Core, mut needed: usize, bytes: usize) -> Result<()> {
+        if needed > BUFFER && !self.buffer.is_empty() {
+            self.seal(core)?;
+            needed = bytes + TRAILER;
+        }
+        // The session's budget, above the table's.
+        let memory = &core.pager.memory;
+        let memory = memory.parent().unwrap_or(memory);
+        let account = self.account.get_or_insert_with(|| memory.reservation());
+        if account.bytes() < needed as u64 {
+            let wanted = needed.next_multiple_of(STEP) as u64;
+            core.pager.resources.make_room(wanted, account.budget());
+            account.grow_forced(wanted - account.bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Puts the buffer away.
+    fn seal(&mut self, core: &Core) -> Result<()> {
+        let bytes = self.buffer.len() as u64;
+        let memory = &core.pager.memory;
+        let memory = memory.parent().unwrap_or(memory);
+        let sealed = match memory.reserve(bytes) {
+            Ok(account) => Sealed::Memory(std::mem::take(&mut self.buffer), account),
+            Err(_) => {
+                let space = &core.pager.temp_space;
+                let space = space.parent().unwrap_or(space);
+                let file = core.pager.resources.temp_space.file(space);
+                let extent = file.write(&self.buffer)?;
+                self.buffer.clear();
+                Sealed::File(extent)
+            }
+        };
+        self.sealed_bytes += bytes;
+        self.sealed.push(sealed);
+        self.is_open = false;
+        Ok(())
+    }
+
+    fn push_trailer(&mut self, length: usize, kind: Kind, table: u32, id: u64) {
+        self.buffer
+            .extend_from_slice(&(length as u32).to_le_bytes());
+        self.buffer.extend_from_slice(&(kind as u32).to_le_bytes());
+        self.buffer.extend_from_slice(&table.to_le_bytes());
+        self.buffer.extend_from_slice(&id.to_le_bytes());
+    }
+
+    /// A row was added, after [`Self::reserve`].
+    #[inline]
+    pub(super) fn inserted(&mut self, table: u32, id: u64) {
+        if self.is_open
+            && let Some(start) = self.buffer.len().checked_sub(TRAILER)
+        {
+            let (length, kind, its, first) = trailer(&self.buffer[start..]);
+            if kind == Kind::Inserted && its == table && first + u64::from(length) == id {
+                let longer = (length + 1).to_le_bytes();
+                self.buffer[start..start + 4].copy_from_slice(&longer);
+                return;
+            }
+        }
+        self.push_trailer(1, Kind::Inserted, table, id);
+        self.is_open = true;
+    }
+
+    /// A row as it is now, before it is changed: the beginning of a record.
+    pub(super) fn begin(&mut self, core: &Core, row: &[u8], resolver: Resolver<'_>) -> Result<()> {
+        let cells = &core.shape.layout.bytes_cells;
+        let long = |view: &View| !view.is_inline();
+        let views = || cells.iter().map(|cell| view_of(cell, row)).filter(long);
+        let bytes: usize = views().map(|view| view.length() as usize).sum();
+        self.reserve(core, row.len() + bytes)?;
+        self.buffer.extend_from_slice(row);
+        for view in views() {
+            self.buffer.extend_from_slice(value_bytes(resolver, &view));
+        }
+        self.is_open = false;
+        Ok(())
+    }
+
+    /// How long the buffer is, for [`Self::end`] and [`Self::cancel`].
+    pub(super) fn mark(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// The row of [`Self::begin`] was changed.
+    pub(super) fn end(&mut self, mark: usize, deleted: bool, table: u32, id: u64) {
+        // The buffer was put away in between.
+        let start = if mark > self.buffer.len() { 0 } else { mark };
+        let kind = if deleted {
+            Kind::Deleted
+        } else {
+            Kind::Updated
+        };
+        self.push_trailer(self.buffer.len() - start, kind, table, id);
+    }
+
+    /// The row of [`Self::begin`] was not changed.
+    pub(super) fn cancel(&mut self, mark: usize) {
+        let start = if mark > self.buffer.len() { 0 } else { mark };
+        self.buffer.truncate(start);
+    }
+
+    /// The last record, whose row is left at the end of the buffer.
+    fn last(&mut self) -> Result<Option<Record>> {
+        if self.buffer.is_empty() {
+            let Some(sealed) = self.sealed.pop() else {
+                return Ok(None);
+            };
+            self.sealed_bytes -= sealed.len();
+            match sealed {
+                Sealed::Memory(bytes, _account) => self.buffer = bytes,
+                Sealed::File(extent) => {
+                    let mut bytes = vec![0; extent.len()];
+                    extent.read(&mut bytes)?;
+                    self.buffer = bytes;
+                }
+            }
+        }
+        let Some(start) = self.buffer.len().checked_sub(TRAILER) else {
+            return Ok(None);
+        };
+        let (length, kind, table, id) = trailer(&self.buffer[start..]);
+        self.buffer.truncate(start);
+        let (table, epoch) = match self.tables.get(table as usize) {
+            Some((table, epoch)) => (table.clone(), *epoch),
+            None => (Weak::new(), 0),
+        };
+        Ok(Some(Record {
+            table,
+            epoch,
+            kind,
+            id,
+            length: length as usize,
+        }))
+    }
+
+    /// Forgets all records.
+    fn clear(&mut self) {
+        self.tables.clear();
+        self.sealed.clear();
+        self.sealed_bytes = 0;
+        if self.buffer.capacity() > UNCOUNTED {
+            self.buffer = Vec::new();
+        }
+        self.buffer.clear();
+        self.account = None;
+        self.is_open = false;
+    }
+
+    fn release(&mut self) {
+        for core in self.held.drain(..) {
+            if let Some(account) = &core.account {
+                account.unlock();
+            }
+        }
+    }
+}
+
+fn trailer(bytes: &[u8]) -> (u32, Kind, u32, u64) {
+    let word =
+        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let kind = match word(4) {
+        0 => Kind::Inserted,
+        1 => Kind::Updated,
+        _ => Kind::Deleted,
+    };
+    let id = u64::from(word(12)) | u64::from(word(16)) << 32;
+    (word(0), kind, word(8), id)
+}
 
 impl UndoLog {
     /// An empty log.
@@ -40,92 +292,199 @@ impl UndoLog {
         Self::default()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Records> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, table: &Arc<Core>, position: u64, change: Change) {
-        self.lock().records.push(Record {
-            table: Arc::downgrade(table),
-            position,
-            change,
-        });
+    /// Names the session where a table is locked.
+    pub(super) fn owner(&self) -> usize {
+        Arc::as_ptr(&self.0) as usize
     }
 
-    pub(super) fn inserted(&self, table: &Arc<Core>, position: u64) {
-        self.add(table, position, Change::Inserted);
-    }
-
-    pub(super) fn updated(&self, table: &Arc<Core>, position: u64, old: Row) {
-        self.add(table, position, Change::Updated(old));
-    }
-
-    pub(super) fn deleted(&self, table: &Arc<Core>, position: u64, old: Row) {
-        self.add(table, position, Change::Deleted(old));
+    /// Keeps a table's lock, which `lock` takes, until the transaction ends.
+    pub(super) fn hold(
+        &self,
+        core: &Arc<Core>,
+        lock: impl FnOnce() -> mayfly_types::Result<()>,
+    ) -> mayfly_types::Result<()> {
+        let is_held = self.lock().held.iter().any(|held| Arc::ptr_eq(held, core));
+        if !is_held {
+            lock()?;
+            self.lock().held.push(Arc::clone(core));
+        }
+        Ok(())
     }
 
     pub(super) fn note_not_undone(&self) {
         self.lock().not_undone = true;
     }
 
-    /// Forgets a table's changes.
-    pub(super) fn forget(&self, table: &Arc<Core>) {
-        let mut inner = self.lock();
-        for record in &mut inner.records {
-            if std::ptr::eq(record.table.as_ptr(), Arc::as_ptr(table)) {
-                record.table = Weak::new();
+    /// The moment, as [`Participant::savepoint`] gives it.
+    pub(super) fn moment(&self) -> u64 {
+        let mut records = self.lock();
+        records.is_open = false;
+        records.len()
+    }
+
+    /// Undoes all changes after a moment.
+    pub(super) fn undo_to(&self, moment: u64) {
+        let mut records = self.lock();
+        records.is_open = false;
+        while records.len() > moment {
+            let record = match records.last() {
+                Ok(Some(record)) => record,
+                Ok(None) => break,
+                Err(error) => {
+                    // Which tables the lost records are of is not known: of any of these.
+                    for (table, _) in &records.tables {
+                        if let Some(core) = table.upgrade() {
+                            core.set_broken(&error);
+                        }
+                    }
+                    records.clear();
+                    break;
+                }
+            };
+            let start = match record.kind {
+                Kind::Inserted => records.buffer.len(),
+                _ => records.buffer.len().saturating_sub(record.length),
+            };
+            let core = record.table.upgrade();
+            let core = core.filter(|core| core.epoch.load(Ordering::Relaxed) == record.epoch);
+            if let Some(core) = core {
+                let mut scratch = std::mem::take(&mut records.scratch);
+                undo(&core, &record, &mut records.buffer[start..], &mut scratch);
+                records.scratch = scratch;
             }
+            records.buffer.truncate(start);
+        }
+        if records.len() == 0 {
+            records.clear();
+        }
+    }
+}
+
+impl Core {
+    fn set_broken(&self, error: &MemoryError) {
+        if let Ok(mut state) = self.write() {
+            state.broken = Some(self.broken_error(error));
         }
     }
 
-    /// How many changes there are.
-    pub(super) fn len(&self) -> u64 {
-        self.lock().records.len() as u64
+    /// What every later statement is told.
+    pub(super) fn broken_error(&self, error: &MemoryError) -> mayfly_types::Error {
+        let reason = self.error(error);
+        codes::ER_UNKNOWN_ERROR.with(&[&format!(
+            "Table '{}' lost rows and cannot be used any more, drop it: {}",
+            self.name,
+            reason.message()
+        )])
     }
+}
 
-    /// Undoes all but the first `savepoint` changes.
-    pub(super) fn undo_to(&self, savepoint: u64) {
-        let mut inner = self.lock();
-        while inner.records.len() as u64 > savepoint {
-            let Some(record) = inner.records.pop() else {
-                break;
-            };
-            let Some(table) = record.table.upgrade() else {
-                continue;
-            };
-            let mut rows = table.rows.write().unwrap_or_else(PoisonError::into_inner);
-            let rows = Arc::make_mut(&mut rows);
-            let position = record.position;
-            match record.change {
-                Change::Inserted => {
-                    rows.delete(&table, position);
+/// Undoes one record; its row is in `bytes`.
+fn undo(core: &Core, record: &Record, bytes: &mut [u8], scratch: &mut Scratch) {
+    let Ok(mut state) = core.write() else {
+        return;
+    };
+    let State { content, .. } = &mut *state;
+    let result = undo_in(core, content, record, bytes, scratch);
+    core.version.fetch_add(1, Ordering::Relaxed);
+    let rows = content.heap.len();
+    core.registration.record.rows.store(rows, Ordering::Relaxed);
+    if let Err(error) = result {
+        state.broken = Some(core.broken_error(&error));
+    }
+}
+
+fn undo_in(
+    core: &Core,
+    content: &mut Content,
+    record: &Record,
+    bytes: &mut [u8],
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let (shape, pager) = (&core.shape, &core.pager);
+    let failed = |failure: Failure| match failure {
+        Failure::Memory(error) | Failure::Broken(error) => error,
+        Failure::Duplicate(..) => MemoryError::Interrupted,
+    };
+    match record.kind {
+        Kind::Inserted => {
+            for id in (record.id..record.id + record.length as u64).rev() {
+                if pager.is_pressed() {
+                    content.relieve(pager)?;
                 }
-                Change::Updated(old) => {
-                    rows.delete(&table, position);
-                    rows.put(&table, position, old);
-                }
-                Change::Deleted(old) => rows.put(&table, position, old),
+                let nothing = |_: &[u8], _: Resolver<'_>| Ok(());
+                let deleted = content.delete(shape, pager, id, scratch, nothing);
+                deleted.map_err(failed)?;
             }
+        }
+        Kind::Updated | Kind::Deleted => {
+            if pager.is_pressed() {
+                content.relieve(pager)?;
+            }
+            let (row, values) = bytes.split_at_mut(shape.layout.width.min(bytes.len()));
+            let transient = [values.as_ptr()];
+            place_values(shape, row);
+            match record.kind {
+                Kind::Deleted => {
+                    let restored =
+                        content.restore(shape, pager, record.id, (row, &transient), scratch);
+                    restored.map_err(failed)?;
+                }
+                _ => {
+                    let nothing = |_: &[u8], _: Resolver<'_>| Ok(());
+                    let row = (row, &transient[..]);
+                    let updated = content.update(shape, pager, record.id, row, scratch, nothing);
+                    updated.map_err(failed)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Lets a recorded row's views name the long values that follow it.
+fn place_values(shape: &Shape, row: &mut [u8]) {
+    let mut offset = 0;
+    for cell in &shape.layout.bytes_cells {
+        let view = view_of(cell, row);
+        if !view.is_inline() {
+            let placed = view.at(crate::temptable::rows::TRANSIENT, offset);
+            row[cell.offset..cell.offset + 16].copy_from_slice(&placed.0.to_le_bytes());
+            offset += view.length();
         }
     }
 }
 
 impl Participant for UndoLog {
     fn savepoint(&mut self) -> u64 {
-        self.len()
+        self.moment()
     }
 
     fn roll_back_to(&mut self, savepoint: u64) {
         self.undo_to(savepoint);
     }
 
-    fn commit(&mut self) -> Result<()> {
-        *self.lock() = Inner::default();
+    fn commit(&mut self) -> mayfly_types::Result<()> {
+        let mut records = self.lock();
+        records.clear();
+        records.release();
+        records.not_undone = false;
         Ok(())
     }
 
     fn roll_back(&mut self) -> bool {
         self.undo_to(0);
-        std::mem::take(&mut *self.lock()).not_undone
+        let mut records = self.lock();
+        records.release();
+        std::mem::take(&mut records.not_undone)
+    }
+}
+
+impl Drop for Records {
+    fn drop(&mut self) {
+        self.release();
     }
 }

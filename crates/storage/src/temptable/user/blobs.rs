@@ -1,0 +1,279 @@
+//! Long values of rows, in blocks that grow at their ends.
+//!
+//! Bytes that were written never change while a block lives, so that batches can share them. A block
+//! goes when the last row that has a value in it is gone, for older moments and batches with the last
+//! of those. [`Blobs::is_sparse`] tells when much of the blocks is of rows that are gone; then the
+//! table moves what is left (see [`Content::compact`](super::content::Content::compact)).
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mayfly_memory::{Block, Extent, MemoryError, Result};
+
+use super::pages::Pager;
+use crate::temptable::rows::{Directory, SharedBlock, View};
+
+const FIRST_BLOCK: usize = 4 << 10;
+const BLOCK: usize = 32 << 10;
+/// Less is not worth moving.
+const SPARSE_MIN: u64 = 256 << 10;
+
+#[derive(Debug)]
+struct BlobBlock {
+    number: u32,
+    directory: Arc<Directory>,
+    capacity: u64,
+    /// Bytes of values that rows have now.
+    live: AtomicU64,
+    touched: AtomicBool,
+    extent: Mutex<Option<Extent>>,
+}
+
+impl BlobBlock {
+    fn extent(&self) -> MutexGuard<'_, Option<Extent>> {
+        self.extent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the block in memory until it is released.
+    fn load(&self, pager: &Pager) -> Result<()> {
+        self.touched.store(true, Ordering::Relaxed);
+        self.directory.load(self.number, || {
+            let extent = self.extent();
+            let extent = extent.as_ref().ok_or(MemoryError::Interrupted)?;
+            let mut block: Block = pager.take(extent.len())?;
+            extent.read(block.as_mut_slice())?;
+            Ok(SharedBlock::new(block, extent.len()))
+        })
+    }
+}
+
+impl Drop for BlobBlock {
+    fn drop(&mut self) {
+        self.directory.remove(self.number);
+    }
+}
+
+/// Blocks that stay in memory until this is dropped.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    directory: Arc<Directory>,
+    numbers: Vec<u32>,
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        for number in self.numbers.drain(..) {
+            self.directory.release(number);
+        }
+    }
+}
+
+/// The long values; see the module. Cloning it is a snapshot.
+#[derive(Debug, Clone)]
+pub(super) struct Blobs {
+    pub(super) directory: Arc<Directory>,
+    /// By number.
+    blocks: Arc<Vec<Option<Arc<BlobBlock>>>>,
+    /// The block that grows.
+    open: Option<(Arc<SharedBlock>, u32)>,
+    /// Bytes of all blocks, and of the values that rows have.
+    written: u64,
+    live: u64,
+    hand: usize,
+}
+
+impl Blobs {
+    pub(super) fn new() -> Self {
+        Self {
+            directory: Arc::default(),
+            blocks: Arc::default(),
+            open: None,
+            written: 0,
+            live: 0,
+            hand: 0,
+        }
+    }
+
+    fn block(&self, number: u32) -> Option<&Arc<BlobBlock>> {
+        self.blocks.get(number as usize)?.as_ref()
+    }
+
+    /// Copies a value to a block; `view` with its new place.
+    pub(super) fn append(&mut self, pager: &Pager, view: View, value: &[u8]) -> Result<View> {
+        let room = match &self.open {
+            Some((block, _)) => block.capacity() - block.used(),
+            None => 0,
+        };
+        let alone = value.len() > BLOCK / 2;
+        if room < value.len() || alone {
+            let length = match alone {
+                true => value.len(),
+                false if self.written == 0 => FIRST_BLOCK.max(value.len()),
+                false => BLOCK,
+            };
+            let opened = self.add_block(pager, length)?;
+            if alone {
+                return Ok(self.append_to(&opened, view, value));
+            }
+            self.close();
+            self.open = Some(opened);
+        }
+        let open = self.open.take().expect("opened above when there was none");
+        let view = self.append_to(&open, view, value);
+        self.open = Some(open);
+        Ok(view)
+    }
+
+    #[expect(
+        unsafe_code,
+        reason = "appends to a block that readers may share already"
+    )]
+    fn append_to(
+        &mut self,
+        (block, number): &(Arc<SharedBlock>, u32),
+        view: View,
+        value: &[u8],
+    ) -> View {
+        let offset = block.used();
+        // SAFETY: the caller saw that there is room; bytes from `used` on are seen by no reader
+        // yet, and the table is locked to write.
+        unsafe {
+            block
+                .as_ptr()
+                .add(offset)
+                .copy_from_nonoverlapping(value.as_ptr(), value.len());
+        }
+        block.set_used(offset + value.len());
+        if let Some(block) = self.block(*number) {
+            block.live.fetch_add(value.len() as u64, Ordering::Relaxed);
+        }
+        self.live += value.len() as u64;
+        view.at(*number, offset as u32)
+    }
+
+    fn add_block(&mut self, pager: &Pager, length: usize) -> Result<(Arc<SharedBlock>, u32)> {
+        let block = pager.take(length)?;
+        let capacity = block.len() as u64;
+        let shared = Arc::new(SharedBlock::new(block, 0));
+        let number = self.directory.add_heap(Arc::clone(&shared));
+        let added = Arc::new(BlobBlock {
+            number,
+            directory: Arc::clone(&self.directory),
+            capacity,
+            live: AtomicU64::new(0),
+            touched: AtomicBool::new(true),
+            extent: Mutex::new(None),
+        });
+        let blocks = Arc::make_mut(&mut self.blocks);
+        let index = number as usize;
+        if blocks.len() <= index {
+            blocks.resize(index + 1, None);
+        }
+        blocks[index] = Some(added);
+        self.written += capacity;
+        Ok((shared, number))
+    }
+
+    /// The open block takes no more.
+    fn close(&mut self) {
+        if let Some((_, number)) = self.open.take() {
+            self.remove_if_dead(number);
+        }
+    }
+
+    /// A row lets go of a value.
+    pub(super) fn free(&mut self, view: View) {
+        let number = view.buffer();
+        let length = u64::from(view.length());
+        self.live -= length;
+        if let Some(block) = self.block(number) {
+            block.live.fetch_sub(length, Ordering::Relaxed);
+        }
+        if self.open.as_ref().is_none_or(|(_, open)| *open != number) {
+            self.remove_if_dead(number);
+        }
+    }
+
+    fn remove_if_dead(&mut self, number: u32) {
+        let Some(block) = self.block(number) else {
+            return;
+        };
+        if block.live.load(Ordering::Relaxed) == 0 {
+            self.written -= block.capacity;
+            Arc::make_mut(&mut self.blocks)[number as usize] = None;
+        }
+    }
+
+    /// Whether most of the blocks is of rows that are gone.
+    pub(super) fn is_sparse(&self) -> bool {
+        self.written > SPARSE_MIN && self.written / 2 > self.live
+    }
+
+    /// Whether most of a value's block is of rows that are gone.
+    pub(super) fn is_in_sparse_block(&self, view: View) -> bool {
+        let number = view.buffer();
+        self.open.as_ref().is_none_or(|(_, open)| *open != number)
+            && self.block(number).is_some_and(|block| {
+                block.live.load(Ordering::Relaxed) < block.capacity - block.capacity / 4
+            })
+    }
+
+    /// Keeps the blocks of values in memory.
+    pub(super) fn load(&self, pager: &Pager, views: impl Iterator<Item = View>) -> Result<Loaded> {
+        let mut loaded = Loaded {
+            directory: Arc::clone(&self.directory),
+            numbers: Vec::new(),
+        };
+        if !pager.has_overflowed() {
+            return Ok(loaded);
+        }
+        for view in views {
+            let number = view.buffer();
+            if view.is_inline() || loaded.numbers.last() == Some(&number) {
+                continue;
+            }
+            if let Some(block) = self.block(number) {
+                block.load(pager)?;
+                loaded.numbers.push(number);
+            }
+        }
+        Ok(loaded)
+    }
+
+    /// Sends blocks away, as [`PageSet::evict`](super::pages::PageSet::evict) does.
+    pub(super) fn evict(&mut self, pager: &Pager, wanted: u64, any: bool) -> Result<u64> {
+        let mut freed = 0;
+        let open = self.open.as_ref().map(|(_, number)| *number);
+        for _ in 0..self.blocks.len() {
+            if freed >= wanted {
+                break;
+            }
+            self.hand = (self.hand + 1) % self.blocks.len();
+            let Some(block) = &self.blocks[self.hand] else {
+                continue;
+            };
+            let was_touched = block.touched.swap(false, Ordering::Relaxed);
+            if was_touched && !any
+                || Some(block.number) == open
+                || self.directory.address(block.number).is_null()
+            {
+                continue;
+            }
+            let mut extent = block.extent();
+            if extent.is_none() {
+                let buffers = self.directory.buffers(&[block.number]);
+                let Some(bytes) = buffers.first() else {
+                    continue;
+                };
+                let written = pager.file().write(bytes.as_slice())?;
+                pager
+                    .bytes_overflowed
+                    .fetch_add(written.len() as u64, Ordering::Relaxed);
+                *extent = Some(written);
+            }
+            self.directory.unload(block.number);
+            freed += block.capacity;
+        }
+        Ok(freed)
+    }
+}

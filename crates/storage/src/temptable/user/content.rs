@@ -1,0 +1,593 @@
+//! What a table holds at one moment, and the changes of single rows.
+//!
+//! A change is done wholly or not at all: what may fail for lack of memory or because of a file is
+//! done first, and where a later index fails the earlier ones are put back. Only when that fails too
+//! is the table lost: [`Failure::Broken`].
+
+use mayfly_memory::{MemoryError, Result};
+use mayfly_types::PhysicalType;
+
+use super::blobs::{Blobs, Loaded};
+use super::heap::Heap;
+use super::pages::Pager;
+use super::tree::{Tree, push_id, shorten_key};
+use crate::key_encoding::{KeyEncoder, StoredValue};
+use crate::table::{IndexId, IndexSpec};
+use crate::temptable::rows::{Cell, Resolver, RowLayout, View};
+
+/// What is fixed when a table is created.
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub(super) columns: Vec<PhysicalType>,
+    pub(super) indexes: Vec<IndexSpec>,
+    pub(super) encoders: Vec<KeyEncoder>,
+    pub(super) layout: RowLayout,
+}
+
+/// Why a row was not changed.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// Another row has the same key.
+    Duplicate(IndexId, u64),
+    /// Memory or a file; nothing was changed.
+    Memory(MemoryError),
+    /// As before, but indexes and rows do not fit together any more.
+    Broken(MemoryError),
+}
+
+impl From<MemoryError> for Failure {
+    fn from(error: MemoryError) -> Self {
+        Self::Memory(error)
+    }
+}
+
+/// Memory that is used again from row to row.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// For each index: the key of the row that comes, and of the one that goes.
+    keys: Vec<(Vec<u8>, Vec<u8>)>,
+    page: Vec<u8>,
+    row: Vec<u8>,
+}
+
+/// A key of the row that comes or goes.
+fn append_key(shape: &Shape, index: usize, row: &[u8], resolver: Resolver<'_>, key: &mut Vec<u8>) {
+    key.clear();
+    let views = RowValues { shape, row };
+    shape.encoders[index].append_stored(|column| views.value(column, resolver), key);
+    shorten_key(key);
+}
+
+struct RowValues<'a> {
+    shape: &'a Shape,
+    row: &'a [u8],
+}
+
+impl<'a> RowValues<'a> {
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    #[inline(always)]
+    fn value(&self, column: usize, resolver: Resolver<'_>) -> StoredValue<'a> {
+        let cell = &self.shape.layout.cells()[column];
+        let row = self.row.as_ptr();
+        debug_assert_eq!(self.row.len(), self.shape.layout.width);
+        // SAFETY: the row is one of the layout, its long values are in memory where the resolver
+        // finds them and stay there while the row is borrowed.
+        unsafe {
+            if cell.is_null(row) {
+                return StoredValue::Null;
+            }
+            match cell.ty {
+                PhysicalType::Bool
+                | PhysicalType::Int64
+                | PhysicalType::UInt64
+                | PhysicalType::Float64 => StoredValue::Word(cell.word(row)),
+                PhysicalType::Decimal128(_) => StoredValue::Wide(cell.wide(row) as i128),
+                PhysicalType::Decimal256(_) => StoredValue::Wider(
+                    row.add(cell.offset)
+                        .cast::<arrow_buffer::i256>()
+                        .read_unaligned(),
+                ),
+                PhysicalType::Bytes => {
+                    let view = cell.view(row);
+                    let length = view.length() as usize;
+                    let start = if view.is_inline() {
+                        row.add(cell.offset + 4)
+                    } else {
+                        resolver.address(view)
+                    };
+                    StoredValue::Bytes(std::slice::from_raw_parts(start, length))
+                }
+            }
+        }
+    }
+}
+
+/// A string's view in a row.
+#[inline(always)]
+pub(super) fn view_of(cell: &Cell, row: &[u8]) -> View {
+    match row[cell.offset..].first_chunk::<16>() {
+        Some(bytes) => View(u128::from_le_bytes(*bytes)),
+        None => View(0),
+    }
+}
+
+fn set_view(cell: &Cell, row: &mut [u8], view: View) {
+    row[cell.offset..cell.offset + 16].copy_from_slice(&view.0.to_le_bytes());
+}
+
+/// The rows and indexes of one moment. Cloning it is a snapshot.
+#[derive(Debug, Clone)]
+pub(super) struct Content {
+    pub(super) heap: Heap,
+    pub(super) trees: Vec<Tree>,
+    pub(super) blobs: Blobs,
+    /// Which of the parts is asked first for memory.
+    turn: usize,
+}
+
+impl Content {
+    pub(super) fn new(shape: &Shape, page_length: usize) -> Self {
+        Self {
+            heap: Heap::new(shape.layout.width, page_length),
+            trees: shape.indexes.iter().map(|_| Tree::new()).collect(),
+            blobs: Blobs::new(),
+            turn: 0,
+        }
+    }
+
+    /// Finds the long values of stored rows.
+    pub(super) fn resolver(&self) -> Resolver<'_> {
+        Resolver::stored(&self.blobs.directory)
+    }
+
+    /// Keeps the long values of a row in memory.
+    pub(super) fn load_values(&self, shape: &Shape, pager: &Pager, row: &[u8]) -> Result<Loaded> {
+        let cells = shape.layout.bytes_cells.iter();
+        self.blobs.load(pager, cells.map(|cell| view_of(cell, row)))
+    }
+
+    /// Copies a row's long values, which `resolver` finds, to blocks of the table.
+    fn keep_values(
+        &mut self,
+        shape: &Shape,
+        pager: &Pager,
+        row: &mut [u8],
+        transient: &[*const u8],
+    ) -> Result<()> {
+        for (index, cell) in shape.layout.bytes_cells.iter().enumerate() {
+            let view = view_of(cell, row);
+            if view.is_inline() {
+                continue;
+            }
+            let directory = std::sync::Arc::clone(&self.blobs.directory);
+            let resolver = Resolver {
+                directory: &directory,
+                transient,
+            };
+            let value = value_bytes(resolver, &view);
+            match self.blobs.append(pager, view, value) {
+                Ok(view) => set_view(cell, row, view),
+                Err(error) => {
+                    for cell in &shape.layout.bytes_cells[..index] {
+                        self.free_value(view_of(cell, row));
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn free_value(&mut self, view: View) {
+        if !view.is_inline() {
+            self.blobs.free(view);
+        }
+    }
+
+    fn free_values(&mut self, shape: &Shape, row: &[u8]) {
+        for cell in &shape.layout.bytes_cells {
+            self.free_value(view_of(cell, row));
+        }
+    }
+
+    /// The row that has a unique key which a new row would have, too.
+    fn duplicate(
+        &self,
+        shape: &Shape,
+        pager: &Pager,
+        row: &[u8],
+        keys: &[(Vec<u8>, Vec<u8>)],
+        index: usize,
+    ) -> Result<Option<u64>> {
+        if !shape.indexes[index].unique {
+            return Ok(None);
+        }
+        let is_null = |column: usize| {
+            let cell = &shape.layout.cells()[column];
+            row[cell.null_byte] & cell.null_mask != 0
+        };
+        if shape.indexes[index]
+            .parts
+            .iter()
+            .any(|part| is_null(part.column))
+        {
+            return Ok(None);
+        }
+        self.trees[index].first_with(pager, &keys[index].0)
+    }
+
+    /// Adds a row, whose long values are at `transient`, and gives its number. The row's views are
+    /// changed to the values' places in the table.
+    pub(super) fn insert(
+        &mut self,
+        shape: &Shape,
+        pager: &Pager,
+        row: &mut [u8],
+        transient: &[*const u8],
+        scratch: &mut Scratch,
+    ) -> std::result::Result<u64, Failure> {
+        let indexes = self.trees.len();
+        scratch.keys.resize_with(indexes, Default::default);
+        for index in 0..indexes {
+            let resolver = Resolver {
+                directory: &self.blobs.directory,
+                transient,
+            };
+            append_key(shape, index, row, resolver, &mut scratch.keys[index].0);
+            if let Some(id) = self.duplicate(shape, pager, row, &scratch.keys, index)? {
+                return Err(Failure::Duplicate(IndexId(index), id));
+            }
+        }
+        self.keep_values(shape, pager, row, transient)?;
+        let id = match self.heap.insert(pager, row) {
+            Ok(id) => id,
+            Err(error) => {
+                self.free_values(shape, row);
+                return Err(error.into());
+            }
+        };
+        if let Err(error) = self.add_entries(pager, id, scratch) {
+            self.heap.remove(pager, id).map_err(Failure::Broken)?;
+            self.free_values(shape, row);
+            return Err(error);
+        }
+        Ok(id)
+    }
+
+    /// Adds a row's new keys to all indexes or to none.
+    fn add_entries(
+        &mut self,
+        pager: &Pager,
+        id: u64,
+        scratch: &mut Scratch,
+    ) -> std::result::Result<(), Failure> {
+        for index in 0..self.trees.len() {
+            push_id(&mut scratch.keys[index].0, id);
+            let entry = &scratch.keys[index].0;
+            if let Err(error) = self.trees[index].insert(pager, entry, &mut scratch.page) {
+                for (tree, (entry, _)) in self.trees[..index].iter_mut().zip(&scratch.keys) {
+                    tree.remove(pager, entry).map_err(Failure::Broken)?;
+                }
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes a row; false if there is none. `before` is called with the row and what finds its
+    /// values before anything is changed.
+    pub(super) fn delete(
+        &mut self,
+        shape: &Shape,
+        pager: &Pager,
+        id: u64,
+        scratch: &mut Scratch,
+        before: impl FnOnce(&[u8], Resolver<'_>) -> Result<()>,
+    ) -> std::result::Result<bool, Failure> {
+        let Some(row) = self.heap.read(pager, id)? else {
+            return Ok(false);
+        };
+        scratch.row.clear();
+        scratch.row.extend_from_slice(row);
+        let loaded = self.load_values(shape, pager, row)?;
+        let indexes = self.trees.len();
+        scratch.keys.resize_with(indexes, Default::default);
+        for index in 0..indexes {
+            let key = &mut scratch.keys[index].0;
+            append_key(shape, index, &scratch.row, self.resolver(), key);
+            push_id(key, id);
+        }
+        // The page is ours before the row is taken out of the indexes.
+        self.heap.write(pager, id)?;
+        before(&scratch.row, self.resolver())?;
+        for index in 0..indexes {
+            if let Err(error) = self.trees[index].remove(pager, &scratch.keys[index].0) {
+                for (tree, (entry, _)) in self.trees[..index].iter_mut().zip(&scratch.keys) {
+                    let added = tree.insert(pager, entry, &mut scratch.page);
+                    added.map_err(Failure::Broken)?;
+                }
+                return Err(error.into());
+            }
+        }
+        self.heap.remove(pager, id).map_err(Failure::Broken)?;
+        drop(loaded);
+        let row = std::mem::take(&mut scratch.row);
+        self.free_values(shape, &row);
+        scratch.row = row;
+        Ok(true)
+    }
+
+    /// Puts a new row in place of another; false if there is none. `row`, `transient` and its views
+    /// are as for [`Self::insert`], `before` as for [`Self::delete`].
+    pub(super) fn update(
+        &mut self,
+        shape: &Shape,
+        pager: &Pager,
+        id: u64,
+        (row, transient): (&mut [u8], &[*const u8]),
+        scratch: &mut Scratch,
+        before: impl FnOnce(&[u8], Resolver<'_>) -> Result<()>,
+    ) -> std::result::Result<bool, Failure> {
+        let Some(old) = self.heap.read(pager, id)? else {
+            return Ok(false);
+        };
+        scratch.row.clear();
+        scratch.row.extend_from_slice(old);
+        let loaded = self.load_values(shape, pager, old)?;
+        let indexes = self.trees.len();
+        scratch.keys.resize_with(indexes, Default::default);
+        for index in 0..indexes {
+            let Scratch {
+                keys, row: gone, ..
+            } = &mut *scratch;
+            let (new, old) = &mut keys[index];
+            new.clear();
+            old.clear();
+            if has_same_key(shape, index, row, gone) {
+                continue;
+            }
+            let resolver = Resolver {
+                directory: &self.blobs.directory,
+                transient,
+            };
+            append_key(shape, index, row, resolver, new);
+            append_key(shape, index, gone, self.resolver(), old);
+            if new == old {
+                new.clear();
+                old.clear();
+            } else if let Some(id) = self.duplicate(shape, pager, row, &scratch.keys, index)? {
+                return Err(Failure::Duplicate(IndexId(index), id));
+            }
+        }
+        self.heap.write(pager, id)?;
+        before(&scratch.row, self.resolver())?;
+        let old_row = std::mem::take(&mut scratch.row);
+        let kept = self.replace_values(shape, pager, &old_row, row, transient);
+        drop(loaded);
+        scratch.row = old_row;
+        kept?;
+        let changed = self.change_entries(pager, id, scratch);
+        let goes: &[u8] = if changed.is_ok() { &scratch.row } else { row };
+        let stays: &[u8] = if changed.is_ok() { row } else { &scratch.row };
+        for cell in &shape.layout.bytes_cells {
+            let (going, staying) = (view_of(cell, goes), view_of(cell, stays));
+            if going != staying && !going.is_inline() {
+                self.blobs.free(going);
+            }
+        }
+        changed?;
+        let place = self.heap.write(pager, id).map_err(Failure::Broken)?;
+        place.copy_from_slice(row);
+        Ok(true)
+    }
+
+    /// Copies the long values of a new row, but those that are as in the old one, whose places it
+    /// gets.
+    fn replace_values(
+        &mut self,
+        shape: &Shape,
+        pager: &Pager,
+        old: &[u8],
+        row: &mut [u8],
+        transient: &[*const u8],
+    ) -> Result<()> {
+        for (index, cell) in shape.layout.bytes_cells.iter().enumerate() {
+            let (view, old_view) = (view_of(cell, row), view_of(cell, old));
+            if view.is_inline() {
+                continue;
+            }
+            let directory = std::sync::Arc::clone(&self.blobs.directory);
+            let resolver = Resolver {
+                directory: &directory,
+                transient,
+            };
+            let value = value_bytes(resolver, &view);
+            let is_same = view.0 as u64 == old_view.0 as u64
+                && value == value_bytes(Resolver::stored(&directory), &old_view);
+            let kept = match is_same {
+                true => Ok(old_view),
+                false => self.blobs.append(pager, view, value),
+            };
+            match kept {
+                Ok(view) => set_view(cell, row, view),
+                Err(error) => {
+                    for cell in &shape.layout.bytes_cells[..index] {
+                        let view = view_of(cell, row);
+                        if !view.is_inline() && view != view_of(cell, old) {
+                            self.blobs.free(view);
+                        }
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Exchanges a row's old keys for its new ones, in all indexes where they differ or in none.
+    fn change_entries(
+        &mut self,
+        pager: &Pager,
+        id: u64,
+        scratch: &mut Scratch,
+    ) -> std::result::Result<(), Failure> {
+        for index in 0..self.trees.len() {
+            let (new, old) = &mut scratch.keys[index];
+            if new.is_empty() && old.is_empty() {
+                continue;
+            }
+            push_id(new, id);
+            push_id(old, id);
+            let inserted = self.trees[index].insert(pager, new, &mut scratch.page);
+            let changed = inserted.and_then(|()| {
+                let removed = self.trees[index].remove(pager, old);
+                removed.inspect_err(|_| {
+                    // It went in just now: its page is in memory.
+                    let _ = self.trees[index].remove(pager, new);
+                })
+            });
+            if let Err(error) = changed {
+                for before in 0..index {
+                    let (new, old) = &scratch.keys[before];
+                    if new.is_empty() && old.is_empty() {
+                        continue;
+                    }
+                    let tree = &mut self.trees[before];
+                    tree.insert(pager, old, &mut scratch.page)
+                        .and_then(|()| tree.remove(pager, new))
+                        .map_err(Failure::Broken)?;
+                }
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a deleted row back under its number.
+    pub(super) fn restore(
+        &mut self,
+        shape: &Shape,
+        pager: &Pager,
+        id: u64,
+        (row, transient): (&mut [u8], &[*const u8]),
+        scratch: &mut Scratch,
+    ) -> std::result::Result<(), Failure> {
+        let indexes = self.trees.len();
+        scratch.keys.resize_with(indexes, Default::default);
+        for index in 0..indexes {
+            let resolver = Resolver {
+                directory: &self.blobs.directory,
+                transient,
+            };
+            append_key(shape, index, row, resolver, &mut scratch.keys[index].0);
+        }
+        self.keep_values(shape, pager, row, transient)?;
+        self.heap.restore(pager, id, row)?;
+        self.add_entries(pager, id, scratch)
+    }
+
+    /// Moves long values out of blocks that are mostly of rows that are gone.
+    pub(super) fn compact(&mut self, shape: &Shape, pager: &Pager) -> Result<()> {
+        if !self.blobs.is_sparse() {
+            return Ok(());
+        }
+        let mut moved: Vec<u64> = Vec::new();
+        for page in 0..self.heap.page_numbers() {
+            let Some(view) = self.heap.view(pager, page)? else {
+                continue;
+            };
+            moved.clear();
+            let bytes = view.bytes();
+            let width = shape.layout.width;
+            self.heap.rows_of(page, bytes, 0, |id, row| {
+                let offset = row as usize - bytes.as_ptr() as usize;
+                let row = &bytes[offset..offset + width];
+                let is_in_sparse = |cell: &Cell| {
+                    let view = view_of(cell, row);
+                    !view.is_inline() && self.blobs.is_in_sparse_block(view)
+                };
+                if shape.layout.bytes_cells.iter().any(is_in_sparse) {
+                    moved.push(id);
+                }
+                true
+            });
+            drop(view);
+            for id in &moved {
+                self.move_values(shape, pager, *id)?;
+            }
+            if pager.is_pressed() {
+                self.relieve(pager)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn move_values(&mut self, shape: &Shape, pager: &Pager, id: u64) -> Result<()> {
+        let mut row = self.heap.write(pager, id)?.to_vec();
+        let loaded = self.load_values(shape, pager, &row)?;
+        let directory = std::sync::Arc::clone(&self.blobs.directory);
+        let mut old = Vec::new();
+        for cell in &shape.layout.bytes_cells {
+            let view = view_of(cell, &row);
+            if view.is_inline() || !self.blobs.is_in_sparse_block(view) {
+                continue;
+            }
+            let value = value_bytes(Resolver::stored(&directory), &view);
+            let moved = self.blobs.append(pager, view, value)?;
+            set_view(cell, &mut row, moved);
+            old.push(view);
+        }
+        drop(loaded);
+        self.heap.write(pager, id)?.copy_from_slice(&row);
+        for view in old {
+            self.blobs.free(view);
+        }
+        Ok(())
+    }
+
+    /// Sends pages away when the limit was passed.
+    pub(super) fn relieve(&mut self, pager: &Pager) -> Result<()> {
+        let Some(wanted) = pager.excess() else {
+            return Ok(());
+        };
+        self.evict(pager, wanted).map(|_| ())
+    }
+
+    /// Sends about `wanted` bytes to the file, the coldest first.
+    pub(super) fn evict(&mut self, pager: &Pager, wanted: u64) -> Result<u64> {
+        let mut freed = pager.evict_old(wanted)?;
+        for any in [false, true] {
+            for _ in 0..self.trees.len() + 2 {
+                if freed >= wanted {
+                    return Ok(freed);
+                }
+                self.turn = (self.turn + 1) % (self.trees.len() + 2);
+                let more = wanted - freed;
+                freed += match self.turn {
+                    0 => self.heap.pages_mut().evict(pager, more, any)?,
+                    1 => self.blobs.evict(pager, more, any)?,
+                    tree => self.trees[tree - 2].pages_mut().evict(pager, more, any)?,
+                };
+            }
+        }
+        Ok(freed)
+    }
+}
+
+/// A string's bytes.
+#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+pub(super) fn value_bytes<'a>(resolver: Resolver<'_>, view: &'a View) -> &'a [u8] {
+    // SAFETY: the callers have rows whose values the resolver finds, in memory while they use them.
+    unsafe { resolver.bytes(view) }
+}
+
+/// Whether two rows have the same key as far as their cells tell.
+fn has_same_key(shape: &Shape, index: usize, a: &[u8], b: &[u8]) -> bool {
+    shape.indexes[index].parts.iter().all(|part| {
+        let cell = &shape.layout.cells()[part.column];
+        let nulls = (a[cell.null_byte] ^ b[cell.null_byte]) & cell.null_mask;
+        let bytes = cell.offset..cell.offset + cell.byte_width();
+        let is_long = cell.ty == PhysicalType::Bytes && !view_of(cell, a).is_inline();
+        nulls == 0 && !is_long && a[bytes.clone()] == b[bytes]
+    })
+}

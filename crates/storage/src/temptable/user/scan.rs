@@ -1,0 +1,249 @@
+//! Scans: of all rows, page by page, and of ranges of an index.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mayfly_types::{Batch, Result};
+
+use super::content::Content;
+use super::handle::{fetch, gather, load};
+use super::pages::PageView;
+use super::tree::Cursor;
+use super::{Core, TempTableContext};
+use crate::key_encoding::ByteRange;
+use crate::table::{ColumnId, TableScan};
+use crate::temptable::rows::Gather;
+
+/// The first batch of an index scan: it may be all that is wanted.
+const FIRST_ROWS: usize = 64;
+/// Pages that are read from a file for one batch, at most.
+const COPIES_MAX: usize = 32;
+
+/// A scan of all rows; its workers share the pages between them.
+pub(super) struct HeapScan {
+    core: Arc<Core>,
+    statement: TempTableContext,
+    content: Arc<Content>,
+    columns: Vec<ColumnId>,
+    next_page: Arc<AtomicUsize>,
+    /// The page that was begun, and the slot to go on with.
+    current: Option<(usize, u16)>,
+    gather: Gather,
+}
+
+impl HeapScan {
+    pub(super) fn new(
+        core: &Arc<Core>,
+        statement: &TempTableContext,
+        content: Arc<Content>,
+        columns: &[ColumnId],
+    ) -> Self {
+        Self {
+            core: Arc::clone(core),
+            statement: statement.clone(),
+            content,
+            columns: columns.to_vec(),
+            next_page: Arc::default(),
+            current: None,
+            gather: Gather::default(),
+        }
+    }
+
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    fn read(&mut self, most: usize) -> mayfly_memory::Result<Option<Batch>> {
+        let heap = &self.content.heap;
+        let mut rows: Vec<*const u8> = Vec::new();
+        let mut ids = Vec::new();
+        let wants_ids = self.columns.contains(&ColumnId::POSITION);
+        // The rows are in these.
+        let mut views: Vec<PageView<'_>> = Vec::new();
+        let mut copies = 0;
+        while rows.len() < most && copies < COPIES_MAX {
+            let (page, slot) = match self.current.take() {
+                Some(current) => current,
+                None => (self.next_page.fetch_add(1, Ordering::Relaxed), 0),
+            };
+            if page >= heap.page_numbers() {
+                break;
+            }
+            let Some(view) = heap.view(&self.core.pager, page)? else {
+                continue;
+            };
+            let left = heap.rows_of(page, view.bytes(), slot, |id, row| {
+                rows.push(row);
+                if wants_ids {
+                    ids.push(id);
+                }
+                rows.len() < most
+            });
+            self.current = left.map(|slot| (page, slot));
+            copies += usize::from(matches!(view, PageView::Copy(_)));
+            views.push(view);
+        }
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let loaded = load(&self.core, &self.content, &rows, &self.columns)?;
+        // SAFETY: the rows are in `views`, their values were loaded.
+        let batch = unsafe {
+            gather(
+                &self.core,
+                &self.content,
+                &mut self.gather,
+                &rows,
+                &ids,
+                &self.columns,
+            )
+        };
+        drop(loaded);
+        drop(views);
+        Ok(Some(batch))
+    }
+}
+
+impl TableScan for HeapScan {
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        let most = self.statement.options().batch_rows.max(1);
+        let core = Arc::clone(&self.core);
+        self.statement.shared().interrupt.check()?;
+        loop {
+            let state = core.read()?;
+            let batch = self.read(most).map_err(|error| core.error(&error))?;
+            drop(state);
+            core.relieve();
+            // Pages without rows do not end the scan.
+            if batch.is_some()
+                || self.next_page.load(Ordering::Relaxed) >= self.content.heap.page_numbers()
+            {
+                return Ok(batch);
+            }
+        }
+    }
+
+    fn for_another_worker(&self) -> Box<dyn TableScan> {
+        Box::new(Self {
+            next_page: Arc::clone(&self.next_page),
+            ..Self::new(
+                &self.core,
+                &self.statement,
+                Arc::clone(&self.content),
+                &self.columns,
+            )
+        })
+    }
+}
+
+/// How far an index scan is.
+#[derive(Debug)]
+struct Progress {
+    range: usize,
+    cursor: Cursor,
+    /// Rows of the next batch.
+    rows: usize,
+}
+
+/// A scan of ranges of an index; its workers take turns in reading it.
+pub(super) struct IndexScan {
+    core: Arc<Core>,
+    statement: TempTableContext,
+    content: Arc<Content>,
+    columns: Vec<ColumnId>,
+    index: usize,
+    /// In the order in which they are read.
+    ranges: Arc<[ByteRange]>,
+    reverse: bool,
+    progress: Arc<Mutex<Progress>>,
+    gather: Gather,
+}
+
+impl IndexScan {
+    pub(super) fn new(
+        core: &Arc<Core>,
+        statement: &TempTableContext,
+        content: Arc<Content>,
+        (index, ranges, reverse): (usize, Vec<ByteRange>, bool),
+        columns: &[ColumnId],
+    ) -> Self {
+        Self {
+            core: Arc::clone(core),
+            statement: statement.clone(),
+            content,
+            columns: columns.to_vec(),
+            index,
+            ranges: ranges.into(),
+            reverse,
+            progress: Arc::new(Mutex::new(Progress {
+                range: 0,
+                cursor: Cursor::Start,
+                rows: FIRST_ROWS,
+            })),
+            gather: Gather::default(),
+        }
+    }
+
+    /// The rows of the next batch.
+    fn take(&self) -> mayfly_memory::Result<Vec<u64>> {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let progress = &mut *progress;
+        let most = progress
+            .rows
+            .min(self.statement.options().batch_rows.max(1));
+        progress.rows = progress.rows.saturating_mul(4);
+        let mut ids = Vec::new();
+        while ids.len() < most
+            && let Some(range) = self.ranges.get(progress.range)
+        {
+            let (pager, room) = (&self.core.pager, most - ids.len());
+            let cursor = &mut progress.cursor;
+            let tree = &self.content.trees[self.index];
+            tree.read_range(pager, range, self.reverse, cursor, room, &mut ids)?;
+            if matches!(cursor, Cursor::End) {
+                *cursor = Cursor::Start;
+                progress.range += 1;
+            }
+        }
+        Ok(ids)
+    }
+
+    fn read(&mut self) -> mayfly_memory::Result<Option<Batch>> {
+        let mut ids = self.take()?;
+        if ids.is_empty() {
+            return Ok(None);
+        }
+        let content = &self.content;
+        let batch = fetch(
+            &self.core,
+            content,
+            &mut self.gather,
+            &mut ids,
+            &self.columns,
+        )?;
+        Ok(Some(batch).filter(|batch| !batch.is_empty()))
+    }
+}
+
+impl TableScan for IndexScan {
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        let core = Arc::clone(&self.core);
+        self.statement.shared().interrupt.check()?;
+        let state = core.read()?;
+        let batch = self.read().map_err(|error| core.error(&error))?;
+        drop(state);
+        core.relieve();
+        Ok(batch)
+    }
+
+    fn for_another_worker(&self) -> Box<dyn TableScan> {
+        Box::new(Self {
+            core: Arc::clone(&self.core),
+            statement: self.statement.clone(),
+            content: Arc::clone(&self.content),
+            columns: self.columns.clone(),
+            index: self.index,
+            ranges: Arc::clone(&self.ranges),
+            reverse: self.reverse,
+            progress: Arc::clone(&self.progress),
+            gather: Gather::default(),
+        })
+    }
+}

@@ -1,0 +1,211 @@
+//! Reading ranges of a tree, and estimating how much is in them.
+
+use mayfly_memory::Result;
+
+use super::super::pages::Pager;
+use super::node::{self, NONE};
+use super::{ID_BYTES, Tree};
+use crate::key_encoding::ByteRange;
+
+/// So many leaves are counted before the rest of a range is estimated.
+const LEAVES_COUNTED: usize = 8;
+/// So many leaves tell how often keys repeat.
+const LEAVES_SAMPLED: u64 = 8;
+
+/// Where the reading of a range goes on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in super::super) enum Cursor {
+    /// At its beginning.
+    #[default]
+    Start,
+    /// At an entry of a leaf; backwards, after the entry.
+    At(u32, u32),
+    /// It was read.
+    End,
+}
+
+impl Tree {
+    /// Appends the rows of the next entries of a range, at most `most`. In reverse, from its end.
+    pub(in super::super) fn read_range(
+        &self,
+        pager: &Pager,
+        range: &ByteRange,
+        reverse: bool,
+        cursor: &mut Cursor,
+        most: usize,
+        rows: &mut Vec<u64>,
+    ) -> Result<()> {
+        if self.entries == 0 || range.end.as_ref().is_some_and(|end| *end <= range.start) {
+            *cursor = Cursor::End;
+        }
+        let (mut leaf, mut index) = match *cursor {
+            Cursor::Start => self.start_of(pager, range, reverse)?,
+            Cursor::At(leaf, index) => (leaf, index as usize),
+            Cursor::End => return Ok(()),
+        };
+        let enough = rows.len().saturating_add(most);
+        while leaf != NONE {
+            let page = self.pages.read(pager, leaf)?;
+            let room = enough - rows.len();
+            if reverse {
+                let first = match node::count(page) {
+                    0 => 0,
+                    _ => node::search(page, &range.start),
+                };
+                let until = first.max(index.saturating_sub(room));
+                rows.extend((until..index).rev().map(|index| node::row_id(page, index)));
+                if until > first {
+                    *cursor = Cursor::At(leaf, until as u32);
+                    return Ok(());
+                }
+                if first > 0 {
+                    break;
+                }
+                leaf = node::previous(page);
+                if leaf != NONE {
+                    index = node::count(self.pages.read(pager, leaf)?);
+                }
+            } else {
+                let count = node::count(page);
+                let end = match &range.end {
+                    Some(end) if !node::last_is_less(page, end) => node::search(page, end),
+                    _ => count,
+                };
+                let until = end.min(index.saturating_add(room)).max(index);
+                rows.extend((index..until).map(|index| node::row_id(page, index)));
+                if until < end {
+                    *cursor = Cursor::At(leaf, until as u32);
+                    return Ok(());
+                }
+                if end < count {
+                    break;
+                }
+                (leaf, index) = (node::next(page), 0);
+            }
+        }
+        *cursor = Cursor::End;
+        Ok(())
+    }
+
+    fn start_of(&self, pager: &Pager, range: &ByteRange, reverse: bool) -> Result<(u32, usize)> {
+        let key = match (reverse, &range.end) {
+            (false, _) => range.start.as_slice(),
+            (true, Some(end)) => end.as_slice(),
+            (true, None) => {
+                let page = self.pages.read(pager, self.last)?;
+                return Ok((self.last, node::count(page)));
+            }
+        };
+        let leaf = self.leaf_of(pager, key)?;
+        let page = self.pages.read(pager, leaf)?;
+        Ok((leaf, node::search(page, key)))
+    }
+
+    /// How many entries lie in a range, about.
+    pub(in super::super) fn estimate(&self, pager: &Pager, range: &ByteRange) -> Result<u64> {
+        if self.entries == 0 || range.end.as_ref().is_some_and(|end| *end <= range.start) {
+            return Ok(0);
+        }
+        let (mut leaf, mut index) = self.start_of(pager, range, false)?;
+        let mut counted = 0;
+        for _ in 0..LEAVES_COUNTED {
+            let page = self.pages.read(pager, leaf)?;
+            let count = node::count(page);
+            if let Some(end) = &range.end
+                && !node::last_is_less(page, end)
+            {
+                let end = node::search(page, end);
+                return Ok(counted + end.saturating_sub(index) as u64);
+            }
+            counted += count.saturating_sub(index) as u64;
+            (leaf, index) = (node::next(page), 0);
+            if leaf == NONE {
+                return Ok(counted);
+            }
+        }
+        let start = self.rank(pager, &range.start)?;
+        let end = match &range.end {
+            Some(end) => self.rank(pager, end)?,
+            None => 1.0,
+        };
+        let rows = (end - start).max(0.0) * self.entries as f64;
+        Ok((rows as u64).max(counted))
+    }
+
+    /// Which part of all entries is smaller than a key, about: as if all nodes were equally full.
+    fn rank(&self, pager: &Pager, key: &[u8]) -> Result<f64> {
+        let (mut number, mut rank, mut width) = (self.root, 0.0, 1.0);
+        loop {
+            let page = self.pages.read(pager, number)?;
+            if node::is_leaf(page) {
+                let position = node::search(page, key) as f64;
+                return Ok(rank + width * position / node::count(page).max(1) as f64);
+            }
+            let position = node::search_child(page, key);
+            width /= (node::count(page) + 1) as f64;
+            rank += width * position as f64;
+            number = node::child(page, position);
+        }
+    }
+
+    /// How many keys are different in their beginnings, about. `beginning` says how long that of a
+    /// key is.
+    pub(in super::super) fn distinct(
+        &self,
+        pager: &Pager,
+        beginning: impl Fn(&[u8]) -> usize,
+    ) -> Result<u64> {
+        let (mut pairs, mut different) = (0_u64, 0_u64);
+        let (mut entry, mut last) = (Vec::new(), Vec::new());
+        for sample in 0..LEAVES_SAMPLED {
+            let Some(mut leaf) = self.leaf_at(pager, sample)? else {
+                break;
+            };
+            last.clear();
+            // A leaf and the next: few leaves are counted wholly.
+            for _ in 0..2 {
+                let page = self.pages.read(pager, leaf)?;
+                for index in 0..node::count(page) {
+                    entry.clear();
+                    node::append_entry(page, index, &mut entry);
+                    entry.truncate(entry.len().saturating_sub(ID_BYTES));
+                    let length = beginning(&entry).min(entry.len());
+                    entry.truncate(length);
+                    if !last.is_empty() {
+                        pairs += 1;
+                        different += u64::from(entry != last);
+                    }
+                    std::mem::swap(&mut entry, &mut last);
+                }
+                leaf = node::next(page);
+                if leaf == NONE {
+                    break;
+                }
+            }
+        }
+        if pairs == 0 {
+            return Ok(self.entries);
+        }
+        let keys = self.entries as f64 * different as f64 / pairs as f64;
+        Ok((keys.round() as u64).clamp(1, self.entries))
+    }
+
+    /// One of the sampled leaves, spread over the tree.
+    fn leaf_at(&self, pager: &Pager, sample: u64) -> Result<Option<u32>> {
+        let mut number = self.root;
+        if number == NONE {
+            return Ok(None);
+        }
+        let mut place = sample as f64 / LEAVES_SAMPLED as f64;
+        loop {
+            let page = self.pages.read(pager, number)?;
+            if node::is_leaf(page) {
+                return Ok(Some(number));
+            }
+            let scaled = place * (node::count(page) + 1) as f64;
+            let position = (scaled as usize).min(node::count(page));
+            place = scaled - position as f64;
+            number = node::child(page, position);
+        }
+    }
+}

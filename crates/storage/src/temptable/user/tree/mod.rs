@@ -1,0 +1,468 @@
+//! Indexes: a B+tree of entries, each a key and the number of the row that has it.
+//!
+//! An entry is unique, since the number is part of it; keys may be equal. Leaves are chained in both
+//! directions. A page is split in the middle, except that one which grows at one of its ends leaves
+//! all of its entries where they are: ascending and descending keys fill pages. A page goes when its
+//! last entry goes.
+//!
+//! Pages are 4 KiB. When an entry comes that is too long for them, the tree is written anew with
+//! larger pages; one that is too long for any is cut, and its end made of the hash of the whole.
+//!
+//! An insertion takes all pages that it needs before it changes any, so that one that is refused
+//! memory changes nothing.
+
+mod cursor;
+mod node;
+
+use mayfly_memory::{Block, Result};
+
+use super::pages::{PageSet, Pager};
+use crate::temptable::hash_bytes;
+
+pub(super) use cursor::Cursor;
+use node::NONE;
+
+/// Bytes of a row's number at the end of an entry.
+pub(super) const ID_BYTES: usize = 6;
+
+const SMALL_PAGE: usize = 4 << 10;
+const LARGE_PAGE: usize = 32 << 10;
+/// A tree of four entries a page is not deeper.
+const HEIGHT_MAX: usize = 32;
+const HASH_BYTES: usize = 8;
+
+/// Appends a row's number to its key.
+#[inline]
+pub(super) fn push_id(entry: &mut Vec<u8>, id: u64) {
+    entry.extend_from_slice(&id.to_be_bytes()[8 - ID_BYTES..]);
+}
+
+/// Makes a key fit into a page: what is too long is cut and ends with its hash. Equality stays, and
+/// the order among keys that differ before the cut.
+pub(super) fn shorten_key(key: &mut Vec<u8>) {
+    let most = node::longest_entry(LARGE_PAGE) - ID_BYTES;
+    if key.len() > most {
+        let hash = hash_bytes(key);
+        key.truncate(most - HASH_BYTES);
+        key.extend_from_slice(&hash.to_be_bytes());
+    }
+}
+
+/// The inner nodes above a leaf, and which child was taken.
+struct Path {
+    steps: [(u32, u32); HEIGHT_MAX],
+    length: usize,
+}
+
+/// A tree; see the module. Cloning it is a snapshot.
+#[derive(Debug, Clone)]
+pub(super) struct Tree {
+    pages: PageSet,
+    root: u32,
+    /// The last leaf: ascending keys go there without a search.
+    last: u32,
+    page_length: usize,
+    entries: u64,
+    /// Where the last insertion went, to see that keys come in order.
+    previous: (u32, usize),
+}
+
+impl Tree {
+    /// An empty tree, without a page.
+    pub(super) fn new() -> Self {
+        Self {
+            pages: PageSet::default(),
+            root: NONE,
+            last: NONE,
+            page_length: SMALL_PAGE,
+            entries: 0,
+            previous: (NONE, 0),
+        }
+    }
+
+    /// How many entries there are.
+    pub(super) fn len(&self) -> u64 {
+        self.entries
+    }
+
+    /// The pages, to send some away.
+    pub(super) fn pages_mut(&mut self) -> &mut PageSet {
+        &mut self.pages
+    }
+
+    fn new_page(&self, pager: &Pager) -> Result<Block> {
+        pager.take(self.page_length)
+    }
+
+    /// The leaf where an entry is or would be.
+    fn leaf_of(&self, pager: &Pager, entry: &[u8]) -> Result<u32> {
+        let mut number = self.root;
+        loop {
+            let page = self.pages.read(pager, number)?;
+            if node::is_leaf(page) {
+                return Ok(number);
+            }
+            number = node::child(page, node::search_child(page, entry));
+        }
+    }
+
+    fn path_to(&self, pager: &Pager, entry: &[u8]) -> Result<(Path, u32)> {
+        let mut path = Path {
+            steps: [(NONE, 0); HEIGHT_MAX],
+            length: 0,
+        };
+        let mut number = self.root;
+        loop {
+            let page = self.pages.read(pager, number)?;
+            if node::is_leaf(page) {
+                return Ok((path, number));
+            }
+            let position = node::search_child(page, entry);
+            path.steps[path.length] = (number, position as u32);
+            path.length += 1;
+            number = node::child(page, position);
+        }
+    }
+
+    /// The row of the first entry that begins with `key`.
+    pub(super) fn first_with(&self, pager: &Pager, key: &[u8]) -> Result<Option<u64>> {
+        if self.entries == 0 {
+            return Ok(None);
+        }
+        let leaf = self.leaf_of(pager, key)?;
+        let page = self.pages.read(pager, leaf)?;
+        let position = node::search(page, key);
+        if position < node::count(page) {
+            let found = node::begins_with(page, position, key);
+            return Ok(found.then(|| node::row_id(page, position)));
+        }
+        match node::next(page) {
+            NONE => Ok(None),
+            next => {
+                let page = self.pages.read(pager, next)?;
+                let found = node::begins_with(page, 0, key);
+                Ok(found.then(|| node::row_id(page, 0)))
+            }
+        }
+    }
+
+    /// Adds an entry that is not there yet.
+    pub(super) fn insert(
+        &mut self,
+        pager: &Pager,
+        entry: &[u8],
+        scratch: &mut Vec<u8>,
+    ) -> Result<()> {
+        if self.root == NONE {
+            self.page_length = SMALL_PAGE;
+        }
+        if entry.len() > node::longest_entry(self.page_length) {
+            self.enlarge(pager, scratch)?;
+        }
+        if self.root == NONE {
+            let mut block = self.new_page(pager)?;
+            node::clear(&mut block.as_mut_slice()[..], true);
+            self.root = self.pages.add(block);
+            self.last = self.root;
+        }
+        let last = self.pages.read(pager, self.last)?;
+        let leaf = if node::last_is_less(last, entry) {
+            self.last
+        } else {
+            self.leaf_of(pager, entry)?
+        };
+        let page = self.pages.write(pager, leaf)?;
+        let position = node::search(page, entry);
+        if !node::insert(page, position, entry, NONE, scratch) {
+            self.insert_split(pager, entry, scratch)?;
+        } else {
+            self.previous = (leaf, position);
+        }
+        self.entries += 1;
+        Ok(())
+    }
+
+    /// Adds an entry to a leaf that is full.
+    #[cold]
+    fn insert_split(&mut self, pager: &Pager, entry: &[u8], scratch: &mut Vec<u8>) -> Result<()> {
+        let (path, leaf) = self.path_to(pager, entry)?;
+        // One page for each node that may be split, and one for a new root.
+        let mut spare = Vec::with_capacity(path.length + 2);
+        for _ in 0..path.length + 2 {
+            spare.push(self.new_page(pager)?);
+        }
+        for (number, _) in &path.steps[..path.length] {
+            self.pages.write(pager, *number)?;
+        }
+        let page = self.pages.read(pager, leaf)?;
+        let next = node::next(page);
+        if next != NONE {
+            self.pages.write(pager, next)?;
+        }
+        // From here on only pages are touched that are in memory and ours.
+        let mut taken = || spare.pop().expect("a page was taken for each node");
+        let page = self.pages.write(pager, leaf)?;
+        let count = node::count(page);
+        let position = node::search(page, entry);
+        let in_order = self.previous.0 == leaf;
+        // What has not the page's prefix goes to a page of its own.
+        let has_prefix = node::has_prefix(page, entry);
+        let at_end = next == NONE || in_order && self.previous.1 + 1 == count || !has_prefix;
+        let is_first = node::previous(page) == NONE;
+        let at_start = is_first || in_order && self.previous.1 == 0 || !has_prefix;
+        let at = match position {
+            0 if at_start => 0,
+            _ if position == count && at_end => count,
+            _ => node::middle(page),
+        };
+        let (right, target) = self.split(pager, leaf, at, position, taken(), scratch)?;
+        let (target_leaf, target_position) = target;
+        let page = self.pages.write(pager, target_leaf)?;
+        let fits = node::insert(page, target_position, entry, NONE, scratch);
+        debug_assert!(fits, "half of a page has room for an entry");
+        self.previous = (target_leaf, target_position);
+        // The neighbours and the last leaf.
+        let next = node::next(self.pages.read(pager, leaf)?);
+        let new = self.pages.write(pager, right)?;
+        node::set_next(new, next);
+        node::set_previous(new, leaf);
+        node::set_next(self.pages.write(pager, leaf)?, right);
+        match next {
+            NONE => self.last = right,
+            next => node::set_previous(self.pages.write(pager, next)?, right),
+        }
+        // The parents.
+        let mut separator = self.separator(pager, leaf, right)?;
+        let mut child = right;
+        for (number, position) in path.steps[..path.length].iter().rev() {
+            let (number, position) = (*number, *position as usize);
+            let page = self.pages.write(pager, number)?;
+            if node::insert(page, position, &separator, child, scratch) {
+                return Ok(());
+            }
+            let count = node::count(page);
+            // A node that grows at its end stays full.
+            let at = match position {
+                0 if !node::has_prefix(page, &separator) => 0,
+                _ if position == count => count - 1,
+                _ => node::middle(page).min(count - 1),
+            };
+            (separator, child) = self.split_inner(
+                pager,
+                (number, at),
+                position,
+                (separator, child),
+                taken(),
+                scratch,
+            )?;
+        }
+        let mut block = taken();
+        node::clear(block.as_mut_slice(), false);
+        let root = self.pages.add(block);
+        let old = std::mem::replace(&mut self.root, root);
+        let page = self.pages.write(pager, root)?;
+        node::set_first_child(page, old);
+        node::insert(page, 0, &separator, child, scratch);
+        Ok(())
+    }
+
+    /// Splits a leaf at an entry. Gives the number of the right one, and the leaf and place where
+    /// the entry goes that was to be at `position`.
+    fn split(
+        &mut self,
+        pager: &Pager,
+        leaf: u32,
+        at: usize,
+        position: usize,
+        mut block: Block,
+        scratch: &mut Vec<u8>,
+    ) -> Result<(u32, (u32, usize))> {
+        node::clear(block.as_mut_slice(), true);
+        let page = self.pages.write(pager, leaf)?;
+        let count = node::count(page);
+        if at == 0 {
+            // The new page becomes the left one, under the old number.
+            let (next, previous) = (node::next(page), node::previous(page));
+            let right = self.pages.add(block);
+            self.pages.swap(leaf, right);
+            let left = self.pages.write(pager, leaf)?;
+            node::set_next(left, next);
+            node::set_previous(left, previous);
+            return Ok((right, (leaf, 0)));
+        }
+        if at < count {
+            node::move_upper(page, at, block.as_mut_slice(), scratch);
+        }
+        let right = self.pages.add(block);
+        let target = if at == count || position > at {
+            (right, position - at)
+        } else {
+            (leaf, position)
+        };
+        Ok((right, target))
+    }
+
+    /// Splits an inner node and adds a child to one half. Gives the separator that moves up, and the
+    /// right node.
+    fn split_inner(
+        &mut self,
+        pager: &Pager,
+        (number, at): (u32, usize),
+        position: usize,
+        (separator, child): (Vec<u8>, u32),
+        mut block: Block,
+        scratch: &mut Vec<u8>,
+    ) -> Result<(Vec<u8>, u32)> {
+        let right = block.as_mut_slice();
+        node::clear(right, false);
+        let page = self.pages.write(pager, number)?;
+        // The separator at `at` moves up, its child is the first of the right node.
+        let mut up = Vec::with_capacity(32);
+        node::append_entry(page, at, &mut up);
+        let middle_child = node::child(page, at + 1);
+        node::move_upper(page, at + 1, right, scratch);
+        node::set_first_child(right, middle_child);
+        node::remove(page, at);
+        let fits = if position > at {
+            node::insert(right, position - at - 1, &separator, child, scratch)
+        } else {
+            node::insert(page, position, &separator, child, scratch)
+        };
+        debug_assert!(fits, "half of a node has room for a child");
+        Ok((up, self.pages.add(block)))
+    }
+
+    /// The shortest bytes that are larger than all of the left leaf and not larger than any of the
+    /// right one.
+    fn separator(&self, pager: &Pager, left: u32, right: u32) -> Result<Vec<u8>> {
+        let (mut below, mut above) = (Vec::new(), Vec::new());
+        let page = self.pages.read(pager, left)?;
+        node::append_entry(page, node::count(page) - 1, &mut below);
+        node::append_entry(self.pages.read(pager, right)?, 0, &mut above);
+        let common = node::common_length(&below, &above);
+        above.truncate(common + 1);
+        Ok(above)
+    }
+
+    /// Removes an entry; whether it was there.
+    pub(super) fn remove(&mut self, pager: &Pager, entry: &[u8]) -> Result<bool> {
+        if self.entries == 0 {
+            return Ok(false);
+        }
+        let leaf = self.leaf_of(pager, entry)?;
+        let page = self.pages.write(pager, leaf)?;
+        let position = node::search(page, entry);
+        if position >= node::count(page) || !node::begins_with(page, position, entry) {
+            return Ok(false);
+        }
+        if node::count(page) == 1 && leaf != self.root {
+            self.remove_leaf(pager, entry)?;
+        } else {
+            node::remove(page, position);
+        }
+        self.entries -= 1;
+        Ok(true)
+    }
+
+    /// Removes the leaf whose only entry this is.
+    #[cold]
+    fn remove_leaf(&mut self, pager: &Pager, entry: &[u8]) -> Result<()> {
+        let (path, leaf) = self.path_to(pager, entry)?;
+        let page = self.pages.read(pager, leaf)?;
+        let (next, previous) = (node::next(page), node::previous(page));
+        // All that will be changed is made ours first.
+        for number in [next, previous] {
+            if number != NONE {
+                self.pages.write(pager, number)?;
+            }
+        }
+        for (number, _) in &path.steps[..path.length] {
+            self.pages.write(pager, *number)?;
+        }
+        if next != NONE {
+            node::set_previous(self.pages.write(pager, next)?, previous);
+        } else {
+            self.last = previous;
+        }
+        if previous != NONE {
+            node::set_next(self.pages.write(pager, previous)?, next);
+        }
+        self.pages.remove(leaf);
+        for (number, position) in path.steps[..path.length].iter().rev() {
+            let page = self.pages.write(pager, *number)?;
+            if node::remove_child(page, *position as usize) {
+                break;
+            }
+            self.pages.remove(*number);
+        }
+        self.previous = (NONE, 0);
+        self.collapse(pager)
+    }
+
+    /// A root with one child is not needed.
+    fn collapse(&mut self, pager: &Pager) -> Result<()> {
+        loop {
+            let page = self.pages.read(pager, self.root)?;
+            if node::is_leaf(page) || node::count(page) > 0 {
+                return Ok(());
+            }
+            let child = node::child(page, 0);
+            self.pages.remove(self.root);
+            self.root = child;
+        }
+    }
+
+    /// Writes the tree anew with larger pages.
+    #[cold]
+    fn enlarge(&mut self, pager: &Pager, scratch: &mut Vec<u8>) -> Result<()> {
+        let mut larger = Self::new();
+        let mut entry = Vec::new();
+        let mut leaf = self.first_leaf(pager)?;
+        let mut first = true;
+        while leaf != NONE {
+            let page = self.pages.read(pager, leaf)?;
+            for index in 0..node::count(page) {
+                entry.clear();
+                node::append_entry(page, index, &mut entry);
+                if first {
+                    larger.start(pager, LARGE_PAGE)?;
+                    first = false;
+                }
+                larger.insert(pager, &entry, scratch)?;
+            }
+            leaf = node::next(page);
+        }
+        if first {
+            larger.start(pager, LARGE_PAGE)?;
+        }
+        *self = larger;
+        Ok(())
+    }
+
+    /// Makes the first page.
+    fn start(&mut self, pager: &Pager, page_length: usize) -> Result<()> {
+        self.page_length = page_length;
+        let mut block = self.new_page(pager)?;
+        node::clear(block.as_mut_slice(), true);
+        self.root = self.pages.add(block);
+        self.last = self.root;
+        Ok(())
+    }
+
+    fn first_leaf(&self, pager: &Pager) -> Result<u32> {
+        let mut number = self.root;
+        if number == NONE {
+            return Ok(NONE);
+        }
+        loop {
+            let page = self.pages.read(pager, number)?;
+            if node::is_leaf(page) {
+                return Ok(number);
+            }
+            number = node::child(page, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

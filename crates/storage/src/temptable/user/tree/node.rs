@@ -1,0 +1,495 @@
+//! A page of a tree: entries in order, their common beginning stored once.
+//!
+//! ```text
+//!   0         HEADER                                   top                        length
+//!   +---------+--------+--------+---+------------------+--------+--------+---+--------+
+//!   | header  | slot 0 | slot 1 |   |  free            | tail n | tail m |...| prefix |
+//!   +---------+--------+--------+---+------------------+--------+--------+---+--------+
+//!   slot: first 4 bytes of the entry after the prefix, place of its tail, its length after the prefix
+//! ```
+//!
+//! An entry's *tail* is what follows those 4 bytes and, in inner nodes, the number of the child for
+//! entries from this one on. Most searches look at slots alone, which lie together. The prefix grows
+//! when the page is full, before it is split, and shrinks when an entry comes that does not have it.
+
+use std::cmp::Ordering;
+
+/// No page.
+pub(in super::super) const NONE: u32 = u32::MAX;
+
+const KIND: usize = 0;
+const COUNT: usize = 2;
+const PREFIX: usize = 4;
+const TOP: usize = 6;
+const GARBAGE: usize = 8;
+const NEXT: usize = 12;
+const PREVIOUS: usize = 16;
+const FIRST_CHILD: usize = 20;
+const HEADER: usize = 24;
+const SLOT: usize = 8;
+/// Bytes of an entry that are in its slot.
+const HEAD: usize = 4;
+const CHILD: usize = 4;
+
+/// A slot as a number: head, place of the tail, length.
+#[derive(Clone, Copy)]
+struct Slot(u64);
+
+impl Slot {
+    fn new(head: u32, place: usize, length: usize) -> Self {
+        Self(u64::from(head) << 32 | (place as u64) << 16 | length as u64)
+    }
+
+    #[inline(always)]
+    fn head(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    #[inline(always)]
+    fn place(self) -> usize {
+        usize::from((self.0 >> 16) as u16)
+    }
+
+    /// Of the entry after the prefix.
+    #[inline(always)]
+    fn length(self) -> usize {
+        usize::from(self.0 as u16)
+    }
+
+    /// Of the entry's bytes in the tail.
+    #[inline(always)]
+    fn tail(self) -> usize {
+        self.length().saturating_sub(HEAD)
+    }
+}
+
+/// The first four bytes, zeros in place of missing ones.
+#[inline(always)]
+fn head(suffix: &[u8]) -> u32 {
+    match suffix.first_chunk::<HEAD>() {
+        Some(bytes) => u32::from_be_bytes(*bytes),
+        None => {
+            let mut bytes = [0; HEAD];
+            bytes[..suffix.len()].copy_from_slice(suffix);
+            u32::from_be_bytes(bytes)
+        }
+    }
+}
+
+#[inline(always)]
+fn get16(page: &[u8], at: usize) -> usize {
+    usize::from(u16::from_le_bytes([page[at], page[at + 1]]))
+}
+
+#[inline(always)]
+fn get32(page: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([page[at], page[at + 1], page[at + 2], page[at + 3]])
+}
+
+#[inline(always)]
+fn set16(page: &mut [u8], at: usize, value: usize) {
+    page[at..at + 2].copy_from_slice(&(value as u16).to_le_bytes());
+}
+
+#[inline(always)]
+fn set32(page: &mut [u8], at: usize, value: u32) {
+    page[at..at + 4].copy_from_slice(&value.to_le_bytes());
+}
+
+/// The longest entry that pages of a length take: four of them fit in one.
+pub(super) fn longest_entry(page_length: usize) -> usize {
+    (page_length - HEADER) / 4 - SLOT - CHILD
+}
+
+/// Makes a page empty.
+pub(super) fn clear(page: &mut [u8], is_leaf: bool) {
+    page[..HEADER].fill(0);
+    page[KIND] = u8::from(!is_leaf);
+    let length = page.len();
+    set16(page, TOP, length);
+    set32(page, NEXT, NONE);
+    set32(page, PREVIOUS, NONE);
+    set32(page, FIRST_CHILD, NONE);
+}
+
+#[inline(always)]
+pub(super) fn is_leaf(page: &[u8]) -> bool {
+    page[KIND] == 0
+}
+
+#[inline(always)]
+pub(super) fn count(page: &[u8]) -> usize {
+    get16(page, COUNT)
+}
+
+/// The leaf after this one, or [`NONE`].
+#[inline(always)]
+pub(super) fn next(page: &[u8]) -> u32 {
+    get32(page, NEXT)
+}
+
+/// The leaf before this one, or [`NONE`].
+#[inline(always)]
+pub(super) fn previous(page: &[u8]) -> u32 {
+    get32(page, PREVIOUS)
+}
+
+pub(super) fn set_next(page: &mut [u8], next: u32) {
+    set32(page, NEXT, next);
+}
+
+pub(super) fn set_previous(page: &mut [u8], previous: u32) {
+    set32(page, PREVIOUS, previous);
+}
+
+pub(super) fn set_first_child(page: &mut [u8], child: u32) {
+    set32(page, FIRST_CHILD, child);
+}
+
+#[inline(always)]
+fn prefix(page: &[u8]) -> &[u8] {
+    &page[page.len() - get16(page, PREFIX)..]
+}
+
+#[inline(always)]
+fn slots(page: &[u8]) -> &[[u8; SLOT]] {
+    page[HEADER..HEADER + SLOT * count(page)].as_chunks().0
+}
+
+#[inline(always)]
+fn slot(page: &[u8], index: usize) -> Slot {
+    Slot(u64::from_le_bytes(slots(page)[index]))
+}
+
+/// The child left of which nothing is, for 0, or from entry `position - 1` on.
+#[inline(always)]
+pub(super) fn child(page: &[u8], position: usize) -> u32 {
+    match position.checked_sub(1) {
+        None => get32(page, FIRST_CHILD),
+        Some(index) => {
+            let slot = slot(page, index);
+            get32(page, slot.place() + slot.tail())
+        }
+    }
+}
+
+/// An entry with its slot against another, both without the prefix.
+#[inline(always)]
+fn compare(page: &[u8], slot: Slot, other: &[u8], other_head: u32) -> Ordering {
+    slot.head().cmp(&other_head).then_with(|| {
+        let tail = &page[slot.place()..slot.place() + slot.tail()];
+        tail.cmp(other.get(HEAD..).unwrap_or(&[]))
+            .then(slot.length().cmp(&other.len()))
+    })
+}
+
+/// How many entries are smaller than `entry`.
+#[inline]
+pub(super) fn search(page: &[u8], entry: &[u8]) -> usize {
+    let prefix = prefix(page);
+    let suffix = if prefix.is_empty() {
+        entry
+    } else {
+        let shared = prefix.len().min(entry.len());
+        match entry[..shared].cmp(&prefix[..shared]) {
+            Ordering::Less => return 0,
+            Ordering::Greater => return count(page),
+            Ordering::Equal if entry.len() < prefix.len() => return 0,
+            Ordering::Equal => &entry[shared..],
+        }
+    };
+    let suffix_head = head(suffix);
+    let slots = slots(page);
+    let (mut low, mut length) = (0, slots.len());
+    while length > 0 {
+        let half = length / 2;
+        let slot = Slot(u64::from_le_bytes(slots[low + half]));
+        if compare(page, slot, suffix, suffix_head) == Ordering::Less {
+            low += half + 1;
+            length -= half + 1;
+        } else {
+            length = half;
+        }
+    }
+    low
+}
+
+/// Which child holds `entry`, as a position for [`child`].
+#[inline]
+pub(super) fn search_child(page: &[u8], entry: &[u8]) -> usize {
+    let position = search(page, entry);
+    // A child has entries from its separator on.
+    if position < count(page) && is_equal(page, position, entry) {
+        position + 1
+    } else {
+        position
+    }
+}
+
+fn is_equal(page: &[u8], index: usize, entry: &[u8]) -> bool {
+    let suffix = match entry.strip_prefix(prefix(page)) {
+        Some(suffix) => suffix,
+        None => return false,
+    };
+    compare(page, slot(page, index), suffix, head(suffix)) == Ordering::Equal
+}
+
+/// Whether an entry begins with `key`.
+#[inline]
+pub(super) fn begins_with(page: &[u8], index: usize, key: &[u8]) -> bool {
+    let prefix = prefix(page);
+    let Some(rest) = key.strip_prefix(prefix) else {
+        return prefix.starts_with(key);
+    };
+    let slot = slot(page, index);
+    if slot.length() < rest.len() {
+        return false;
+    }
+    let in_head = rest.len().min(HEAD);
+    slot.head().to_be_bytes()[..in_head] == rest[..in_head]
+        && page[slot.place()..slot.place() + slot.tail()].starts_with(&rest[in_head..])
+}
+
+/// Whether there are entries, all smaller than `entry`.
+#[inline]
+pub(super) fn last_is_less(page: &[u8], entry: &[u8]) -> bool {
+    let count = count(page);
+    if count == 0 {
+        return false;
+    }
+    let prefix = prefix(page);
+    match entry.strip_prefix(prefix) {
+        Some(suffix) => {
+            compare(page, slot(page, count - 1), suffix, head(suffix)) == Ordering::Less
+        }
+        None => prefix < entry,
+    }
+}
+
+/// Appends an entry's bytes.
+pub(super) fn append_entry(page: &[u8], index: usize, entry: &mut Vec<u8>) {
+    entry.extend_from_slice(prefix(page));
+    append_suffix(page, slot(page, index), entry);
+}
+
+fn append_suffix(page: &[u8], slot: Slot, entry: &mut Vec<u8>) {
+    let in_head = slot.length().min(HEAD);
+    entry.extend_from_slice(&slot.head().to_be_bytes()[..in_head]);
+    entry.extend_from_slice(&page[slot.place()..slot.place() + slot.tail()]);
+}
+
+/// The last six bytes of an entry, as a number.
+#[inline]
+pub(super) fn row_id(page: &[u8], index: usize) -> u64 {
+    const BYTES: usize = super::ID_BYTES;
+    let slot = slot(page, index);
+    let end = slot.place() + slot.tail();
+    let mut bytes = [0; 8];
+    if slot.tail() >= BYTES {
+        bytes[8 - BYTES..].copy_from_slice(&page[end - BYTES..end]);
+        return u64::from_be_bytes(bytes);
+    }
+    // Parts of it are in the slot, and in the prefix.
+    let mut free = 8;
+    let mut fill = |part: &[u8]| {
+        let taken = part.len().min(free - (8 - BYTES));
+        bytes[free - taken..free].copy_from_slice(&part[part.len() - taken..]);
+        free -= taken;
+    };
+    fill(&page[slot.place()..end]);
+    fill(&slot.head().to_be_bytes()[..slot.length().min(HEAD)]);
+    fill(prefix(page));
+    u64::from_be_bytes(bytes)
+}
+
+/// Whether an entry begins as all of the page do.
+pub(super) fn has_prefix(page: &[u8], entry: &[u8]) -> bool {
+    entry.starts_with(prefix(page))
+}
+
+/// Adds an entry in its place, with its child in an inner node; false when there is no room.
+pub(super) fn insert(
+    page: &mut [u8],
+    position: usize,
+    entry: &[u8],
+    child: u32,
+    scratch: &mut Vec<u8>,
+) -> bool {
+    let shared = get16(page, PREFIX);
+    if shared > 0 && !entry.starts_with(prefix(page)) {
+        let common = common_length(prefix(page), entry);
+        if !rebuild(page, common, scratch) {
+            return false;
+        }
+    }
+    if try_insert(page, position, entry, child) {
+        return true;
+    }
+    // What deleted entries left, and a longer prefix.
+    let common = common_prefix(page, entry);
+    let has_garbage = get16(page, GARBAGE) > 0;
+    if !has_garbage && common <= get16(page, PREFIX) {
+        return false;
+    }
+    rebuild(page, common, scratch) && try_insert(page, position, entry, child)
+}
+
+#[inline]
+fn try_insert(page: &mut [u8], position: usize, entry: &[u8], child: u32) -> bool {
+    let suffix = &entry[get16(page, PREFIX)..];
+    let is_inner = !is_leaf(page);
+    let tail = suffix.get(HEAD..).unwrap_or(&[]);
+    let bytes = tail.len() + if is_inner { CHILD } else { 0 };
+    let count = count(page);
+    let end = HEADER + SLOT * count;
+    let top = get16(page, TOP);
+    if top < end + SLOT + bytes {
+        return false;
+    }
+    let place = top - bytes;
+    page[place..place + tail.len()].copy_from_slice(tail);
+    if is_inner {
+        set32(page, place + tail.len(), child);
+    }
+    let at = HEADER + SLOT * position;
+    page.copy_within(at..end, at + SLOT);
+    let slot = Slot::new(head(suffix), place, suffix.len());
+    page[at..at + SLOT].copy_from_slice(&slot.0.to_le_bytes());
+    set16(page, COUNT, count + 1);
+    set16(page, TOP, place);
+    true
+}
+
+/// Removes an entry; its bytes become free when the page is rebuilt.
+pub(super) fn remove(page: &mut [u8], index: usize) {
+    let removed = slot(page, index);
+    let bytes = removed.tail() + if is_leaf(page) { 0 } else { CHILD };
+    let count = count(page);
+    let at = HEADER + SLOT * index;
+    page.copy_within(at + SLOT..HEADER + SLOT * count, at);
+    set16(page, COUNT, count - 1);
+    if removed.place() == get16(page, TOP) {
+        set16(page, TOP, removed.place() + bytes);
+    } else {
+        let garbage = get16(page, GARBAGE) + bytes;
+        set16(page, GARBAGE, garbage);
+    }
+}
+
+/// Removes the child at a position for [`child`]; false when it was the only one.
+pub(super) fn remove_child(page: &mut [u8], position: usize) -> bool {
+    match position.checked_sub(1) {
+        Some(index) => remove(page, index),
+        None if count(page) == 0 => {
+            set32(page, FIRST_CHILD, NONE);
+            return false;
+        }
+        None => {
+            let first = child(page, 1);
+            set32(page, FIRST_CHILD, first);
+            remove(page, 0);
+        }
+    }
+    true
+}
+
+/// How many bytes `a` and `b` have in common at their beginnings.
+pub(super) fn common_length(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+/// How long the prefix can be, with a new entry.
+fn common_prefix(page: &[u8], entry: &[u8]) -> usize {
+    let count = count(page);
+    if count == 0 {
+        return 0;
+    }
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    append_entry(page, 0, &mut first);
+    append_entry(page, count - 1, &mut last);
+    common_length(&first, &last).min(common_length(&first, entry))
+}
+
+/// Writes the page anew with a prefix of another length, without garbage; false when it has no room
+/// with a shorter one.
+fn rebuild(page: &mut [u8], prefix_length: usize, scratch: &mut Vec<u8>) -> bool {
+    let count = count(page);
+    let old_prefix = get16(page, PREFIX);
+    if prefix_length < old_prefix {
+        let more = count * (old_prefix - prefix_length);
+        let end = HEADER + SLOT * count;
+        let room = get16(page, TOP) + get16(page, GARBAGE) + old_prefix;
+        if room < end + more + prefix_length {
+            return false;
+        }
+    }
+    scratch.clear();
+    scratch.extend_from_slice(page);
+    let (old, _) = scratch.split_at(page.len());
+    let is_inner = !is_leaf(old);
+    let length = page.len();
+    let mut first = Vec::with_capacity(64);
+    if prefix_length <= old_prefix {
+        first.extend_from_slice(&prefix(old)[..prefix_length]);
+    } else {
+        append_entry(old, 0, &mut first);
+        first.truncate(prefix_length);
+    }
+    set16(page, COUNT, 0);
+    set16(page, GARBAGE, 0);
+    set16(page, PREFIX, prefix_length);
+    set16(page, TOP, length - prefix_length);
+    page[length - prefix_length..].copy_from_slice(&first);
+    let mut entry = first;
+    for index in 0..count {
+        entry.clear();
+        append_entry(old, index, &mut entry);
+        let child = if is_inner {
+            child(old, index + 1)
+        } else {
+            NONE
+        };
+        let fits = try_insert(page, index, &entry, child);
+        debug_assert!(fits, "a page that is rebuilt is not larger");
+    }
+    true
+}
+
+/// Moves the entries from `position` on to an empty page of the same kind.
+pub(super) fn move_upper(page: &mut [u8], position: usize, to: &mut [u8], scratch: &mut Vec<u8>) {
+    let (count, is_inner) = (count(page), !is_leaf(page));
+    let prefix_length = get16(page, PREFIX);
+    let length = to.len();
+    set16(to, PREFIX, prefix_length);
+    set16(to, TOP, length - prefix_length);
+    to[length - prefix_length..].copy_from_slice(prefix(page));
+    let mut entry = Vec::with_capacity(64);
+    for index in position..count {
+        entry.clear();
+        append_entry(page, index, &mut entry);
+        let child = if is_inner {
+            child(page, index + 1)
+        } else {
+            NONE
+        };
+        let fits = try_insert(to, index - position, &entry, child);
+        debug_assert!(fits, "half of a page fits in an empty one");
+    }
+    set16(page, COUNT, position);
+    rebuild(page, prefix_length, scratch);
+}
+
+/// Where to split a page so that both halves have about the same number of bytes.
+pub(super) fn middle(page: &[u8]) -> usize {
+    let count = count(page);
+    let bytes = |index| SLOT + slot(page, index).tail();
+    let total: usize = (0..count).map(bytes).sum();
+    let mut lower = 0;
+    for index in 0..count {
+        lower += bytes(index);
+        if lower * 2 >= total {
+            return (index + 1).clamp(1, count.saturating_sub(1).max(1));
+        }
+    }
+    count / 2
+}

@@ -1,0 +1,380 @@
+//! Changes of rows by one statement.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use arrow_array::{Array, ArrayRef};
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, Error, Result};
+
+use super::content::{Content, Failure, Scratch};
+use super::handle::{Pin, fetch, number, numbers};
+use super::undo::{Records, UndoLog};
+use super::{Core, State, TempTableContext};
+use crate::table::{ColumnId, Duplicate, RowsWritten, TableWriter};
+use crate::temptable::rows::{Encoder, Gather, Sources};
+
+/// Rows that are brought into the layout at once: few, since a duplicate stops the rest.
+const RUN_ROWS: usize = 64;
+/// How long a statement waits for another session's that writes to the same MEMORY table.
+const WRITE_WAIT: Duration = Duration::from_secs(50);
+
+/// One statement's writer.
+pub(super) struct Writer {
+    core: Arc<Core>,
+    statement: TempTableContext,
+    undo: UndoLog,
+    pin: Arc<Pin>,
+    /// The undo log when it began, until it has finished.
+    start: Option<u64>,
+    scratch: Scratch,
+    rows: Vec<u64>,
+    sources: Sources,
+}
+
+/// A table that is locked to be changed.
+struct Change<'a> {
+    core: &'a Core,
+    content: &'a mut Content,
+    undo: Option<(std::sync::MutexGuard<'a, Records>, u32)>,
+    scratch: &'a mut Scratch,
+    sources: &'a Sources,
+}
+
+/// Why a change stopped.
+enum Stopped {
+    Duplicate(Duplicate),
+    Error(Error),
+    Broken(Error),
+}
+
+impl Change<'_> {
+    fn stopped(&self, failure: Failure) -> Stopped {
+        match failure {
+            Failure::Duplicate(index, id) => Stopped::Duplicate(Duplicate {
+                index,
+                position: id.to_be_bytes().to_vec(),
+            }),
+            Failure::Memory(error) => Stopped::Error(self.core.error(&error)),
+            Failure::Broken(error) => Stopped::Broken(self.core.broken_error(&error)),
+        }
+    }
+
+    /// Before each row: what has to go to a file goes now, while no page is in use.
+    #[inline]
+    fn relieve(&mut self) -> std::result::Result<(), Failure> {
+        if self.core.pager.is_pressed() {
+            self.content.relieve(&self.core.pager)?;
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, row: &mut [u8]) -> std::result::Result<(), Stopped> {
+        let core = self.core;
+        if let Some(account) = &core.account
+            && account.is_full(self.content.heap.len())
+        {
+            return Err(Stopped::Error(
+                codes::ER_RECORD_FILE_FULL.with(&[&core.name]),
+            ));
+        }
+        let inserted = self.relieve().and_then(|()| {
+            if let Some((undo, _)) = &mut self.undo {
+                undo.reserve(core, 0)?;
+            }
+            let transient = self.sources.addresses();
+            let content = &mut *self.content;
+            content.insert(&core.shape, &core.pager, row, transient, self.scratch)
+        });
+        let id = inserted.map_err(|failure| self.stopped(failure))?;
+        if let Some((undo, table)) = &mut self.undo {
+            undo.inserted(*table, id);
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, id: u64, row: &mut [u8]) -> std::result::Result<(), Stopped> {
+        let relieved = self.relieve();
+        relieved.map_err(|failure| self.stopped(failure))?;
+        let (core, undo) = (self.core, &mut self.undo);
+        let mark = undo.as_ref().map_or(0, |(undo, _)| undo.mark());
+        let mut begun = false;
+        let row = (row, self.sources.addresses());
+        let content = &mut *self.content;
+        let updated = content.update(
+            &core.shape,
+            &core.pager,
+            id,
+            row,
+            self.scratch,
+            |old, resolver| match undo {
+                Some((undo, _)) => {
+                    undo.begin(core, old, resolver)?;
+                    begun = true;
+                    Ok(())
+                }
+                None => Ok(()),
+            },
+        );
+        self.recorded(begun, mark, id, false, updated).map(|_| ())
+    }
+
+    fn delete(&mut self, id: u64) -> std::result::Result<bool, Stopped> {
+        let relieved = self.relieve();
+        relieved.map_err(|failure| self.stopped(failure))?;
+        let (core, undo) = (self.core, &mut self.undo);
+        let mark = undo.as_ref().map_or(0, |(undo, _)| undo.mark());
+        let mut begun = false;
+        let content = &mut *self.content;
+        let deleted = content.delete(
+            &core.shape,
+            &core.pager,
+            id,
+            self.scratch,
+            |old, resolver| match undo {
+                Some((undo, _)) => {
+                    undo.begin(core, old, resolver)?;
+                    begun = true;
+                    Ok(())
+                }
+                None => Ok(()),
+            },
+        );
+        self.recorded(begun, mark, id, true, deleted)
+    }
+
+    /// Ends the record that was begun, as the change came out.
+    fn recorded(
+        &mut self,
+        begun: bool,
+        mark: usize,
+        id: u64,
+        is_delete: bool,
+        changed: std::result::Result<bool, Failure>,
+    ) -> std::result::Result<bool, Stopped> {
+        if let Some((undo, table)) = &mut self.undo
+            && begun
+        {
+            match changed {
+                Ok(true) => undo.end(mark, is_delete, *table, id),
+                _ => undo.cancel(mark),
+            }
+        }
+        changed.map_err(|failure| self.stopped(failure))
+    }
+}
+
+impl Writer {
+    pub(super) fn new(
+        core: &Arc<Core>,
+        statement: &TempTableContext,
+        undo: &UndoLog,
+        pin: &Arc<Pin>,
+    ) -> Result<Self> {
+        if let Some(account) = &core.account {
+            let interrupt = &statement.shared().interrupt;
+            account.lock(undo.owner(), WRITE_WAIT, interrupt)?;
+        }
+        Ok(Self {
+            core: Arc::clone(core),
+            statement: statement.clone(),
+            undo: undo.clone(),
+            pin: Arc::clone(pin),
+            start: Some(undo.moment()),
+            scratch: Scratch::default(),
+            rows: Vec::new(),
+            sources: Sources::transient_only(),
+        })
+    }
+
+    /// Does some changes while the table is locked. Gives how many were done, and the duplicate that
+    /// stopped them.
+    fn change(
+        &mut self,
+        batch: Option<&Batch>,
+        work: impl FnOnce(&mut Change<'_>, &mut Rows<'_>) -> (usize, Option<Stopped>),
+    ) -> Result<(usize, Option<Duplicate>)> {
+        let core = Arc::clone(&self.core);
+        self.statement.shared().interrupt.check()?;
+        let mut state = core.write()?;
+        core.pin_others(&state.content, &self.pin);
+        if core.account.is_some() && state.published.is_none() {
+            state.published = Some(Arc::new(state.content.clone()));
+        }
+        core.version.fetch_add(1, Ordering::Relaxed);
+        let State { content, .. } = &mut *state;
+        let undo = if core.is_transactional() {
+            let mut undo = self.undo.lock();
+            let table = undo.table(&core);
+            Some((undo, table))
+        } else {
+            self.undo.note_not_undone();
+            None
+        };
+        self.sources.begin_batch();
+        let columns = batch.map_or(&[][..], Batch::columns);
+        let encoder = Encoder::new(columns, &mut self.sources, &content.blobs.directory);
+        let mut rows = Rows {
+            encoder,
+            core: &core,
+            rows: &mut self.rows,
+            start: 0,
+            end: 0,
+            count: batch.map_or(0, Batch::row_count),
+        };
+        let mut change = Change {
+            core: &core,
+            content,
+            undo,
+            scratch: &mut self.scratch,
+            sources: &self.sources,
+        };
+        let (done, stopped) = work(&mut change, &mut rows);
+        drop(change);
+        let count = state.content.heap.len();
+        core.registration
+            .record
+            .rows
+            .store(count, Ordering::Relaxed);
+        match stopped {
+            None => Ok((done, None)),
+            Some(Stopped::Duplicate(duplicate)) => Ok((done, Some(duplicate))),
+            Some(Stopped::Error(error)) => Err(error),
+            Some(Stopped::Broken(error)) => {
+                state.broken = Some(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    /// No more changes come from this writer.
+    fn leave(&self) {
+        if let Some(account) = &self.core.account
+            && account.unlock()
+        {
+            let state = self.core.state.write();
+            let mut state = state.unwrap_or_else(std::sync::PoisonError::into_inner);
+            state.published = None;
+        }
+    }
+}
+
+/// The rows of a batch, a run at a time in the layout.
+struct Rows<'a> {
+    encoder: Encoder<'a>,
+    core: &'a Core,
+    rows: &'a mut Vec<u64>,
+    /// Which rows are in `rows`.
+    start: usize,
+    end: usize,
+    count: usize,
+}
+
+impl Rows<'_> {
+    /// One row's bytes; rows are asked for from first to last.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    #[inline]
+    fn row(&mut self, row: usize) -> &mut [u8] {
+        let layout = &self.core.shape.layout;
+        let words = layout.width / 8;
+        if row >= self.end {
+            let count = RUN_ROWS.min(self.count - row);
+            self.rows
+                .resize((RUN_ROWS.min(self.count) * words).max(count * words), 0);
+            let start = self.rows.as_mut_ptr().cast();
+            // SAFETY: there is room for `count` rows; the batch has the table's columns and at least
+            // `row + count` rows.
+            unsafe { self.encoder.write(layout, row, count, None, start) };
+            (self.start, self.end) = (row, row + count);
+        }
+        let first = (row - self.start) * words;
+        let words = &mut self.rows[first..first + words];
+        // SAFETY: words are bytes of any value.
+        unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), layout.width) }
+    }
+}
+
+impl TableWriter for Writer {
+    fn append(&mut self, batch: &Batch) -> Result<()> {
+        match self.insert(batch)?.duplicate {
+            None => Ok(()),
+            Some(_) => Err(codes::ER_UNKNOWN_ERROR.with(&[&"a row that was appended is not new"])),
+        }
+    }
+
+    fn insert(&mut self, batch: &Batch) -> Result<RowsWritten> {
+        let (rows, duplicate) = self.change(Some(batch), |change, rows| {
+            for row in 0..rows.count {
+                if let Err(stopped) = change.insert(rows.row(row)) {
+                    return (row, Some(stopped));
+                }
+            }
+            (rows.count, None)
+        })?;
+        Ok(RowsWritten { rows, duplicate })
+    }
+
+    fn update(&mut self, positions: &ArrayRef, rows: &Batch) -> Result<RowsWritten> {
+        let (rows, duplicate) = self.change(Some(rows), |change, rows| {
+            for (row, id) in numbers(positions).enumerate().take(rows.count) {
+                if let Err(stopped) = change.update(id, rows.row(row)) {
+                    return (row, Some(stopped));
+                }
+            }
+            (positions.len(), None)
+        })?;
+        Ok(RowsWritten { rows, duplicate })
+    }
+
+    fn delete(&mut self, positions: &ArrayRef) -> Result<u64> {
+        let (deleted, _) = self.change(None, |change, _| {
+            let mut deleted = 0;
+            for id in numbers(positions) {
+                match change.delete(id) {
+                    Ok(was_there) => deleted += usize::from(was_there),
+                    Err(stopped) => return (deleted, Some(stopped)),
+                }
+            }
+            (deleted, None)
+        })?;
+        Ok(deleted as u64)
+    }
+
+    fn current(&self, position: &[u8]) -> Result<Option<Batch>> {
+        let core = &self.core;
+        let state = core.read()?;
+        let columns: Vec<ColumnId> = (0..core.shape.columns.len()).map(ColumnId).collect();
+        let mut ids = vec![number(position)];
+        let rows = fetch(
+            core,
+            &state.content,
+            &mut Gather::default(),
+            &mut ids,
+            &columns,
+        );
+        let rows = rows.map_err(|error| core.error(&error))?;
+        Ok(Some(rows).filter(|rows| !rows.is_empty()))
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.start = None;
+        let core = &self.core;
+        core.become_holder();
+        let mut state = core.write()?;
+        let State { content, .. } = &mut *state;
+        let compacted = content.compact(&core.shape, &core.pager);
+        compacted.map_err(|error| core.error(&error))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if let Some(start) = self.start
+            && self.core.is_transactional()
+        {
+            self.undo.undo_to(start);
+        }
+        self.leave();
+    }
+}

@@ -1,0 +1,576 @@
+//! Temporary tables of users against a model: random changes, savepoints and undoing, duplicates,
+//! scans and lookups in every order, while older handles are open, at every limit of memory, and with
+//! temporary files that fail.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryViewArray, Float64Array, Int64Array, UInt64Array};
+use common::{Fixture, Random};
+use mayfly_memory::io::{Fault, FaultIo, IoBackend, SystemIo};
+use mayfly_storage::{
+    ColumnId, IndexId, IndexPart, IndexSpec, KeyBound, KeyEncoder, KeyMode, KeyRange, MemoryLimits,
+    Participant, StatementOwner, Table, TableScan, TempTableContext, TempTableOptions, UndoLog,
+    UserTable, UserTableContext, UserTableEngine,
+};
+use mayfly_types::{Batch, CollationId, PhysicalType, Result, Value};
+
+const TYPES: [PhysicalType; 4] = [
+    PhysicalType::Int64,
+    PhysicalType::Bytes,
+    PhysicalType::UInt64,
+    PhysicalType::Float64,
+];
+const ALL: [ColumnId; 5] = [
+    ColumnId::POSITION,
+    ColumnId(0),
+    ColumnId(1),
+    ColumnId(2),
+    ColumnId(3),
+];
+
+type Row = Vec<Value>;
+
+fn indexes() -> Vec<IndexSpec> {
+    let part = |column, descending| IndexPart {
+        column,
+        mode: match column {
+            1 => KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI),
+            _ => KeyMode::Binary,
+        },
+        prefix: None,
+        descending,
+    };
+    let index = |parts: Vec<IndexPart>, unique, clustered| IndexSpec {
+        parts,
+        unique,
+        clustered,
+        hash: false,
+    };
+    vec![
+        index(vec![part(0, false)], true, true),
+        index(vec![part(2, false)], true, false),
+        index(vec![part(1, false)], false, false),
+        index(vec![part(3, true), part(1, false)], false, false),
+    ]
+}
+
+fn table(fixture: &Fixture, memory_limit: u64, engine: UserTableEngine) -> UserTable {
+    let context = UserTableContext {
+        resources: fixture.resources.clone(),
+        memory: fixture.memory.child("session", u64::MAX),
+        temp_space: fixture.temp_space.child("session", u64::MAX),
+        memory_limit,
+        owner: StatementOwner::default(),
+        name: "t".into(),
+        engine,
+    };
+    UserTable::new(context, TYPES.to_vec(), indexes())
+}
+
+fn statement(fixture: &Fixture, batch_rows: usize) -> TempTableContext {
+    fixture.context(TempTableOptions {
+        batch_rows,
+        threads: 2,
+        ..TempTableOptions::default()
+    })
+}
+
+fn batch(rows: &[Row]) -> Batch {
+    let int = |row: &Row| match row[0] {
+        Value::Int(value) => Some(value),
+        _ => None,
+    };
+    let uint = |row: &Row| match row[2] {
+        Value::UInt(value) => Some(value),
+        _ => None,
+    };
+    let float = |row: &Row| match row[3] {
+        Value::Float(value) => Some(value),
+        _ => None,
+    };
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(rows.iter().map(int).collect::<Int64Array>()),
+        Arc::new(
+            rows.iter()
+                .map(|row| match &row[1] {
+                    Value::Bytes(text) => Some(text.as_slice()),
+                    _ => None,
+                })
+                .collect::<BinaryViewArray>(),
+        ),
+        Arc::new(rows.iter().map(uint).collect::<UInt64Array>()),
+        Arc::new(rows.iter().map(float).collect::<Float64Array>()),
+    ];
+    Batch::new(columns, rows.len())
+}
+
+fn random_row(random: &mut Random, keys: u64) -> Row {
+    let text = match random.below(10) {
+        0 => Value::Null,
+        1 => Value::Bytes(vec![b'x'; random.below(3000) as usize]),
+        _ => {
+            let length = random.below(40) as usize;
+            let letter = b"aAbB"[random.below(4) as usize];
+            let mut text = vec![letter; length];
+            text.extend_from_slice(random.below(50).to_string().as_bytes());
+            Value::Bytes(text)
+        }
+    };
+    let unique = match random.below(4) {
+        0 => Value::Null,
+        _ => Value::UInt(random.below(keys * 50)),
+    };
+    vec![
+        Value::Int(random.below(keys) as i64 - 500),
+        text,
+        unique,
+        Value::Float(random.below(20) as f64 / 2.0),
+    ]
+}
+
+fn position(id: u64) -> Vec<u8> {
+    id.to_be_bytes().to_vec()
+}
+
+fn positions(ids: &[u64]) -> ArrayRef {
+    Arc::new(BinaryViewArray::from_iter_values(
+        ids.iter().map(|id| position(*id)),
+    ))
+}
+
+fn id_of(value: &Value) -> u64 {
+    match value {
+        Value::Bytes(bytes) => u64::from_be_bytes(bytes.as_slice().try_into().unwrap()),
+        _ => panic!("a position is bytes"),
+    }
+}
+
+/// The rows by position.
+type Model = BTreeMap<u64, Row>;
+
+fn key(encoder: &KeyEncoder, index: usize, row: &Row) -> (Vec<u8>, bool) {
+    let parts = &indexes()[index].parts;
+    let values: Vec<Value> = parts.iter().map(|part| row[part.column].clone()).collect();
+    let mut key = Vec::new();
+    encoder.append_values(&values, &mut key).unwrap();
+    (key, values.iter().any(Value::is_null))
+}
+
+fn duplicate(
+    model: &Model,
+    encoders: &[KeyEncoder],
+    row: &Row,
+    own: Option<u64>,
+) -> Option<(usize, u64)> {
+    for (index, encoder) in encoders.iter().enumerate().take(2) {
+        let (wanted, has_null) = key(encoder, index, row);
+        if has_null {
+            continue;
+        }
+        let found = model.iter().find(|(id, other)| {
+            Some(**id) != own && {
+                let (its, has_null) = key(encoder, index, other);
+                !has_null && its == wanted
+            }
+        });
+        if let Some((id, _)) = found {
+            return Some((index, *id));
+        }
+    }
+    None
+}
+
+fn drain(mut scan: Box<dyn TableScan>) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let mut other = scan.for_another_worker();
+    loop {
+        let mut any = false;
+        if let Some(batch) = scan.next_batch()? {
+            rows.extend(common::rows(&[batch]));
+            any = true;
+        }
+        if !any {
+            break;
+        }
+    }
+    assert!(other.next_batch()?.is_none(), "the workers share the rows");
+    Ok(rows)
+}
+
+/// Compares a handle with the model in every way of reading.
+fn check(
+    handle: &dyn Table,
+    model: &Model,
+    encoders: &[KeyEncoder],
+    random: &mut Random,
+) -> Result<()> {
+    let mut scanned = drain(handle.scan(&ALL)?)?;
+    scanned.sort_by_key(|row| id_of(&row[0]));
+    let with_position = |(id, row): (&u64, &Row)| {
+        let mut all = vec![Value::Bytes(position(*id))];
+        all.extend(row.iter().cloned());
+        all
+    };
+    let expected: Vec<Row> = model.iter().map(with_position).collect();
+    assert_eq!(scanned, expected);
+    assert_eq!(handle.statistics().rows, model.len() as u64);
+    for (index, encoder) in encoders.iter().enumerate() {
+        let of = |row: &Row| key(encoder, index, row).0;
+        let mut ordered: Vec<(Vec<u8>, u64)> =
+            model.iter().map(|(id, row)| (of(row), *id)).collect();
+        ordered.sort();
+        if indexes()[index].unique {
+            let of_null = KeyRange::equal(vec![Value::Null]);
+            let of_null = encoder.range(&of_null).unwrap();
+            let twice = ordered
+                .windows(2)
+                .find(|pair| pair[0].0 == pair[1].0 && !of_null.contains(&pair[0].0));
+            assert_eq!(twice, None, "keys are unique");
+        }
+        let ids = |reverse, ranges: &[KeyRange]| -> Result<Vec<u64>> {
+            let scan = handle.index_scan(IndexId(index), ranges, reverse, &ALL[..1])?;
+            Ok(drain(scan)?.iter().map(|row| id_of(&row[0])).collect())
+        };
+        let mut all: Vec<u64> = ordered.iter().map(|(_, id)| *id).collect();
+        assert_eq!(ids(false, &[KeyRange::ALL])?, all);
+        all.reverse();
+        assert_eq!(ids(true, &[KeyRange::ALL])?, all);
+        if model.is_empty() {
+            continue;
+        }
+        let pick = |random: &mut Random| {
+            let at = random.below(model.len() as u64) as usize;
+            let row = model.values().nth(at).unwrap();
+            let parts = &indexes()[index].parts;
+            let values: Vec<Value> = parts.iter().map(|part| row[part.column].clone()).collect();
+            values
+        };
+        let (a, b) = (pick(random), pick(random));
+        let bytes = |values: &[Value]| {
+            let mut key = Vec::new();
+            encoder.append_values(values, &mut key).unwrap();
+            key
+        };
+        let (a, b) = if bytes(&a) <= bytes(&b) {
+            (a, b)
+        } else {
+            (b, a)
+        };
+        let (low, high) = (bytes(&a), bytes(&b));
+        let range = KeyRange {
+            start: KeyBound::Excluded(a.clone()),
+            end: KeyBound::Included(b),
+        };
+        let in_range = |(key, _): &&(Vec<u8>, u64)| *key > low && *key <= high;
+        let expected: Vec<u64> = ordered.iter().filter(in_range).map(|(_, id)| *id).collect();
+        assert_eq!(ids(false, std::slice::from_ref(&range))?, expected);
+        let backwards: Vec<u64> = expected.iter().rev().copied().collect();
+        assert_eq!(ids(true, &[range])?, backwards);
+        // Looking up.
+        let ty = TYPES[indexes()[index].parts[0].column];
+        let column = indexes()[index].parts[0].column;
+        let sample: Vec<Row> = (0..5)
+            .map(|_| {
+                model
+                    .values()
+                    .nth(random.below(model.len() as u64) as usize)
+                    .unwrap()
+                    .clone()
+            })
+            .collect();
+        let keys = batch(&sample).column(column).clone();
+        assert_eq!(keys.data_type(), &ty.arrow());
+        let (found, of_key) = handle.index_lookup(IndexId(index), &[keys], &[false], &ALL)?;
+        let found = common::rows(&[found]);
+        for (number, row) in sample.iter().enumerate() {
+            let mut first = Vec::new();
+            encoder
+                .append_values(&row[column..=column], &mut first)
+                .unwrap();
+            let expected: Vec<u64> = match row[column].is_null() {
+                true => Vec::new(),
+                false => ordered
+                    .iter()
+                    .filter(|(key, _)| key.starts_with(&first))
+                    .map(|(_, id)| *id)
+                    .collect(),
+            };
+            let its = found
+                .iter()
+                .zip(of_key.values())
+                .filter(|(_, of)| **of == number as u32);
+            let its: Vec<u64> = its.map(|(row, _)| id_of(&row[0])).collect();
+            assert_eq!(its, expected);
+        }
+        let distinct = handle.distinct_keys(IndexId(index), 1);
+        assert!(distinct <= model.len() as u64);
+    }
+    let some: Vec<u64> = model.keys().copied().step_by(3).collect();
+    let fetched = handle.fetch(&positions(&some), &ALL[1..])?;
+    let expected: Vec<Row> = some.iter().map(|id| model[id].clone()).collect();
+    assert_eq!(common::rows(&[fetched]), expected);
+    Ok(())
+}
+
+/// One run of random work. What fails ends it, after the transaction was undone.
+fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result<()> {
+    let mut random = Random(seed);
+    let encoders: Vec<KeyEncoder> = indexes()
+        .iter()
+        .map(|index| KeyEncoder::new(&TYPES, &index.parts))
+        .collect();
+    let table = table(fixture, memory_limit, UserTableEngine::Transactional);
+    let statement = statement(fixture, 100);
+    let mut undo = UndoLog::new();
+    let mut model = Model::new();
+    // Savepoints with the rows as they were.
+    let mut savepoints: Vec<(u64, Model)> = Vec::new();
+    // Handles with the rows that they see.
+    let mut older: Vec<(Arc<dyn Table>, Model)> = Vec::new();
+    for step in 0..steps {
+        let handle = table.open(&statement, &undo);
+        let before = model.clone();
+        let mut writer = handle.writer()?;
+        let keeps = random.below(8) != 0;
+        match random.below(10) {
+            0..5 => {
+                let count = if random.below(8) == 0 {
+                    700
+                } else {
+                    1 + random.below(20)
+                };
+                let keys = if steps > 60 { 4000 } else { 100_000 };
+                let rows: Vec<Row> = (0..count).map(|_| random_row(&mut random, keys)).collect();
+                let mut first = 0;
+                while first < rows.len() {
+                    let written = writer.insert(&batch(&rows[first..]))?;
+                    let inserted = &rows[first..first + written.rows];
+                    // Where they are is seen by looking for their primary keys.
+                    for row in inserted {
+                        model.insert(u64::MAX - model.len() as u64, row.clone());
+                    }
+                    first += written.rows;
+                    if let Some(found) = written.duplicate {
+                        let row = &rows[first];
+                        let expected = duplicate(&model, &encoders, row, None).unwrap();
+                        assert_eq!(found.index.0, expected.0);
+                        let there = writer.current(&found.position)?.unwrap();
+                        assert_eq!(common::row(&there, 0), model[&expected.1]);
+                        first += 1;
+                    } else {
+                        assert_eq!(first, rows.len());
+                    }
+                }
+            }
+            5..8 => {
+                let all: Vec<u64> = model.keys().copied().collect();
+                let mut ids: Vec<u64> = (0..random.below(30))
+                    .filter_map(|_| all.get(random.below(all.len() as u64) as usize).copied())
+                    .collect();
+                ids.sort_unstable();
+                ids.dedup();
+                let rows: Vec<Row> = ids
+                    .iter()
+                    .map(|id| {
+                        let mut row = random_row(&mut random, 4000);
+                        // Often only what no index has.
+                        if random.below(2) == 0 {
+                            row[0] = model[id][0].clone();
+                            row[2] = model[id][2].clone();
+                            if random.below(2) == 0 {
+                                row[1] = model[id][1].clone();
+                            }
+                        }
+                        row
+                    })
+                    .collect();
+                let mut first = 0;
+                while first < ids.len() {
+                    let written =
+                        writer.update(&positions(&ids[first..]), &batch(&rows[first..]))?;
+                    for (id, row) in ids.iter().zip(&rows).skip(first).take(written.rows) {
+                        model.insert(*id, row.clone());
+                    }
+                    first += written.rows;
+                    if let Some(found) = written.duplicate {
+                        let expected = duplicate(&model, &encoders, &rows[first], Some(ids[first]));
+                        let (index, id) = expected.unwrap();
+                        assert_eq!((found.index.0, found.position), (index, position(id)));
+                        first += 1;
+                    }
+                }
+            }
+            8 => {
+                let part = [1, 3, 10][random.below(3) as usize];
+                let ids: Vec<u64> = model
+                    .keys()
+                    .copied()
+                    .filter(|_| random.below(part) == 0)
+                    .collect();
+                assert_eq!(writer.delete(&positions(&ids))?, ids.len() as u64);
+                assert_eq!(writer.delete(&positions(&ids))?, 0);
+                model.retain(|id, _| ids.binary_search(id).is_err());
+            }
+            _ => {}
+        }
+        if keeps {
+            writer.finish()?;
+        } else {
+            drop(writer);
+            model = before;
+        }
+        // Positions of rows that were added.
+        if model.keys().any(|id| *id > u64::MAX / 2) {
+            let by_key = |model: &Model| -> BTreeMap<i64, Row> {
+                let key = |row: &Row| match row[0] {
+                    Value::Int(key) => key,
+                    _ => panic!("the primary key is an integer"),
+                };
+                model.values().map(|row| (key(row), row.clone())).collect()
+            };
+            let rows = by_key(&model);
+            let keys: ArrayRef = Arc::new(rows.keys().copied().map(Some).collect::<Int64Array>());
+            let reader = table.open(&statement, &undo);
+            let (found, _) = reader.index_lookup(IndexId(0), &[keys], &[false], &ALL[..1])?;
+            let found = found.column(0).as_binary_view();
+            let new: Model = rows
+                .into_values()
+                .zip(found.iter())
+                .map(|(row, position)| {
+                    (
+                        u64::from_be_bytes(position.unwrap().try_into().unwrap()),
+                        row,
+                    )
+                })
+                .collect();
+            let old = model.iter().filter(|(id, _)| **id <= u64::MAX / 2);
+            for (id, row) in old {
+                assert_eq!(new.get(id), Some(row), "a row keeps its position");
+            }
+            model = new;
+        }
+        match random.below(12) {
+            0 => savepoints.push((undo.savepoint(), model.clone())),
+            1 => {
+                if let Some((savepoint, rows)) = savepoints.pop() {
+                    undo.roll_back_to(savepoint);
+                    model = rows;
+                }
+            }
+            2 if random.below(3) == 0 => {
+                undo.commit()?;
+                savepoints.clear();
+            }
+            3 => older.push((table.open(&statement, &undo), model.clone())),
+            _ => {}
+        }
+        if step % 10 == 9 {
+            let handle = table.open(&statement, &undo);
+            check(&*handle, &model, &encoders, &mut random)?;
+            for (handle, model) in older.drain(..) {
+                check(&*handle, &model, &encoders, &mut random)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn tables_do_what_the_model_does_at_every_limit() {
+    for (limit, seeds) in [(u64::MAX, 6), (2 << 20, 2), (256 << 10, 3), (64 << 10, 3)] {
+        for seed in 1..=seeds {
+            let fixture = Fixture::new(&format!("user-model-{limit}-{seed}"));
+            work(&fixture, limit, seed * 7919, 160).unwrap();
+            let writes = fixture.resources.temp_space.counters().writes();
+            assert!(limit > 1 << 20 || writes > 3, "small limits overflow");
+            assert!(limit < u64::MAX || writes == 0, "what fits touches no file");
+            fixture.assert_clean();
+        }
+    }
+}
+
+#[test]
+fn a_failing_temporary_file_is_an_error_and_leaves_nothing() {
+    for fault in Fault::ALL {
+        let mut failures = 0;
+        for fail_at in [1, 2, 3, 5, 8, 13, 40, 100] {
+            let io = Arc::new(FaultIo::new(Arc::new(SystemIo), fault, fail_at));
+            let label = format!("user-fault-{fault:?}-{fail_at}");
+            let fixture = Fixture::with_io(&label, Arc::clone(&io) as Arc<dyn IoBackend>);
+            match work(&fixture, 128 << 10, 77, 30) {
+                Ok(()) => {}
+                Err(error) => {
+                    failures += 1;
+                    assert!(error.message().contains("mayfly-"), "{label}: {error:?}");
+                }
+            }
+            if io.calls() < fail_at {
+                break;
+            }
+        }
+        assert!(
+            failures > 0 || matches!(fault, Fault::ShortMove | Fault::Signal),
+            "{fault:?}"
+        );
+    }
+}
+
+#[test]
+fn a_memory_table_is_full_when_its_account_is_and_never_overflows() {
+    let fixture = Fixture::new("user-memory");
+    let limits = MemoryLimits {
+        row_bytes: 100,
+        index_bytes: 60,
+        max_bytes: 64 << 10,
+        step_bytes: 8 << 10,
+        max_rows: 0,
+    };
+    let table = table(&fixture, u64::MAX, UserTableEngine::Memory(limits));
+    let statement = statement(&fixture, 100);
+    let mut undo = UndoLog::new();
+    let row = |n: i64| vec![Value::Int(n), Value::Null, Value::Null, Value::Float(0.0)];
+    let mut rows = 0;
+    let error = loop {
+        let handle = table.open(&statement, &undo);
+        let mut writer = handle.writer().unwrap();
+        match writer.insert(&batch(&[row(rows)])) {
+            Ok(written) => assert_eq!(written.rows, 1),
+            Err(error) => break error,
+        }
+        writer.finish().unwrap();
+        rows += 1;
+    };
+    assert_eq!(error.errno(), 1114);
+    assert_eq!(error.message(), "The table 't' is full");
+    assert!((300..410).contains(&rows), "{rows}");
+    assert!(undo.roll_back(), "it is not undone");
+    let handle = table.open(&statement, &undo);
+    assert_eq!(handle.statistics().rows, rows as u64);
+    assert!(handle.statistics().memory_bytes >= 60 << 10);
+    // Another session reads what was there before a statement that writes.
+    let others = UndoLog::new();
+    let mut writer = handle.writer().unwrap();
+    writer.delete(&handle_positions(&*handle)).unwrap();
+    let reader = table.open(&statement, &others);
+    assert_eq!(
+        drain(reader.scan(&ALL).unwrap()).unwrap().len(),
+        rows as usize
+    );
+    writer.finish().unwrap();
+    drop(reader);
+    let reader = table.open(&statement, &others);
+    assert_eq!(drain(reader.scan(&ALL).unwrap()).unwrap().len(), 0);
+    drop((handle, reader, table));
+    fixture.assert_clean();
+}
+
+fn handle_positions(handle: &dyn Table) -> ArrayRef {
+    let rows = drain(handle.scan(&ALL[..1]).unwrap()).unwrap();
+    let ids: Vec<u64> = rows.iter().map(|row| id_of(&row[0])).collect();
+    positions(&ids)
+}
