@@ -279,6 +279,39 @@ impl KeyEncoder {
             .any(|part| columns[part.column].is_null(row))
     }
 
+    /// The length of the first `parts` parts of a key, which other bytes may follow. Of bytes that are
+    /// no key it is whatever they seem to say, never more than there are.
+    pub fn parts_length(&self, key: &[u8], parts: usize) -> usize {
+        let mut length = 0;
+        for part in self.parts.iter().take(parts) {
+            let rest = &key[length..];
+            let is_null = rest
+                .first()
+                .is_none_or(|flag| *flag == NULL ^ part.inversion);
+            length += match part.ty {
+                _ if is_null => 1,
+                PhysicalType::Decimal128(_) => 17,
+                PhysicalType::Decimal256(_) => 33,
+                PhysicalType::Bytes => {
+                    let text = &rest[1..];
+                    let end = memchr::memchr(END ^ part.inversion, text);
+                    end.map_or(rest.len(), |end| end + 2)
+                }
+                PhysicalType::Bool
+                | PhysicalType::Int64
+                | PhysicalType::UInt64
+                | PhysicalType::Float64 => 9,
+            };
+            length = length.min(key.len());
+        }
+        length
+    }
+
+    /// The length of the key with which these bytes begin.
+    pub fn key_length(&self, key: &[u8]) -> usize {
+        self.parts_length(key, self.parts.len())
+    }
+
     /// Appends the beginning of a key: the values of its first parts. A value is of its column's
     /// physical type, or a number that can be turned into it without loss.
     pub fn append_values(&self, values: &[Value], key: &mut Vec<u8>) -> Result<()> {
@@ -633,6 +666,10 @@ mod tests {
             let order = turn(a.0.as_bytes().cmp(b.0.as_bytes()), down)
                 .then(turn(a.1.cmp(&b.1), other_down));
             prop_assert_eq!(of(&a).cmp(&of(&b)), order);
+            let mut longer = of(&a);
+            let length = longer.len();
+            longer.extend_from_slice(&[0, 7]);
+            prop_assert_eq!(encoder.key_length(&longer), length);
             // The keys that begin with the text, and only they, lie in its range.
             let text = Value::Bytes(b.0.as_bytes().to_vec());
             let range = encoder.range(&KeyRange::equal(vec![text.clone()])).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! - [`temptable`]: the one object behind GROUP BY, DISTINCT, set operations, sorts, hash joins,
 //!   derived tables, common table expressions and subquery caches.
-//! - [`base`]: base tables that live as long as the process.
+//! - [`base`]: base tables: durable ones, and those that live as long as the process.
 //! - [`key_encoding`]: keys of indexes as bytes of the same order.
 //! - [`table`]: the trait through which the layers above scan and change any table.
 //!
@@ -16,7 +16,10 @@ pub mod table;
 pub mod temptable;
 pub mod transaction;
 
-pub use base::{BaseTableContext, ColumnarTable};
+pub use base::{
+    BaseTableContext, ColumnarTable, Durability, DurableStore, DurableTable, DurableTransaction,
+    ReadView, Statement, StatementOptions, StoreOptions, SyncThread, TableDefinition, TreeId,
+};
 pub use key_encoding::{ByteRange, KeyEncoder, RowKeys};
 pub use table::{
     ColumnId, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,

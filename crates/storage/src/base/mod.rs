@@ -9,10 +9,36 @@
 //! Few rows at a time give small chunks, and a small chunk is merged with its neighbour as in a
 //! binary counter, so that a table of single-row inserts has few of them.
 
+mod backup;
+mod block;
 mod chunk;
+mod commit;
+mod cursor;
+mod definition;
 mod encode;
+mod environment;
+mod gather;
+mod locks;
+mod overlay;
 mod piece;
+mod row;
+mod rows;
 mod scan;
+mod snapshot;
+mod statistics;
+mod store;
+mod table;
+mod transaction;
+mod tree;
+mod view;
+mod writer;
+
+pub use commit::Durability;
+pub use definition::TableDefinition;
+pub use environment::TreeId;
+pub use store::{DurableStore, StoreOptions, SyncThread};
+pub use table::DurableTable;
+pub use transaction::{DurableTransaction, ReadView, Statement, StatementOptions};
 
 use std::sync::{Arc, Mutex, PoisonError};
 

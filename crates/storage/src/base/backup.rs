@@ -1,0 +1,31 @@
+//! A copy of the store while it is used.
+
+use std::path::Path;
+
+use heed::CompactionOption;
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::environment::{Environment, io_error};
+
+/// The name that the library gives its file.
+pub(super) const DATA_FILE: &str = "data.mdb";
+
+/// Copies the file, as one read transaction sees it, into a directory.
+pub(super) fn backup(environment: &Environment, directory: &Path) -> Result<()> {
+    let failed = |error: std::io::Error| io_error(&error, directory, "write");
+    std::fs::create_dir_all(directory).map_err(failed)?;
+    let mut entries = std::fs::read_dir(directory).map_err(failed)?;
+    if entries.next().is_some() {
+        return Err(codes::ER_UNKNOWN_ERROR.with(&[&format!(
+            "the directory {} is not empty: a backup is written into a new one",
+            directory.display()
+        )]));
+    }
+    let path = directory.join(DATA_FILE);
+    let copied = environment
+        .env
+        .copy_to_path(&path, CompactionOption::Enabled);
+    let file = copied.map_err(|error| environment.error(&error))?;
+    file.sync_all().map_err(failed)
+}

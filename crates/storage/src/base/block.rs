@@ -1,0 +1,341 @@
+//! The bytes of a block: some rows of a tree in key order, column by column (PAX: Ailamaki et al.,
+//! "Weaving Relations for Cache Performance", VLDB 2001).
+//!
+//! A block is a header, the keys, and the columns:
+//!
+//! ```text
+//! checksum u64 | rows u32 | columns u16 | format u16 | start of the keys u32 | of each column u32
+//! keys:    length of what all have in common u32 | that | the rest of each, as strings
+//! column:  has NULLs u8 | one bit a row, 1 for a value | width u8 | values
+//! numbers: of 0, 1, 2, 4 or 8 bytes, to be added to a base u64; decimals also of 16 or 32 bytes
+//! strings: width u8 | where each ends, in 2 or 4 bytes (or one length u32, of width 0) | all bytes
+//! ```
+//!
+//! Everything is little-endian and unaligned. Bytes come from a file, so every position is checked
+//! when it is used; damaged ones give [`Damaged`].
+
+use mayfly_types::error::codes;
+
+/// Bytes of a block that fills two pages of the file.
+pub(super) const BLOCK_BYTES: usize = 8176;
+
+/// Where the starts of sections are.
+pub(super) const HEADER_BYTES: usize = 16;
+/// Bytes that the checksum does not cover: itself.
+pub(super) const CHECKSUM_BYTES: usize = 8;
+pub(super) const FORMAT: u16 = 1;
+
+/// The bytes are not what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Damaged;
+
+impl From<Damaged> for mayfly_types::Error {
+    fn from(_: Damaged) -> Self {
+        codes::ER_UNKNOWN_ERROR.with(&[
+            &"a block of the table's file is damaged; restore it from a backup (see `mayfly check`)",
+        ])
+    }
+}
+
+pub(super) type Checked<T> = std::result::Result<T, Damaged>;
+
+#[inline]
+fn take<const N: usize>(bytes: &[u8], at: usize) -> Checked<[u8; N]> {
+    let end = at.checked_add(N).ok_or(Damaged)?;
+    let found = bytes.get(at..end).ok_or(Damaged)?;
+    found.try_into().map_err(|_| Damaged)
+}
+
+#[inline]
+fn take_u32(bytes: &[u8], at: usize) -> Checked<usize> {
+    take::<4>(bytes, at).map(|word| u32::from_le_bytes(word) as usize)
+}
+
+#[inline]
+fn part(bytes: &[u8], start: usize, length: usize) -> Checked<&[u8]> {
+    let end = start.checked_add(length).ok_or(Damaged)?;
+    bytes.get(start..end).ok_or(Damaged)
+}
+
+/// Strings that stand one behind the other.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Strings<'a> {
+    pub(super) ends: Ends<'a>,
+    pub(super) bytes: &'a [u8],
+    /// Where `bytes` begins in the block.
+    pub(super) start: usize,
+}
+
+/// Where each string ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ends<'a> {
+    /// All are so long.
+    Fixed(usize),
+    Short(&'a [[u8; 2]]),
+    Long(&'a [[u8; 4]]),
+}
+
+impl<'a> Strings<'a> {
+    fn parse(block: &'a [u8], at: usize, end: usize, rows: usize) -> Checked<Self> {
+        let [width] = take::<1>(block, at)?;
+        let at = at + 1;
+        let (ends, start) = match width {
+            0 => (Ends::Fixed(take_u32(block, at)?), at + 4),
+            2 => {
+                let ends = part(block, at, rows.checked_mul(2).ok_or(Damaged)?)?;
+                (Ends::Short(ends.as_chunks().0), at + ends.len())
+            }
+            4 => {
+                let ends = part(block, at, rows.checked_mul(4).ok_or(Damaged)?)?;
+                (Ends::Long(ends.as_chunks().0), at + ends.len())
+            }
+            _ => return Err(Damaged),
+        };
+        let bytes = block.get(start..end).ok_or(Damaged)?;
+        if let Ends::Fixed(length) = ends {
+            let all = length.checked_mul(rows).ok_or(Damaged)?;
+            if all > bytes.len() {
+                return Err(Damaged);
+            }
+        }
+        Ok(Self { ends, bytes, start })
+    }
+
+    /// Where a string begins and ends within `bytes`; the end is not checked.
+    #[inline]
+    pub(super) fn bounds(&self, row: usize) -> Checked<(usize, usize)> {
+        match self.ends {
+            Ends::Fixed(length) => Ok((row * length, (row + 1) * length)),
+            Ends::Short(ends) => {
+                let at = |row: usize| {
+                    let end = ends.get(row).ok_or(Damaged)?;
+                    Ok(usize::from(u16::from_le_bytes(*end)))
+                };
+                Ok((if row == 0 { 0 } else { at(row - 1)? }, at(row)?))
+            }
+            Ends::Long(ends) => {
+                let at = |row: usize| {
+                    let end = ends.get(row).ok_or(Damaged)?;
+                    Ok(u32::from_le_bytes(*end) as usize)
+                };
+                Ok((if row == 0 { 0 } else { at(row - 1)? }, at(row)?))
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> Checked<&'a [u8]> {
+        let (start, end) = self.bounds(row)?;
+        self.bytes.get(start..end).ok_or(Damaged)
+    }
+}
+
+/// The values of a column.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Values<'a> {
+    /// Numbers of so many bytes each (0, 1, 2, 4 or 8), to be added to `base`.
+    Narrow {
+        base: u64,
+        width: usize,
+        bytes: &'a [u8],
+    },
+    Wide(&'a [[u8; 16]]),
+    Huge(&'a [[u8; 32]]),
+    Strings(Strings<'a>),
+}
+
+impl Values<'_> {
+    /// A number of [`Self::Narrow`].
+    #[inline]
+    pub(super) fn narrow(base: u64, width: usize, bytes: &[u8], row: usize) -> Checked<u64> {
+        let more = match width {
+            0 => 0,
+            1 => u64::from(*bytes.get(row).ok_or(Damaged)?),
+            2 => u64::from(u16::from_le_bytes(take(bytes, row * 2)?)),
+            4 => u64::from(u32::from_le_bytes(take(bytes, row * 4)?)),
+            _ => u64::from_le_bytes(take(bytes, row * 8)?),
+        };
+        Ok(base.wrapping_add(more))
+    }
+}
+
+/// A column of a block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Column<'a> {
+    /// One bit a row, 1 for a value; none when there is no NULL.
+    pub(super) validity: Option<&'a [u8]>,
+    pub(super) values: Values<'a>,
+}
+
+impl Column<'_> {
+    #[inline]
+    pub(super) fn is_null(&self, row: usize) -> bool {
+        self.validity
+            .and_then(|bits| bits.get(row / 8))
+            .is_some_and(|byte| byte >> (row % 8) & 1 == 0)
+    }
+}
+
+/// A block of which the header was read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block<'a> {
+    pub(super) bytes: &'a [u8],
+    rows: usize,
+    columns: usize,
+    /// What all keys begin with.
+    prefix: &'a [u8],
+    suffixes: Strings<'a>,
+}
+
+impl<'a> Block<'a> {
+    pub(super) fn parse(bytes: &'a [u8]) -> Checked<Self> {
+        let rows = take_u32(bytes, 8)?;
+        let columns = usize::from(u16::from_le_bytes(take(bytes, 12)?));
+        if u16::from_le_bytes(take(bytes, 14)?) != FORMAT || rows == 0 {
+            return Err(Damaged);
+        }
+        let mut block = Self {
+            bytes,
+            rows,
+            columns,
+            prefix: &[],
+            suffixes: Strings {
+                ends: Ends::Fixed(0),
+                bytes: &[],
+                start: 0,
+            },
+        };
+        let (start, end) = block.section(0)?;
+        let common = take_u32(bytes, start)?;
+        block.prefix = part(bytes, start + 4, common)?;
+        block.suffixes = Strings::parse(bytes, start + 4 + common, end, rows)?;
+        Ok(block)
+    }
+
+    /// The number of rows of a block, without reading more of it.
+    pub(super) fn count(bytes: &[u8]) -> Checked<usize> {
+        take_u32(bytes, 8)
+    }
+
+    /// Whether the bytes are those that were written.
+    pub(super) fn is_intact(bytes: &[u8]) -> bool {
+        let Ok(checksum) = take::<CHECKSUM_BYTES>(bytes, 0) else {
+            return false;
+        };
+        u64::from_le_bytes(checksum) == checksum_of(&bytes[CHECKSUM_BYTES..])
+    }
+
+    /// The number of rows, at least one.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns.
+    pub(super) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    fn section(&self, number: usize) -> Checked<(usize, usize)> {
+        let at = HEADER_BYTES + number * 4;
+        let start = take_u32(self.bytes, at)?;
+        let end = if number == self.columns {
+            self.bytes.len()
+        } else {
+            take_u32(self.bytes, at + 4)?
+        };
+        if start > end || end > self.bytes.len() {
+            return Err(Damaged);
+        }
+        Ok((start, end))
+    }
+
+    pub(super) fn column(&self, column: usize) -> Checked<Column<'a>> {
+        if column >= self.columns {
+            return Err(Damaged);
+        }
+        let (mut at, end) = self.section(column + 1)?;
+        let bytes = self.bytes.get(..end).ok_or(Damaged)?;
+        let [has_nulls] = take::<1>(bytes, at)?;
+        at += 1;
+        let mut validity = None;
+        if has_nulls != 0 {
+            let bits = part(bytes, at, self.rows.div_ceil(8))?;
+            at += bits.len();
+            validity = Some(bits);
+        }
+        let [kind] = take::<1>(bytes, at)?;
+        let all = |at: usize, width: usize| {
+            let length = self.rows.checked_mul(width).ok_or(Damaged)?;
+            part(bytes, at, length)
+        };
+        let values = match usize::from(kind) {
+            width @ (0 | 1 | 2 | 4 | 8) => Values::Narrow {
+                base: u64::from_le_bytes(take(bytes, at + 1)?),
+                width,
+                bytes: all(at + 9, width)?,
+            },
+            16 => Values::Wide(all(at + 1, 16)?.as_chunks().0),
+            32 => Values::Huge(all(at + 1, 32)?.as_chunks().0),
+            STRINGS => Values::Strings(Strings::parse(bytes, at + 1, end, self.rows)?),
+            _ => return Err(Damaged),
+        };
+        Ok(Column { validity, values })
+    }
+
+    /// Appends a row's key.
+    #[inline]
+    pub(super) fn append_key(&self, row: usize, key: &mut Vec<u8>) -> Checked<()> {
+        key.extend_from_slice(self.prefix);
+        key.extend_from_slice(self.suffixes.get(row)?);
+        Ok(())
+    }
+
+    /// A row's key.
+    pub(super) fn key(&self, row: usize) -> Checked<Vec<u8>> {
+        let mut key = Vec::with_capacity(self.prefix.len() + 16);
+        self.append_key(row, &mut key)?;
+        Ok(key)
+    }
+
+    /// A row's key: what all keys begin with, and the rest.
+    #[inline]
+    pub(super) fn key_parts(&self, row: usize) -> Checked<(&'a [u8], &'a [u8])> {
+        Ok((self.prefix, self.suffixes.get(row)?))
+    }
+
+    /// The row of a key, or before which row it would stand.
+    pub(super) fn search(&self, key: &[u8]) -> Checked<Result<usize, usize>> {
+        let common = self.prefix.len().min(key.len());
+        match key[..common].cmp(&self.prefix[..common]) {
+            std::cmp::Ordering::Less => return Ok(Err(0)),
+            std::cmp::Ordering::Greater => return Ok(Err(self.rows)),
+            std::cmp::Ordering::Equal if common < self.prefix.len() => return Ok(Err(0)),
+            std::cmp::Ordering::Equal => {}
+        }
+        let rest = &key[common..];
+        let (mut low, mut high) = (0, self.rows);
+        while low < high {
+            let middle = (low + high) / 2;
+            match self.suffixes.get(middle)?.cmp(rest) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => return Ok(Ok(middle)),
+            }
+        }
+        Ok(Err(low))
+    }
+
+    /// How many keys are smaller than this one.
+    pub(super) fn rank(&self, key: &[u8]) -> Checked<usize> {
+        Ok(match self.search(key)? {
+            Ok(row) | Err(row) => row,
+        })
+    }
+}
+
+/// The width byte of a column of strings.
+pub(super) const STRINGS: usize = 64;
+
+pub(super) fn checksum_of(bytes: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(bytes)
+}

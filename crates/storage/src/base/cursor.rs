@@ -1,0 +1,270 @@
+//! Scans of trees by several workers: under a lock a worker takes the next blocks, and then reads them
+//! on its own.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::{ArrayRef, UInt32Array};
+use mayfly_types::{Batch, PhysicalType, Result};
+
+use super::gather::Pieces;
+use super::table::TableInner;
+use super::view::{Segment, Segments, TreeView};
+use crate::key_encoding::ByteRange;
+use crate::table::{ColumnId, TableScan};
+
+/// Where a column of the output comes from.
+#[derive(Debug, Clone, Copy)]
+enum Slot {
+    /// A column of the tree that is read, by its place among those.
+    Column(usize),
+    Position,
+}
+
+/// How rows of a tree become columns of the table.
+#[derive(Debug)]
+pub(super) struct Projection {
+    /// Columns of the tree.
+    read: Vec<(usize, PhysicalType)>,
+    slots: Vec<Slot>,
+    /// The index whose key comes before the position in the tree's keys.
+    index: Option<crate::table::IndexId>,
+    /// What the tree does not have is fetched by position.
+    fetch: Option<Vec<ColumnId>>,
+}
+
+impl Projection {
+    /// Columns of the table, read in the tree of its rows.
+    pub(super) fn of_rows(table: &TableInner, columns: &[ColumnId]) -> Self {
+        let all: Vec<usize> = (0..table.definition.columns().len()).collect();
+        Self::new(columns, &all, table.definition.columns(), None)
+    }
+
+    /// Columns of the table, read in an index if that has them.
+    pub(super) fn of_index(
+        table: &TableInner,
+        index: crate::table::IndexId,
+        columns: &[ColumnId],
+    ) -> Option<Self> {
+        if table.definition.is_clustered(index) {
+            return Some(Self::of_rows(table, columns));
+        }
+        let tree = table.definition.index(index)?;
+        let has =
+            |column: &ColumnId| *column == ColumnId::POSITION || tree.columns.contains(&column.0);
+        Some(if columns.iter().all(has) {
+            Self::new(columns, &tree.columns, &tree.types, Some(index))
+        } else {
+            let mut positions = Self::new(&[ColumnId::POSITION], &[], &[], Some(index));
+            positions.fetch = Some(columns.to_vec());
+            positions
+        })
+    }
+
+    fn new(
+        columns: &[ColumnId],
+        of_tree: &[usize],
+        types: &[PhysicalType],
+        index: Option<crate::table::IndexId>,
+    ) -> Self {
+        let mut read = Vec::new();
+        let mut slots = Vec::new();
+        for column in columns {
+            let place = of_tree.iter().position(|other| *other == column.0);
+            match place {
+                Some(place) if *column != ColumnId::POSITION => {
+                    slots.push(Slot::Column(read.len()));
+                    read.push((place, types[place]));
+                }
+                _ => slots.push(Slot::Position),
+            }
+        }
+        Self {
+            read,
+            slots,
+            index,
+            fetch: None,
+        }
+    }
+
+    /// The columns of some rows.
+    pub(super) fn batch(&self, table: &Arc<TableInner>, pieces: &mut Pieces) -> Result<Batch> {
+        pieces.seal()?;
+        let rows = pieces.rows();
+        let read = pieces.columns(&self.read)?;
+        let mut positions: Option<ArrayRef> = None;
+        let mut columns = Vec::with_capacity(self.slots.len());
+        for slot in &self.slots {
+            columns.push(match slot {
+                Slot::Column(place) => Arc::clone(&read[*place]),
+                Slot::Position => match &positions {
+                    Some(positions) => Arc::clone(positions),
+                    None => {
+                        let index = self.index.and_then(|index| table.definition.index(index));
+                        let keys = pieces
+                            .keys(|key| index.map_or(0, |index| index.encoder.key_length(key)))?;
+                        positions = Some(Arc::clone(&keys));
+                        keys
+                    }
+                },
+            });
+        }
+        match (&self.fetch, columns.first()) {
+            (Some(wanted), Some(positions)) => table.fetch(positions, wanted),
+            _ => Ok(Batch::new(columns, rows)),
+        }
+    }
+}
+
+struct Shared {
+    table: Arc<TableInner>,
+    view: TreeView,
+    ranges: Vec<ByteRange>,
+    reverse: bool,
+    projection: Projection,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Ranges before this one are done.
+    range: usize,
+    segments: Option<Segments>,
+    /// Taken out of `segments`, for the next batch.
+    peeked: Option<Segment>,
+}
+
+/// One worker's scan.
+pub(super) struct TreeScan {
+    shared: Arc<Shared>,
+    /// Rows that did not fit into the last batch.
+    rest: Option<Batch>,
+}
+
+impl TreeScan {
+    pub(super) fn new(
+        table: &Arc<TableInner>,
+        view: TreeView,
+        ranges: Vec<ByteRange>,
+        reverse: bool,
+        projection: Projection,
+    ) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                table: Arc::clone(table),
+                view,
+                ranges,
+                reverse,
+                projection,
+                state: Mutex::new(State {
+                    range: 0,
+                    segments: None,
+                    peeked: None,
+                }),
+            }),
+            rest: None,
+        }
+    }
+}
+
+impl Shared {
+    /// The next segments, of about as many rows as a batch has, and the range that they are of.
+    fn take(&self) -> Result<Option<(usize, Vec<Segment>)>> {
+        let wanted = self.table.statement.options.batch_rows.max(1);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let number = state.range;
+            if number >= self.ranges.len() {
+                return Ok(None);
+            }
+            let range = match self.reverse {
+                true => self.ranges.len() - 1 - number,
+                false => number,
+            };
+            let mut segments = match state.segments.take() {
+                Some(segments) => segments,
+                None => self.view.segments(self.ranges[range].clone(), self.reverse),
+            };
+            let mut taken: Vec<Segment> = Vec::new();
+            let mut rows = 0;
+            let mut next = state.peeked.take();
+            loop {
+                if next.is_none() {
+                    next = segments.next()?;
+                }
+                let Some(segment) = next.take() else {
+                    state.range += 1;
+                    break;
+                };
+                rows += segment.rows();
+                if rows > wanted && !taken.is_empty() {
+                    state.peeked = Some(segment);
+                    state.segments = Some(segments);
+                    break;
+                }
+                taken.push(segment);
+            }
+            if !taken.is_empty() {
+                return Ok(Some((range, taken)));
+            }
+        }
+    }
+
+    fn read(&self, range: usize, segments: &[Segment]) -> Result<Option<Batch>> {
+        let mut pieces = Pieces::new(&self.view.snapshot);
+        let range = &self.ranges[range];
+        if self.reverse {
+            for segment in segments.iter().rev() {
+                self.view.resolve(segment, range, &mut pieces)?;
+            }
+        } else {
+            for segment in segments {
+                self.view.resolve(segment, range, &mut pieces)?;
+            }
+        }
+        if pieces.rows() == 0 {
+            return Ok(None);
+        }
+        let batch = self.projection.batch(&self.table, &mut pieces)?;
+        if !self.reverse {
+            return Ok(Some(batch));
+        }
+        let rows = batch.row_count();
+        let backwards = UInt32Array::from_iter_values((0..rows as u32).rev());
+        let columns = batch.columns().iter().map(|column| {
+            arrow_select::take::take(column, &backwards, None)
+                .map_err(|error| super::table::internal(&error))
+        });
+        Ok(Some(Batch::new(columns.collect::<Result<_>>()?, rows)))
+    }
+}
+
+impl TableScan for TreeScan {
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        let shared = Arc::clone(&self.shared);
+        let options = &shared.table.statement.options;
+        let wanted = options.batch_rows.max(1);
+        let batch = match self.rest.take() {
+            Some(rest) => rest,
+            None => loop {
+                options.interrupt.check()?;
+                let Some((range, segments)) = shared.take()? else {
+                    return Ok(None);
+                };
+                if let Some(batch) = shared.read(range, &segments)? {
+                    break batch;
+                }
+            },
+        };
+        if batch.row_count() <= wanted {
+            return Ok(Some(batch));
+        }
+        self.rest = Some(batch.slice(wanted, batch.row_count() - wanted));
+        Ok(Some(batch.slice(0, wanted)))
+    }
+
+    fn for_another_worker(&self) -> Box<dyn TableScan> {
+        Box::new(Self {
+            shared: Arc::clone(&self.shared),
+            rest: None,
+        })
+    }
+}

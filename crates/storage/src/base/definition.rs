@@ -1,0 +1,148 @@
+//! What a durable table is made of, as its store needs to know it.
+//!
+//! The rows are a tree of their own, by the primary key or a hidden number. Each other index is a
+//! tree with a row for each of the table's: its key is the key parts and then the row's position, its
+//! columns are those of the index and of the primary key, so that reads of these need nothing else.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use mayfly_types::PhysicalType;
+
+use super::environment::TreeId;
+use crate::key_encoding::KeyEncoder;
+use crate::table::{IndexId, IndexSpec};
+
+/// A durable table. Made anew when the table is altered.
+#[derive(Debug)]
+pub struct TableDefinition {
+    columns: Arc<[PhysicalType]>,
+    indexes: Vec<IndexSpec>,
+    trees: Vec<IndexTree>,
+    rows: TreeId,
+    /// Which index is the primary key.
+    clustered: Option<usize>,
+}
+
+/// The tree of an index.
+#[derive(Debug)]
+pub(super) struct IndexTree {
+    pub(super) tree: TreeId,
+    pub(super) encoder: KeyEncoder,
+    /// The table's columns that are in it, in its order.
+    pub(super) columns: Vec<usize>,
+    pub(super) types: Arc<[PhysicalType]>,
+    pub(super) unique: bool,
+}
+
+impl TableDefinition {
+    /// A table of these columns and indexes, whose rows are in the tree `rows` and the entries of
+    /// each index in one of `index_trees` (that of a clustered one stays empty).
+    pub fn new(
+        columns: Vec<PhysicalType>,
+        indexes: Vec<IndexSpec>,
+        rows: TreeId,
+        index_trees: Vec<TreeId>,
+    ) -> Self {
+        let columns: Arc<[PhysicalType]> = columns.into();
+        let clustered = indexes.iter().position(|index| index.clustered);
+        let primary: Vec<usize> = clustered
+            .map(|index| {
+                indexes[index]
+                    .parts
+                    .iter()
+                    .map(|part| part.column)
+                    .collect()
+            })
+            .unwrap_or_default();
+        let tree = |(index, tree): (&IndexSpec, TreeId)| {
+            let encoder = KeyEncoder::new(&columns, &index.parts);
+            if index.clustered {
+                return IndexTree {
+                    tree: rows,
+                    encoder,
+                    columns: (0..columns.len()).collect(),
+                    types: Arc::clone(&columns),
+                    unique: true,
+                };
+            }
+            // A prefix of a column says too little of it.
+            let whole = index.parts.iter().filter(|part| part.prefix.is_none());
+            let mut of_index: Vec<usize> = Vec::new();
+            for column in whole.map(|part| part.column).chain(primary.iter().copied()) {
+                if !of_index.contains(&column) {
+                    of_index.push(column);
+                }
+            }
+            IndexTree {
+                tree,
+                encoder,
+                types: of_index.iter().map(|column| columns[*column]).collect(),
+                columns: of_index,
+                unique: index.unique,
+            }
+        };
+        let trees = indexes.iter().zip(index_trees).map(tree).collect();
+        Self {
+            columns,
+            indexes,
+            trees,
+            rows,
+            clustered,
+        }
+    }
+
+    /// The types of the columns.
+    pub fn columns(&self) -> &[PhysicalType] {
+        &self.columns
+    }
+
+    /// The indexes.
+    pub fn indexes(&self) -> &[IndexSpec] {
+        &self.indexes
+    }
+
+    /// The tree of the rows.
+    pub fn rows(&self) -> TreeId {
+        self.rows
+    }
+
+    /// Every tree of the table.
+    pub fn all_trees(&self) -> Vec<TreeId> {
+        let mut trees = vec![self.rows];
+        trees.extend(self.secondary().map(|(_, index)| index.tree));
+        trees
+    }
+
+    pub(super) fn types(&self) -> &Arc<[PhysicalType]> {
+        &self.columns
+    }
+
+    /// The primary key.
+    pub(super) fn primary(&self) -> Option<(IndexId, &IndexTree)> {
+        let index = self.clustered?;
+        Some((IndexId(index), &self.trees[index]))
+    }
+
+    /// The other indexes, in their order.
+    pub(super) fn secondary(&self) -> impl Iterator<Item = (IndexId, &IndexTree)> {
+        let all = self.trees.iter().enumerate();
+        all.filter(|(number, _)| Some(*number) != self.clustered)
+            .map(|(number, tree)| (IndexId(number), tree))
+    }
+
+    pub(super) fn index(&self, index: IndexId) -> Option<&IndexTree> {
+        self.trees.get(index.0)
+    }
+
+    pub(super) fn is_clustered(&self, index: IndexId) -> bool {
+        Some(index.0) == self.clustered
+    }
+}
+
+impl IndexTree {
+    /// The columns of its tree, of a row's arrays.
+    pub(super) fn arrays<'a>(&'a self, row: &'a [ArrayRef]) -> impl Iterator<Item = &'a ArrayRef> {
+        self.columns.iter().map(|column| &row[*column])
+    }
+}

@@ -1,0 +1,467 @@
+//! Rows of blocks as Arrow arrays.
+//!
+//! [`Pieces`] are runs of rows in blocks. Numbers are widened in loops over a run; strings stay where
+//! they are, in the map of the file: arrays point to them through buffers that keep the snapshot.
+//! Blocks that stand next to each other in the file share a buffer.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array,
+    Int64Array, UInt64Array,
+};
+use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer, i256};
+use mayfly_types::PhysicalType;
+
+use super::block::{Block, Checked, Damaged, Ends, Values};
+use super::rows::Rows;
+use super::snapshot::Snapshot;
+
+/// Blocks this near to each other are in one buffer.
+const GAP_BYTES: usize = 64;
+const BUFFER_BYTES: usize = 1 << 30;
+/// Of fewer rows than this of a block, strings are copied rather than pointed to.
+const SPARSE_ROWS: usize = 8;
+
+/// A run of rows of a block.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    block: u32,
+    start: u32,
+    end: u32,
+}
+
+/// Where a block's bytes are held.
+enum Holder {
+    /// In the file.
+    Map,
+    /// In memory of its own.
+    Buffer(Buffer),
+}
+
+/// Rows in the order in which they are wanted.
+pub(super) struct Pieces {
+    snapshot: Arc<Snapshot>,
+    blocks: Vec<(Block<'static>, Holder)>,
+    runs: Vec<Run>,
+    rows: usize,
+    /// Rows of the transaction, until they are a block too.
+    own: Option<Rows>,
+}
+
+/// The block of a transaction's own rows, in runs, as long as it is not made.
+const OWN: u32 = u32::MAX;
+
+impl Pieces {
+    pub(super) fn new(snapshot: &Arc<Snapshot>) -> Self {
+        Self {
+            snapshot: Arc::clone(snapshot),
+            blocks: Vec::new(),
+            runs: Vec::new(),
+            rows: 0,
+            own: None,
+        }
+    }
+
+    /// Adds a row of the transaction (see [`super::row`]).
+    pub(super) fn push_own(
+        &mut self,
+        types: &Arc<[PhysicalType]>,
+        key: &[u8],
+        row: &[u8],
+    ) -> Checked<()> {
+        let own = self.own.get_or_insert_with(|| Rows::new(types));
+        let place = own.len();
+        own.append_row(key, row)?;
+        self.push(OWN, place, place + 1);
+        Ok(())
+    }
+
+    /// Makes a block of the transaction's own rows. To be called once all rows are there.
+    pub(super) fn seal(&mut self) -> Checked<()> {
+        if let Some(own) = self.own.take() {
+            let block = self.add_own(own.encode(0..own.len()))?;
+            for run in self.runs.iter_mut().filter(|run| run.block == OWN) {
+                run.block = block;
+            }
+        }
+        Ok(())
+    }
+
+    /// The block added last, if it is this one.
+    pub(super) fn last_block(&self) -> Option<(u32, Block<'static>)> {
+        let (block, _) = self.blocks.last()?;
+        Some(((self.blocks.len() - 1) as u32, *block))
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Adds a block of this snapshot.
+    pub(super) fn add_block(&mut self, block: Block<'static>) -> u32 {
+        self.blocks.push((block, Holder::Map));
+        (self.blocks.len() - 1) as u32
+    }
+
+    /// Adds a block that is not in the file.
+    #[expect(unsafe_code, reason = "the block's bytes are held beside it")]
+    fn add_own(&mut self, bytes: Vec<u8>) -> Checked<u32> {
+        let buffer = Buffer::from_vec(bytes);
+        // SAFETY: a buffer's bytes do not move, and it is kept beside the block.
+        let bytes = unsafe { std::slice::from_raw_parts(buffer.as_ptr(), buffer.len()) };
+        self.blocks
+            .push((Block::parse(bytes)?, Holder::Buffer(buffer)));
+        Ok((self.blocks.len() - 1) as u32)
+    }
+
+    fn block(&self, block: u32) -> &Block<'static> {
+        &self.blocks[block as usize].0
+    }
+
+    /// Adds rows of a block, which has so many.
+    #[inline]
+    pub(super) fn push(&mut self, block: u32, start: usize, end: usize) {
+        if start >= end {
+            return;
+        }
+        self.rows += end - start;
+        let (start, end) = (start as u32, end as u32);
+        if let Some(last) = self.runs.last_mut()
+            && last.block == block
+            && last.end == start
+        {
+            last.end = end;
+            return;
+        }
+        self.runs.push(Run { block, start, end });
+    }
+
+    /// The buffers of the blocks, and for each block which one and where in it.
+    #[expect(unsafe_code, reason = "a buffer over the map of the file")]
+    fn buffers(&self) -> (Vec<Buffer>, Vec<(u32, u32)>) {
+        let mut buffers = Vec::new();
+        let mut places = Vec::with_capacity(self.blocks.len());
+        let mut span: Option<(usize, usize)> = None;
+        let finish = |span: &mut Option<(usize, usize)>, buffers: &mut Vec<Buffer>| {
+            if let Some((start, end)) = span.take()
+                && let Some(pointer) = NonNull::new(start as *mut u8)
+            {
+                let owner = Arc::clone(&self.snapshot);
+                // SAFETY: the bytes are those of blocks of this snapshot, with at most the head of a
+                // page between them, which belongs to the second block; they stay as they are until
+                // the snapshot, the owner, is dropped.
+                let buffer = unsafe { Buffer::from_custom_allocation(pointer, end - start, owner) };
+                buffers.push(buffer);
+            }
+        };
+        for (block, holder) in &self.blocks {
+            if let Holder::Buffer(buffer) = holder {
+                finish(&mut span, &mut buffers);
+                places.push((buffers.len() as u32, 0));
+                buffers.push(buffer.clone());
+                continue;
+            }
+            let address = block.bytes.as_ptr() as usize;
+            let last = address + block.bytes.len();
+            match &mut span {
+                Some((start, end))
+                    if address >= *end
+                        && address - *end <= GAP_BYTES
+                        && last - *start <= BUFFER_BYTES =>
+                {
+                    *end = last;
+                    places.push((buffers.len() as u32, (address - *start) as u32));
+                }
+                _ => {
+                    finish(&mut span, &mut buffers);
+                    span = Some((address, last));
+                    places.push((buffers.len() as u32, 0));
+                }
+            }
+        }
+        finish(&mut span, &mut buffers);
+        (buffers, places)
+    }
+
+    /// The key of the first row.
+    pub(super) fn first_key(&self) -> Checked<Vec<u8>> {
+        let run = self.runs.first().ok_or(Damaged)?;
+        self.block(run.block).key(run.start as usize)
+    }
+
+    /// Columns of the rows.
+    pub(super) fn columns(&self, wanted: &[(usize, PhysicalType)]) -> Checked<Vec<ArrayRef>> {
+        let sparse = self.rows < self.blocks.len() * SPARSE_ROWS;
+        let has_text = wanted.iter().any(|(_, ty)| *ty == PhysicalType::Bytes);
+        let buffers = if has_text && !sparse {
+            Some(self.buffers())
+        } else {
+            None
+        };
+        let column = |(number, ty): &(usize, PhysicalType)| self.column(*number, *ty, &buffers);
+        wanted.iter().map(column).collect()
+    }
+
+    fn column(
+        &self,
+        number: usize,
+        ty: PhysicalType,
+        buffers: &Option<(Vec<Buffer>, Vec<(u32, u32)>)>,
+    ) -> Checked<ArrayRef> {
+        let rows = self.rows;
+        let mut nulls = Nulls::default();
+        Ok(match ty {
+            PhysicalType::Bytes => {
+                let mut views: Vec<u128> = Vec::with_capacity(rows);
+                let mut copied: Vec<u8> = Vec::new();
+                for run in &self.runs {
+                    let block = self.block(run.block);
+                    let column = block.column(number)?;
+                    nulls.add(column.validity, run, views.len());
+                    let Values::Strings(strings) = column.values else {
+                        return Err(Damaged);
+                    };
+                    let rows = run.start as usize..run.end as usize;
+                    match buffers {
+                        Some((_, places)) => {
+                            let (buffer, base) = places[run.block as usize];
+                            let base = base + strings.start as u32;
+                            append_views(&strings, rows, buffer, base, &mut views)?;
+                        }
+                        None => {
+                            for row in rows {
+                                let text = strings.get(row)?;
+                                views.push(view_of(text, 0, copied.len() as u32));
+                                if text.len() > INLINE {
+                                    copied.extend_from_slice(text);
+                                }
+                            }
+                        }
+                    }
+                }
+                let buffers = match buffers {
+                    Some((buffers, _)) => buffers.clone(),
+                    None => vec![Buffer::from_vec(copied)],
+                };
+                text_array(views, buffers, nulls.finish(rows))
+            }
+            PhysicalType::Decimal128(_) => {
+                let mut values: Vec<i128> = Vec::with_capacity(rows);
+                for run in &self.runs {
+                    let column = self.block(run.block).column(number)?;
+                    nulls.add(column.validity, run, values.len());
+                    match column.values {
+                        Values::Narrow { base, width, bytes } => {
+                            each(base, width, bytes, run, |value| {
+                                values.push(i128::from(value as i64));
+                            })?;
+                        }
+                        Values::Wide(words) => {
+                            let words = words.get(run.start as usize..run.end as usize);
+                            let words = words.ok_or(Damaged)?.iter();
+                            values.extend(words.map(|word| i128::from_le_bytes(*word)));
+                        }
+                        _ => return Err(Damaged),
+                    }
+                }
+                let array = Decimal128Array::new(values.into(), nulls.finish(rows));
+                Arc::new(array.with_data_type(ty.arrow()))
+            }
+            PhysicalType::Decimal256(_) => {
+                let mut values: Vec<i256> = Vec::with_capacity(rows);
+                for run in &self.runs {
+                    let column = self.block(run.block).column(number)?;
+                    nulls.add(column.validity, run, values.len());
+                    match column.values {
+                        Values::Narrow { base, width, bytes } => {
+                            each(base, width, bytes, run, |value| {
+                                values.push(i256::from(value as i64));
+                            })?;
+                        }
+                        Values::Huge(words) => {
+                            let words = words.get(run.start as usize..run.end as usize);
+                            let words = words.ok_or(Damaged)?.iter();
+                            values.extend(words.map(|word| i256::from_le_bytes(*word)));
+                        }
+                        _ => return Err(Damaged),
+                    }
+                }
+                let array = Decimal256Array::new(values.into(), nulls.finish(rows));
+                Arc::new(array.with_data_type(ty.arrow()))
+            }
+            PhysicalType::Bool
+            | PhysicalType::Int64
+            | PhysicalType::UInt64
+            | PhysicalType::Float64 => {
+                let mut values: Vec<u64> = Vec::with_capacity(rows);
+                for run in &self.runs {
+                    let column = self.block(run.block).column(number)?;
+                    nulls.add(column.validity, run, values.len());
+                    let Values::Narrow { base, width, bytes } = column.values else {
+                        return Err(Damaged);
+                    };
+                    each(base, width, bytes, run, |value| values.push(value))?;
+                }
+                let nulls = nulls.finish(rows);
+                match ty {
+                    PhysicalType::Bool => {
+                        let bits = values.iter().map(|value| *value != 0).collect();
+                        Arc::new(BooleanArray::new(bits, nulls))
+                    }
+                    PhysicalType::Int64 => {
+                        let values = ScalarBuffer::new(Buffer::from_vec(values), 0, rows);
+                        Arc::new(Int64Array::new(values, nulls))
+                    }
+                    PhysicalType::UInt64 => Arc::new(UInt64Array::new(values.into(), nulls)),
+                    _ => {
+                        let values = ScalarBuffer::new(Buffer::from_vec(values), 0, rows);
+                        Arc::new(Float64Array::new(values, nulls))
+                    }
+                }
+            }
+        })
+    }
+
+    /// The keys of the rows, from the place on that `skip` gives for a key.
+    pub(super) fn keys(&self, skip: impl Fn(&[u8]) -> usize) -> Checked<ArrayRef> {
+        let mut views: Vec<u128> = Vec::with_capacity(self.rows);
+        let mut copied: Vec<u8> = Vec::new();
+        let mut key: Vec<u8> = Vec::new();
+        for run in &self.runs {
+            let block = self.block(run.block);
+            for row in run.start..run.end {
+                key.clear();
+                block.append_key(row as usize, &mut key)?;
+                let key = key.get(skip(&key)..).ok_or(Damaged)?;
+                views.push(view_of(key, 0, copied.len() as u32));
+                if key.len() > INLINE {
+                    copied.extend_from_slice(key);
+                }
+            }
+        }
+        Ok(text_array(views, vec![Buffer::from_vec(copied)], None))
+    }
+}
+
+/// Strings of so many bytes stand in the view.
+const INLINE: usize = 12;
+
+#[inline(always)]
+fn view_of(text: &[u8], buffer: u32, offset: u32) -> u128 {
+    if text.len() <= INLINE {
+        let mut view = [0; 16];
+        view[0] = text.len() as u8;
+        view[4..4 + text.len()].copy_from_slice(text);
+        return u128::from_le_bytes(view);
+    }
+    let prefix = u32::from_le_bytes([text[0], text[1], text[2], text[3]]);
+    text.len() as u128
+        | u128::from(prefix) << 32
+        | u128::from(buffer) << 64
+        | u128::from(offset) << 96
+}
+
+fn append_views(
+    strings: &super::block::Strings<'_>,
+    rows: std::ops::Range<usize>,
+    buffer: u32,
+    base: u32,
+    views: &mut Vec<u128>,
+) -> Checked<()> {
+    if let Ends::Fixed(length) = strings.ends
+        && length > INLINE
+    {
+        let bytes = strings.bytes.get(rows.start * length..rows.end * length);
+        let tail = length as u128 | u128::from(buffer) << 64;
+        let mut offset = base + (rows.start * length) as u32;
+        for text in bytes.ok_or(Damaged)?.chunks_exact(length) {
+            let prefix = u32::from_le_bytes([text[0], text[1], text[2], text[3]]);
+            views.push(tail | u128::from(prefix) << 32 | u128::from(offset) << 96);
+            offset += length as u32;
+        }
+        return Ok(());
+    }
+    for row in rows {
+        let (start, end) = strings.bounds(row)?;
+        let text = strings.bytes.get(start..end).ok_or(Damaged)?;
+        views.push(view_of(text, buffer, base + start as u32));
+    }
+    Ok(())
+}
+
+#[expect(unsafe_code, reason = "views of our own making need not be checked")]
+fn text_array(views: Vec<u128>, buffers: Vec<Buffer>, nulls: Option<NullBuffer>) -> ArrayRef {
+    // SAFETY: each view is inline, or names bytes of one of the buffers that were checked to be
+    // there, with the prefix that stands there.
+    let array =
+        unsafe { BinaryViewArray::new_unchecked(ScalarBuffer::from(views), buffers.into(), nulls) };
+    Arc::new(array)
+}
+
+/// Gives the numbers of a run.
+#[inline]
+fn each(
+    base: u64,
+    width: usize,
+    bytes: &[u8],
+    run: &Run,
+    mut take: impl FnMut(u64),
+) -> Checked<()> {
+    let (start, end) = (run.start as usize, run.end as usize);
+    let bytes = bytes.get(start * width..end * width).ok_or(Damaged)?;
+    match width {
+        0 => (start..end).for_each(|_| take(base)),
+        1 => {
+            for byte in bytes {
+                take(base.wrapping_add(u64::from(*byte)));
+            }
+        }
+        2 => {
+            for word in bytes.as_chunks::<2>().0 {
+                take(base.wrapping_add(u64::from(u16::from_le_bytes(*word))));
+            }
+        }
+        4 => {
+            for word in bytes.as_chunks::<4>().0 {
+                take(base.wrapping_add(u64::from(u32::from_le_bytes(*word))));
+            }
+        }
+        _ => {
+            for word in bytes.as_chunks::<8>().0 {
+                take(base.wrapping_add(u64::from_le_bytes(*word)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Which rows are NULL, as long as none was, nothing.
+#[derive(Default)]
+struct Nulls(Option<BooleanBufferBuilder>);
+
+impl Nulls {
+    /// Adds the bits of a run, before which there were `rows` rows.
+    fn add(&mut self, validity: Option<&[u8]>, run: &Run, rows: usize) {
+        let count = (run.end - run.start) as usize;
+        match (validity, &mut self.0) {
+            (None, None) => {}
+            (None, Some(bits)) => bits.append_n(count, true),
+            (Some(validity), bits) => {
+                let bits = bits.get_or_insert_with(|| {
+                    let mut bits = BooleanBufferBuilder::new(rows + count);
+                    bits.append_n(rows, true);
+                    bits
+                });
+                bits.append_packed_range(run.start as usize..run.end as usize, validity);
+            }
+        }
+    }
+
+    fn finish(self, rows: usize) -> Option<NullBuffer> {
+        let mut bits = self.0?;
+        debug_assert_eq!(bits.len(), rows);
+        Some(NullBuffer::new(bits.finish())).filter(|nulls| nulls.null_count() > 0)
+    }
+}

@@ -1,0 +1,220 @@
+//! What is known about tables without reading them: rows are counted by commits, different keys are
+//! estimated from a sample of blocks.
+//!
+//! A sample is taken when it is first asked for, and again when the table has grown or shrunk by a
+//! fifth: InnoDB's rule for `innodb_stats_auto_recalc` is a tenth, from which nothing follows here
+//! but plans.
+
+use std::sync::{Arc, PoisonError};
+
+use mayfly_types::Result;
+
+use super::block::Block;
+use super::definition::TableDefinition;
+use super::environment::TreeId;
+use super::store::{DurableStore, Store};
+use super::view::TreeView;
+use crate::key_encoding::ByteRange;
+use crate::table::{IndexId, TableStatistics};
+
+/// So many blocks are looked at.
+const SAMPLE_BLOCKS: usize = 24;
+/// A range of so many blocks is counted.
+const COUNTED_BLOCKS: usize = 64;
+
+/// What a sample of a tree told.
+#[derive(Debug)]
+pub(super) struct Estimate {
+    /// Rows of the tree at the time.
+    rows: u64,
+    blocks: u64,
+    /// How often a row differs from the one before in its first 1, 2, … parts, of how many rows.
+    steps: Vec<u64>,
+    sampled: u64,
+}
+
+pub(super) fn of_table(store: &Store, definition: &TableDefinition) -> Result<TableStatistics> {
+    let rows = store.row_count(definition.rows())?;
+    let mut disk_bytes = 0;
+    for tree in definition.all_trees() {
+        let known = store
+            .estimates
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let known = known.get(&tree).cloned();
+        disk_bytes += match known {
+            Some(estimate) if estimate.rows > 0 => {
+                estimate.blocks.saturating_mul(8192).saturating_mul(rows) / estimate.rows
+            }
+            _ => rows.saturating_mul(first_row_bytes(store, tree)?),
+        };
+    }
+    Ok(TableStatistics {
+        rows,
+        memory_bytes: 0,
+        disk_bytes,
+    })
+}
+
+/// Bytes of a row, judged by the first block.
+fn first_row_bytes(store: &Store, tree: TreeId) -> Result<u64> {
+    let snapshot = store.environment.newest()?;
+    let Some(found) = snapshot.block_of(tree, &[])? else {
+        return Ok(0);
+    };
+    let rows = Block::count(found.block)?.max(1) as u64;
+    Ok((found.block.len() as u64).div_ceil(rows))
+}
+
+/// About how many different values the first parts of an index have.
+pub(super) fn distinct_keys(
+    store: &Store,
+    definition: &TableDefinition,
+    index: IndexId,
+    parts: usize,
+) -> Result<u64> {
+    let Some(tree) = definition.index(index) else {
+        return Ok(0);
+    };
+    let rows = store.row_count(definition.rows())?;
+    if parts == 0 || rows == 0 {
+        return Ok(rows.min(1));
+    }
+    if tree.unique && parts >= tree.encoder.part_count() {
+        return Ok(rows);
+    }
+    let known = store
+        .estimates
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    let known = known.get(&tree.tree).cloned();
+    let estimate = match known {
+        Some(estimate) if estimate.rows.abs_diff(rows) <= estimate.rows / 5 => estimate,
+        _ => sample(store, definition, index, rows)?,
+    };
+    let steps = estimate.steps.get(parts - 1).copied().unwrap_or(0);
+    if estimate.sampled == 0 {
+        return Ok(rows);
+    }
+    let share = steps as f64 / estimate.sampled as f64;
+    Ok(((share * rows as f64) as u64).clamp(1, rows))
+}
+
+/// Looks at some blocks of an index.
+fn sample(
+    store: &Store,
+    definition: &TableDefinition,
+    index: IndexId,
+    rows: u64,
+) -> Result<Arc<Estimate>> {
+    let Some(tree) = definition.index(index) else {
+        return Err(super::table::internal(
+            &"the table has no index of that number",
+        ));
+    };
+    let parts = tree.encoder.part_count();
+    let snapshot = store.environment.newest()?;
+    let mut blocks = Vec::new();
+    let mut walk = snapshot.walk(tree.tree, &[], None, false)?;
+    walk.take(|found| {
+        blocks.push(found.block);
+        false
+    })?;
+    let step = blocks.len().div_ceil(SAMPLE_BLOCKS).max(1);
+    let mut steps = vec![0; parts];
+    let mut sampled = 0;
+    for bytes in blocks.iter().step_by(step) {
+        let block = Block::parse(bytes)?;
+        let mut before = block.key(0)?;
+        // A small tree is looked at as a whole, where the first row is one more value.
+        if step == 1 && sampled == 0 {
+            steps.iter_mut().for_each(|steps| *steps += 1);
+            sampled += 1;
+        }
+        for row in 1..block.rows() {
+            let key = block.key(row)?;
+            let common = super::rows::common(&before, &key);
+            for (part, steps) in steps.iter_mut().enumerate() {
+                if tree.encoder.parts_length(&key, part + 1) > common {
+                    *steps += 1;
+                }
+            }
+            before = key;
+        }
+        sampled += block.rows() as u64 - 1;
+    }
+    let estimate = Arc::new(Estimate {
+        rows,
+        blocks: blocks.len() as u64,
+        steps,
+        sampled,
+    });
+    let mut known = store
+        .estimates
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    known.insert(tree.tree, Arc::clone(&estimate));
+    Ok(estimate)
+}
+
+/// About how many rows lie in a range.
+pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -> Result<u64> {
+    let mut pieces = super::gather::Pieces::new(&view.snapshot);
+    let mut segments = view.segments(range.clone(), false);
+    for _ in 0..COUNTED_BLOCKS {
+        let Some(segment) = segments.next()? else {
+            return Ok(pieces.rows() as u64);
+        };
+        view.resolve(&segment, range, &mut pieces)?;
+    }
+    // The keys are taken as evenly spread between the first and the last.
+    let all = store.row_count(view.tree)?;
+    let ends = |reverse| -> Result<Option<Vec<u8>>> {
+        let snapshot = &view.snapshot;
+        let next = snapshot.walk(view.tree, &[], None, reverse)?.next()?;
+        Ok(next.map(|found| found.separator.to_vec()))
+    };
+    let (Some(first), Some(last)) = (ends(false)?, ends(true)?) else {
+        return Ok(pieces.rows() as u64);
+    };
+    let first = if first.is_empty() {
+        view.first_key(&ByteRange::ALL)?.unwrap_or(first)
+    } else {
+        first
+    };
+    let skip = super::rows::common(&first, &last);
+    let place = |key: &[u8]| {
+        let mut bytes = [0; 8];
+        for (to, from) in bytes.iter_mut().zip(key.iter().skip(skip)) {
+            *to = *from;
+        }
+        u64::from_be_bytes(bytes) as f64
+    };
+    let (low, high) = (place(&first), place(&last));
+    let start = if range.start <= first {
+        low
+    } else {
+        place(&range.start).clamp(low, high)
+    };
+    let end = match &range.end {
+        Some(end) if *end < last => place(end).clamp(low, high),
+        _ => high,
+    };
+    let share = if high > low {
+        (end - start) / (high - low)
+    } else {
+        1.0
+    };
+    Ok(((share * all as f64) as u64).clamp(pieces.rows() as u64, all.max(pieces.rows() as u64)))
+}
+
+impl DurableStore {
+    /// ANALYZE TABLE: looks at a sample of each index now.
+    pub fn analyze(&self, definition: &TableDefinition) -> Result<()> {
+        let rows = self.0.row_count(definition.rows())?;
+        for number in 0..definition.indexes().len() {
+            sample(&self.0, definition, IndexId(number), rows)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,205 @@
+//! The store of durable tables: a data directory that is open.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use mayfly_memory::{Budget, StableRanges};
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::commit::{Committer, Durability, LAST_TREE, count_of, row_count_name};
+use super::environment::{Environment, TreeId};
+use super::locks::Locks;
+use super::transaction::DurableTransaction;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// How a store is opened.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// Where its files are; made if it is not there.
+    pub directory: PathBuf,
+    /// Nothing is synced, and all is removed when the store is dropped.
+    pub ephemeral: bool,
+    /// The file's map is registered here: temporary tables may point into it.
+    pub stable: StableRanges,
+}
+
+/// An open data directory. Cloning gives another handle.
+#[derive(Debug, Clone)]
+pub struct DurableStore(pub(super) Arc<Store>);
+
+#[derive(Debug)]
+pub(super) struct Store {
+    pub(super) environment: Arc<Environment>,
+    pub(super) committer: Committer,
+    pub(super) locks: Locks,
+    last_tree: AtomicU32,
+    last_transaction: AtomicU64,
+    /// The next hidden row number of trees that have them.
+    row_numbers: Mutex<HashMap<TreeId, Arc<AtomicU64>>>,
+    pub(super) estimates: Mutex<HashMap<TreeId, Arc<super::statistics::Estimate>>>,
+}
+
+impl DurableStore {
+    /// Opens or creates a store. A second process gets an error.
+    pub fn open(options: &StoreOptions) -> Result<Self> {
+        let environment =
+            Environment::open(&options.directory, options.ephemeral, &options.stable)?;
+        let snapshot = environment.newest()?;
+        let last_tree = match snapshot.record(LAST_TREE)? {
+            Some(record) => record.try_into().map_or(0, u32::from_le_bytes),
+            None => 0,
+        };
+        drop(snapshot);
+        Ok(Self(Arc::new(Store {
+            environment,
+            committer: Committer::new(options.ephemeral),
+            locks: Locks::default(),
+            last_tree: AtomicU32::new(last_tree),
+            last_transaction: AtomicU64::new(0),
+            row_numbers: Mutex::default(),
+            estimates: Mutex::default(),
+        })))
+    }
+
+    /// A session's part in the store: its transaction, one after the other. What it has changed and
+    /// not committed is charged to `memory`.
+    pub fn session(&self, memory: &Budget) -> DurableTransaction {
+        DurableTransaction::new(&self.0, memory)
+    }
+
+    /// Says when commits are on disk. With [`Durability::EverySecond`] somebody has to call
+    /// [`Self::sync`]: see [`SyncThread`].
+    pub fn set_durability(&self, durability: Durability) {
+        self.0.committer.set_durability(durability);
+    }
+
+    /// Brings to disk what was committed and is not there yet.
+    pub fn sync(&self) -> Result<()> {
+        self.0.committer.sync(&self.0.environment)
+    }
+
+    /// The committed record of a name.
+    pub fn record(&self, name: &[u8]) -> Result<Option<Vec<u8>>> {
+        let snapshot = self.0.environment.newest()?;
+        Ok(snapshot.record(name)?.map(<[u8]>::to_vec))
+    }
+
+    /// The committed records whose names begin with a prefix that is not empty, in order.
+    pub fn records(&self, prefix: &[u8]) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+        self.0.environment.newest()?.records(prefix)
+    }
+
+    /// Where its files are.
+    pub fn directory(&self) -> &Path {
+        self.0.environment.directory()
+    }
+
+    /// Writes a copy of the store, as it is at this moment, into a new or empty directory, while
+    /// others read and write. The copy has no free space in it.
+    pub fn backup(&self, directory: &Path) -> Result<()> {
+        super::backup::backup(&self.0.environment, directory)
+    }
+}
+
+impl Store {
+    pub(super) fn next_transaction(&self) -> u64 {
+        self.last_transaction.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// A number that no tree ever had, once [`Self::last_tree_record`] is committed.
+    pub(super) fn new_tree(&self) -> TreeId {
+        self.last_tree.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(super) fn last_tree_record(&self) -> (&'static [u8], [u8; 4]) {
+        (
+            LAST_TREE,
+            self.last_tree.load(Ordering::Relaxed).to_le_bytes(),
+        )
+    }
+
+    /// Hidden numbers for so many new rows; the first of them.
+    pub(super) fn row_numbers(&self, tree: TreeId, rows: u64) -> Result<u64> {
+        let mut numbers = self
+            .row_numbers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let next = match numbers.get(&tree) {
+            Some(next) => Arc::clone(next),
+            None => {
+                let snapshot = self.environment.newest()?;
+                let next = match snapshot.block_of(tree, &[u8::MAX; 9])? {
+                    None => 1,
+                    Some(found) => {
+                        let block = super::block::Block::parse(found.block)?;
+                        let key = block.key(block.rows() - 1)?;
+                        let last = key.as_slice().try_into().map(u64::from_be_bytes);
+                        last.map_err(|_| super::block::Damaged)?.saturating_add(1)
+                    }
+                };
+                let next = Arc::new(AtomicU64::new(next));
+                numbers.insert(tree, Arc::clone(&next));
+                next
+            }
+        };
+        drop(numbers);
+        Ok(next.fetch_add(rows, Ordering::Relaxed))
+    }
+
+    /// The committed rows of a tree.
+    pub(super) fn row_count(&self, tree: TreeId) -> Result<u64> {
+        let snapshot = self.environment.newest()?;
+        Ok(snapshot.record(&row_count_name(tree))?.map_or(0, count_of))
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        // With nobody to tell; what was committed is in the page cache, and safe but from a power cut.
+        let _ = self.committer.sync(&self.environment);
+    }
+}
+
+/// A thread that syncs a store once a second, until this is dropped.
+#[derive(Debug)]
+pub struct SyncThread {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl SyncThread {
+    /// Starts it. It keeps the store open.
+    pub fn start(store: &DurableStore) -> Result<Self> {
+        let store = store.clone();
+        let (stop, stopped) = channel();
+        let thread = std::thread::Builder::new()
+            .name("sync".to_owned())
+            .spawn(move || {
+                while stopped.recv_timeout(SECOND) == Err(RecvTimeoutError::Timeout) {
+                    // It is tried again in a second.
+                    let _ = store.sync();
+                }
+            })
+            .map_err(|error| codes::ER_OUT_OF_MEMORY.with(&[&error]))?;
+        Ok(Self {
+            stop: Some(stop),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for SyncThread {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! A session's transactions in the store, one after the other.
+//!
+//! A transaction begins with its first statement and ends with commit or roll back; the next
+//! statement begins another. What it has changed is an [`Overlay`](super::overlay::Overlay) that its
+//! own reads look through.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use mayfly_memory::{Budget, Reservation};
+use mayfly_types::{Interrupt, Result};
+
+use super::definition::TableDefinition;
+use super::environment::{META, TreeId};
+use super::locks::{Held, TransactionId};
+use super::overlay::{Change, Changes, TreeChanges, change_bytes};
+use super::snapshot::Snapshot;
+use super::store::Store;
+use super::table::DurableTable;
+use crate::error::user_error;
+use crate::transaction::Participant;
+
+/// What rows a statement's reads see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadView {
+    /// Those of the moment of the transaction's first such statement: REPEATABLE READ.
+    Transaction,
+    /// Those of the moment at which the statement began: READ COMMITTED, and every statement that
+    /// locks or changes rows.
+    Statement,
+}
+
+/// What a statement needs to know.
+#[derive(Debug, Clone)]
+pub struct StatementOptions {
+    /// What rows it sees.
+    pub view: ReadView,
+    /// How long writers wait for locks (`innodb_lock_wait_timeout`).
+    pub lock_wait: Duration,
+    /// What may end it.
+    pub interrupt: Interrupt,
+    /// Rows in the batches that scans give out.
+    pub batch_rows: usize,
+}
+
+/// A session's transaction. Cloning gives another handle to it.
+#[derive(Debug, Clone)]
+pub struct DurableTransaction(pub(super) Arc<Transaction>);
+
+#[derive(Debug)]
+pub(super) struct Transaction {
+    pub(super) store: Arc<Store>,
+    pub(super) id: TransactionId,
+    state: Mutex<State>,
+    pub(super) held: Mutex<Held>,
+}
+
+#[derive(Debug)]
+struct State {
+    changes: Changes,
+    /// What [`ReadView::Transaction`] sees.
+    snapshot: Option<Arc<Snapshot>>,
+    reservation: Reservation,
+    /// Made since the last commit.
+    new_trees: bool,
+}
+
+/// A statement of a transaction: all tables that it opens are of one moment. Cloning gives another
+/// handle.
+#[derive(Debug, Clone)]
+pub struct Statement(pub(super) Arc<StatementState>);
+
+#[derive(Debug)]
+pub(super) struct StatementState {
+    pub(super) transaction: Arc<Transaction>,
+    pub(super) options: StatementOptions,
+    snapshot: OnceLock<Arc<Snapshot>>,
+}
+
+impl DurableTransaction {
+    pub(super) fn new(store: &Arc<Store>, memory: &Budget) -> Self {
+        Self(Arc::new(Transaction {
+            store: Arc::clone(store),
+            id: store.next_transaction(),
+            state: Mutex::new(State {
+                changes: Changes::default(),
+                snapshot: None,
+                reservation: memory.reservation(),
+                new_trees: false,
+            }),
+            held: Mutex::default(),
+        }))
+    }
+
+    /// START TRANSACTION WITH CONSISTENT SNAPSHOT: [`ReadView::Transaction`] is of this moment.
+    pub fn take_snapshot(&self) -> Result<()> {
+        let newest = self.0.store.environment.newest()?;
+        self.0.state().snapshot = Some(newest);
+        Ok(())
+    }
+
+    /// Begins a statement.
+    pub fn statement(&self, options: StatementOptions) -> Statement {
+        Statement(Arc::new(StatementState {
+            transaction: Arc::clone(&self.0),
+            options,
+            snapshot: OnceLock::new(),
+        }))
+    }
+
+    /// The number of a new, empty tree. It is never given again, whether or not this transaction
+    /// commits.
+    pub fn new_tree(&self) -> TreeId {
+        self.0.state().new_trees = true;
+        self.0.store.new_tree()
+    }
+
+    /// Removes every row of a tree.
+    pub fn drop_tree(&self, tree: TreeId) {
+        self.0.clear_tree(tree, &Arc::from([]));
+        let name = super::commit::row_count_name(tree);
+        self.0.state().changes.set(META, &Arc::from([]), name, None);
+    }
+
+    /// Sets or removes the record of a name: whatever the layers above want to keep beside the rows,
+    /// committed together with them. A name is 1 to 500 bytes and does not begin with 0.
+    pub fn set_record(&self, name: &[u8], value: Option<&[u8]>) -> Result<()> {
+        self.0
+            .set(META, &Arc::from([]), name.to_vec(), value.map(Arc::from))
+    }
+
+    /// The record of a name as this transaction sees it: as it is committed or it has set it.
+    pub fn record(&self, name: &[u8]) -> Result<Option<Vec<u8>>> {
+        if let Some(records) = self.0.tree_changes(META)
+            && let Some(change) = records.get(name)
+        {
+            return Ok(change.as_ref().map(|value| value.to_vec()));
+        }
+        let snapshot = self.0.store.environment.newest()?;
+        Ok(snapshot.record(name)?.map(<[u8]>::to_vec))
+    }
+
+    /// Whether it has changed something that is not committed.
+    pub fn has_changes(&self) -> bool {
+        self.0.state().changes.len() > 0
+    }
+
+    /// Its part in the session's transaction.
+    pub fn participant(&self) -> Box<dyn Participant> {
+        Box::new(self.clone())
+    }
+}
+
+impl Transaction {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What it has done to a tree.
+    pub(super) fn tree_changes(&self, tree: TreeId) -> Option<Arc<TreeChanges>> {
+        self.state().changes.overlay.tree(tree).cloned()
+    }
+
+    /// Empties a tree.
+    pub(super) fn clear_tree(&self, tree: TreeId, types: &Arc<[mayfly_types::PhysicalType]>) {
+        self.state().changes.clear(tree, types);
+    }
+
+    fn set(
+        &self,
+        tree: TreeId,
+        types: &Arc<[mayfly_types::PhysicalType]>,
+        key: Vec<u8>,
+        change: Change,
+    ) -> Result<()> {
+        let mut state = self.state();
+        let grown = state.reservation.try_grow(change_bytes(&key, &change));
+        grown.map_err(|error| user_error(&error.into(), "(transaction)"))?;
+        state.changes.set(tree, types, key, change);
+        Ok(())
+    }
+
+    /// Reserves memory for changes that are about to be joined.
+    pub(super) fn reserve(&self, bytes: u64) -> Result<()> {
+        let grown = self.state().reservation.try_grow(bytes);
+        grown.map_err(|error| user_error(&error.into(), "(transaction)"))
+    }
+
+    /// Gives back memory of changes that were not joined.
+    pub(super) fn unreserve(&self, bytes: u64) {
+        self.state().reservation.shrink(bytes);
+    }
+
+    /// Joins the changes of a statement, whose memory is reserved.
+    pub(super) fn join(&self, trees: Vec<(TreeId, TreeChanges)>) {
+        let mut state = self.state();
+        for (tree, changes) in trees {
+            if changes.cleared {
+                state.changes.clear(tree, &changes.types);
+            }
+            for (key, change) in changes.changes {
+                state.changes.set(tree, &changes.types, key, change);
+            }
+        }
+    }
+
+    /// Ends it, with nothing kept.
+    fn end(&self) {
+        let mut state = self.state();
+        state.changes.take();
+        let snapshot = state.snapshot.take();
+        state.reservation.free();
+        state.new_trees = false;
+        drop(state);
+        drop(snapshot);
+        self.store.locks.release(self.id, &self.held);
+    }
+
+    fn commit(&self) -> Result<()> {
+        let mut state = self.state();
+        if state.new_trees {
+            let (name, number) = self.store.last_tree_record();
+            let number = Some(Arc::from(number.as_slice()));
+            state
+                .changes
+                .set(META, &Arc::from([]), name.to_vec(), number);
+        }
+        let overlay = state.changes.take();
+        drop(state);
+        let committed = if overlay.is_empty() {
+            Ok(())
+        } else {
+            self.store
+                .committer
+                .commit(&self.store.environment, overlay)
+        };
+        self.end();
+        committed
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Participant for DurableTransaction {
+    fn savepoint(&mut self) -> u64 {
+        self.0.state().changes.len()
+    }
+
+    fn roll_back_to(&mut self, savepoint: u64) {
+        self.0.state().changes.undo(savepoint);
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.0.commit()
+    }
+
+    fn roll_back(&mut self) -> bool {
+        self.0.end();
+        false
+    }
+}
+
+impl Statement {
+    /// A handle to a table.
+    pub fn table(&self, definition: &Arc<TableDefinition>) -> Result<DurableTable> {
+        let snapshot = self.0.snapshot()?;
+        Ok(DurableTable::new(&self.0, definition, snapshot))
+    }
+}
+
+impl StatementState {
+    /// The moment of its tables.
+    fn snapshot(&self) -> Result<Arc<Snapshot>> {
+        if let Some(snapshot) = self.snapshot.get() {
+            return Ok(Arc::clone(snapshot));
+        }
+        let newest = || self.transaction.store.environment.newest();
+        let snapshot = match self.options.view {
+            ReadView::Statement => newest()?,
+            ReadView::Transaction => {
+                let mut state = self.transaction.state();
+                match &state.snapshot {
+                    Some(snapshot) => Arc::clone(snapshot),
+                    None => Arc::clone(state.snapshot.insert(newest()?)),
+                }
+            }
+        };
+        Ok(Arc::clone(self.snapshot.get_or_init(|| snapshot)))
+    }
+}

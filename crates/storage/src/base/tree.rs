@@ -1,0 +1,168 @@
+//! Changing a tree of blocks: changes in key order, each block rewritten once.
+//!
+//! A block's separator never changes as long as the block lives; what is split off gets the shortest
+//! separator that divides it from what comes before. A block that has become small takes in the next.
+
+use std::sync::Arc;
+
+use heed::{PutFlags, RwTxn};
+use mayfly_types::PhysicalType;
+
+use super::block::{BLOCK_BYTES, Block};
+use super::environment::{Environment, TreeId, record_key};
+use super::overlay::Change;
+use super::rows::Rows;
+use super::snapshot::{MAX_KEY, found_in};
+
+/// A block of fewer bytes is joined with the next.
+const SMALL_BYTES: usize = BLOCK_BYTES / 4;
+
+/// Changes a tree's rows; by how many they became more.
+pub(super) fn apply(
+    environment: &Environment,
+    txn: &mut RwTxn<'_>,
+    tree: TreeId,
+    types: &Arc<[PhysicalType]>,
+    changes: &[(&[u8], &Change)],
+) -> mayfly_types::Result<i64> {
+    let mut difference = 0;
+    let mut next = 0;
+    while next < changes.len() {
+        let (done, more) = apply_to_block(environment, txn, tree, types, &changes[next..])?;
+        next += done;
+        difference += more;
+    }
+    Ok(difference)
+}
+
+/// Applies the changes that fall into the block of the first one; how many they are, and by how many
+/// rows the tree grew.
+fn apply_to_block(
+    environment: &Environment,
+    txn: &mut RwTxn<'_>,
+    tree: TreeId,
+    types: &Arc<[PhysicalType]>,
+    changes: &[(&[u8], &Change)],
+) -> mayfly_types::Result<(usize, i64)> {
+    let records = environment.records;
+    let failed = |error: heed::Error| environment.error(&error);
+    let mut rows = Rows::new(types);
+    let (mut done, mut difference) = (0, 0);
+    // The records that are taken in, the first of which keeps its key.
+    let mut old: Vec<Vec<u8>> = Vec::new();
+    let mut found = super::snapshot::floor(records, txn, tree, changes[0].0).map_err(failed)?;
+    // Keys before the first block's separator belong to it, and give it the smallest one.
+    let kept = found.filter(|found| found.separator <= changes[0].0);
+    let first_separator = kept.map_or(Vec::new(), |found| found.separator.to_vec());
+    let at_end = loop {
+        let (next, block) = match found {
+            Some(found) => {
+                let key = record_key(tree, found.separator);
+                let next = records.get_greater_than(txn, &key).map_err(failed)?;
+                old.push(key);
+                let next = next.and_then(|(key, block)| found_in(tree, key, block));
+                (next, Some(Block::parse(found.block)?))
+            }
+            None => (None, None),
+        };
+        let last = match next {
+            Some(next) => changes[done..].partition_point(|(key, _)| *key < next.separator) + done,
+            None => changes.len(),
+        };
+        let mut row = 0;
+        let mut appended = block.is_none();
+        for (key, change) in &changes[done..last] {
+            let mut exists = false;
+            if let Some(block) = &block {
+                let place = if row == block.rows() {
+                    Err(row)
+                } else {
+                    block.search(key)?
+                };
+                let (Ok(end) | Err(end)) = place;
+                rows.append_block(block, row..end)?;
+                exists = place.is_ok();
+                row = end + usize::from(exists);
+                appended = end == block.rows();
+            }
+            difference += i64::from(change.is_some()) - i64::from(exists);
+            if let Some(new) = change {
+                rows.append_row(key, new)?;
+            }
+        }
+        if let Some(block) = &block {
+            rows.append_block(block, row..block.rows())?;
+        }
+        done = last;
+        let is_small = rows.len() == 0 || rows.estimate() < SMALL_BYTES;
+        let worth_joining = |next: super::snapshot::Found<'_>| {
+            rows.len() > 0 && next.block.len() + rows.estimate() < BLOCK_BYTES * 3 / 4
+        };
+        match next {
+            Some(next) if is_small && worth_joining(next) => found = Some(next),
+            _ => break next.is_none() && appended,
+        }
+    };
+    let first_key = record_key(tree, &first_separator);
+    for key in old
+        .iter()
+        .filter(|key| rows.len() == 0 || **key != first_key)
+    {
+        records.delete(txn, key).map_err(failed)?;
+    }
+    let mut separator = first_separator;
+    rows.divide(0, !at_end, false, |range| {
+        if range.start > 0 {
+            separator = Rows::separator(rows.key(range.start - 1), rows.key(range.start));
+        }
+        put_block(
+            environment,
+            txn,
+            tree,
+            &separator,
+            &rows.encode(range),
+            false,
+        )
+    })?;
+    Ok((done, difference))
+}
+
+/// Writes a block; `append` says that it comes after every other record.
+pub(super) fn put_block(
+    environment: &Environment,
+    txn: &mut RwTxn<'_>,
+    tree: TreeId,
+    separator: &[u8],
+    block: &[u8],
+    append: bool,
+) -> mayfly_types::Result<()> {
+    let mut key = record_key(tree, separator);
+    key.truncate(MAX_KEY);
+    let flags = if append {
+        PutFlags::APPEND
+    } else {
+        PutFlags::empty()
+    };
+    environment
+        .records
+        .put_with_flags(txn, flags, &key, block)
+        .map_err(|error| environment.error(&error))
+}
+
+/// Removes every block of a tree.
+pub(super) fn clear(
+    environment: &Environment,
+    txn: &mut RwTxn<'_>,
+    tree: TreeId,
+) -> mayfly_types::Result<()> {
+    let low = record_key(tree, &[]);
+    let high = record_key(tree.saturating_add(1), &[]);
+    let range = (
+        std::ops::Bound::Included(low.as_slice()),
+        std::ops::Bound::Excluded(high.as_slice()),
+    );
+    let removed = environment.records.delete_range(txn, &range);
+    removed
+        .map(|_| ())
+        .map_err(|error| environment.error(&error))
+}

@@ -1,0 +1,292 @@
+//! A tree as a transaction sees it: the blocks of a snapshot, with the transaction's changes laid over
+//! them.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use mayfly_types::{PhysicalType, Result};
+
+use super::block::{Block, Checked};
+use super::environment::TreeId;
+use super::gather::Pieces;
+use super::overlay::TreeChanges;
+use super::snapshot::{Found, Snapshot, Walk};
+use crate::key_encoding::ByteRange;
+
+/// A tree of one moment with the changes of one transaction.
+#[derive(Debug, Clone)]
+pub(super) struct TreeView {
+    pub(super) snapshot: Arc<Snapshot>,
+    pub(super) tree: TreeId,
+    pub(super) types: Arc<[PhysicalType]>,
+    /// Later ones hide earlier ones; none is without effect.
+    layers: Vec<Arc<TreeChanges>>,
+}
+
+/// Where a row is.
+#[derive(Debug, Clone)]
+pub(super) enum Spot {
+    /// In a block of the view's snapshot.
+    Block(Block<'static>, usize),
+    /// Among the transaction's changes.
+    Own(Arc<[u8]>),
+}
+
+impl TreeView {
+    pub(super) fn new(
+        snapshot: &Arc<Snapshot>,
+        tree: TreeId,
+        types: &Arc<[PhysicalType]>,
+        changes: Option<Arc<TreeChanges>>,
+    ) -> Self {
+        let changes = changes.filter(|tree| tree.cleared || !tree.changes.is_empty());
+        Self {
+            snapshot: Arc::clone(snapshot),
+            tree,
+            types: Arc::clone(types),
+            layers: changes.into_iter().collect(),
+        }
+    }
+
+    fn is_cleared(&self) -> bool {
+        self.layers.iter().any(|layer| layer.cleared)
+    }
+
+    fn change(&self, key: &[u8]) -> Option<Option<&Arc<[u8]>>> {
+        let layer = self.layers.first()?;
+        layer.get(key).map(Option::as_ref)
+    }
+
+    /// The block in which a key would be.
+    fn base_block(&self, key: &[u8]) -> Result<Option<Block<'static>>> {
+        if self.is_cleared() {
+            return Ok(None);
+        }
+        let found = self.snapshot.held_block_of(self.tree, key)?;
+        Ok(match found {
+            Some(found) => Some(Block::parse(found.block)?),
+            None => None,
+        })
+    }
+
+    /// The row of a key. `near` is a block where it may be.
+    pub(super) fn find(&self, key: &[u8], near: Option<Block<'static>>) -> Result<Option<Spot>> {
+        if let Some(change) = self.change(key) {
+            return Ok(change.map(|row| Spot::Own(Arc::clone(row))));
+        }
+        if let Some(block) = near
+            && let Ok(row) = block.search(key)?
+        {
+            return Ok(Some(Spot::Block(block, row)));
+        }
+        let Some(block) = self.base_block(key)? else {
+            return Ok(None);
+        };
+        Ok(block.search(key)?.ok().map(|row| Spot::Block(block, row)))
+    }
+
+    /// Adds the rows of a range to others, in order.
+    pub(super) fn collect(&self, range: &ByteRange, pieces: &mut Pieces) -> Result<usize> {
+        let before = pieces.rows();
+        if self.layers.is_empty() {
+            let near = pieces.last_block().filter(|(_, block)| {
+                // Only what is within the block is surely there and nowhere else.
+                matches!(block.rank(&range.start), Ok(rank) if rank > 0 && rank < block.rows())
+            });
+            let block = match near {
+                Some((number, block)) => Some((number, block)),
+                None => self
+                    .base_block(&range.start)?
+                    .map(|block| (pieces.add_block(block), block)),
+            };
+            let Some((number, block)) = block else {
+                return Ok(0);
+            };
+            let start = block.rank(&range.start)?;
+            let end = match &range.end {
+                Some(end) => block.rank(end)?,
+                None => block.rows(),
+            };
+            if end < block.rows() {
+                pieces.push(number, start, end);
+                return Ok(pieces.rows() - before);
+            }
+        }
+        let mut segments = self.segments(range.clone(), false);
+        while let Some(segment) = segments.next()? {
+            self.resolve(&segment, range, pieces)?;
+        }
+        Ok(pieces.rows() - before)
+    }
+
+    /// The key of the first row of a range.
+    pub(super) fn first_key(&self, range: &ByteRange) -> Result<Option<Vec<u8>>> {
+        let mut pieces = Pieces::new(&self.snapshot);
+        let mut segments = self.segments(range.clone(), false);
+        while let Some(segment) = segments.next()? {
+            self.resolve(&segment, range, &mut pieces)?;
+            if pieces.rows() > 0 {
+                pieces.seal()?;
+                return Ok(Some(pieces.first_key()?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The range in parts of one block each.
+    pub(super) fn segments(&self, range: ByteRange, reverse: bool) -> Segments {
+        Segments {
+            view: self.clone(),
+            edge: None,
+            range,
+            reverse,
+            walk: None,
+            pending: None,
+            is_done: false,
+        }
+    }
+
+    /// Adds the rows of a segment of a range to others, in ascending order.
+    pub(super) fn resolve(
+        &self,
+        segment: &Segment,
+        range: &ByteRange,
+        pieces: &mut Pieces,
+    ) -> Checked<()> {
+        let mut own = None;
+        if let (Some(layer), Some((low, high))) = (self.layers.first(), &segment.bounds) {
+            let is_empty = high.as_ref().is_some_and(|high| high <= low);
+            let high = high.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+            if !is_empty {
+                let changes = layer
+                    .changes
+                    .range::<Vec<u8>, _>((Bound::Included(low), high));
+                own = Some(changes.peekable());
+            }
+        }
+        let Some(found) = segment.block else {
+            for (key, change) in own.into_iter().flatten() {
+                if let Some(row) = change {
+                    pieces.push_own(&self.types, key, row)?;
+                }
+            }
+            return Ok(());
+        };
+        let block = Block::parse(found.block)?;
+        let mut row = 0;
+        if !range.start.is_empty() {
+            row = block.rank(&range.start)?;
+        }
+        let end = match &range.end {
+            Some(end) => block.rank(end)?,
+            None => block.rows(),
+        };
+        let number = pieces.add_block(block);
+        for (key, change) in own.into_iter().flatten() {
+            let place = block.search(key)?;
+            let (Ok(before) | Err(before)) = place;
+            pieces.push(number, row, before.min(end));
+            row = row.max(before + usize::from(place.is_ok()));
+            if let Some(change) = change {
+                pieces.push_own(&self.types, key, change)?;
+            }
+        }
+        pieces.push(number, row, end);
+        Ok(())
+    }
+}
+
+/// A part of a range: the rows of a block, and changes between keys.
+#[derive(Debug)]
+pub(super) struct Segment {
+    pub(super) block: Option<Found<'static>>,
+    /// Changes of keys from here to there belong to it; none where there are no changes.
+    bounds: Option<(Vec<u8>, Option<Vec<u8>>)>,
+}
+
+impl Segment {
+    /// About how many rows it has.
+    pub(super) fn rows(&self) -> usize {
+        self.block
+            .map_or(1, |found| Block::count(found.block).unwrap_or(1))
+    }
+}
+
+/// A range in parts, in order or backwards.
+pub(super) struct Segments {
+    view: TreeView,
+    range: ByteRange,
+    reverse: bool,
+    walk: Option<Walk>,
+    /// The block whose other edge is not known yet.
+    pending: Option<Found<'static>>,
+    /// Where the next segment begins, seen from where the walk began.
+    edge: Option<Vec<u8>>,
+    is_done: bool,
+}
+
+impl Segments {
+    fn step(&mut self) -> Result<Option<Found<'static>>> {
+        if self.view.is_cleared() {
+            return Ok(None);
+        }
+        let walk = match &mut self.walk {
+            Some(walk) => walk,
+            None => {
+                let end = self.range.end.as_deref();
+                let view = &self.view;
+                let walk = view
+                    .snapshot
+                    .walk(view.tree, &self.range.start, end, self.reverse)?;
+                self.walk.insert(walk)
+            }
+        };
+        walk.next()
+    }
+
+    /// The next part.
+    pub(super) fn next(&mut self) -> Result<Option<Segment>> {
+        if self.is_done {
+            return Ok(None);
+        }
+        if self.view.layers.is_empty() {
+            let block = self.step()?;
+            self.is_done = block.is_none();
+            return Ok(block.map(|found| Segment {
+                block: Some(found),
+                bounds: None,
+            }));
+        }
+        if self.edge.is_none() && self.pending.is_none() && self.walk.is_none() {
+            self.pending = self.step()?;
+        }
+        let next = match self.pending {
+            Some(_) => self.step()?,
+            None => None,
+        };
+        let low = || self.range.start.clone();
+        let bounds = match (next, self.reverse) {
+            (Some(next), false) => {
+                let high = next.separator.to_vec();
+                let low = self.edge.replace(high.clone()).unwrap_or_else(low);
+                (low, Some(high))
+            }
+            (None, false) => (self.edge.take().unwrap_or_else(low), self.range.end.clone()),
+            (Some(_), true) => {
+                let low = self
+                    .pending
+                    .map_or(Vec::new(), |found| found.separator.to_vec());
+                let high = self.edge.replace(low.clone());
+                (low, high.or_else(|| self.range.end.clone()))
+            }
+            (None, true) => (low(), self.edge.take().or_else(|| self.range.end.clone())),
+        };
+        let block = self.pending.take();
+        self.pending = next;
+        self.is_done = next.is_none();
+        Ok(Some(Segment {
+            block,
+            bounds: Some(bounds),
+        }))
+    }
+}

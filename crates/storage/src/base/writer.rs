@@ -1,0 +1,481 @@
+//! Changes of rows: one statement's, before they join those of its transaction.
+//!
+//! Every row that is added, changed or removed is locked exclusively until the transaction ends, and
+//! so is every key of a unique index that gets a row. With the lock held the newest committed rows
+//! decide whether a key is there already: nobody else can add or remove it any more. A key that is
+//! there, but whose row another transaction has locked, may be about to go: then that one is waited
+//! for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryViewArray};
+use mayfly_types::{Batch, Result};
+
+use super::block::Block;
+use super::cursor::Projection;
+use super::definition::IndexTree;
+use super::environment::TreeId;
+use super::gather::Pieces;
+use super::overlay::{TreeChanges, change_bytes};
+use super::row;
+use super::snapshot::Snapshot;
+use super::table::TableInner;
+use crate::key_encoding::{ByteRange, RowKeys};
+use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten, TableWriter};
+
+/// Memory is reserved for changes in steps of so many bytes.
+const RESERVE_BYTES: u64 = 64 << 10;
+
+/// A statement's changes of one table.
+pub(super) struct DurableWriter {
+    table: Arc<TableInner>,
+    trees: BTreeMap<TreeId, TreeChanges>,
+    /// Bytes of `trees`, and what is reserved for them.
+    bytes: u64,
+    reserved: u64,
+    newest: Arc<Snapshot>,
+}
+
+/// Where an existing row was found.
+enum Existing {
+    /// In the file.
+    Committed(Block<'static>, usize),
+    /// Among the changes of this statement or transaction.
+    Own(Arc<[u8]>),
+}
+
+impl DurableWriter {
+    pub(super) fn new(table: &Arc<TableInner>) -> Result<Self> {
+        let newest = table.statement.transaction.store.environment.newest()?;
+        Ok(Self {
+            table: Arc::clone(table),
+            trees: BTreeMap::new(),
+            bytes: 0,
+            reserved: 0,
+            newest,
+        })
+    }
+
+    fn wait(&self) -> LockWait {
+        LockWait::For(self.table.statement.options.lock_wait)
+    }
+
+    fn lock(&self, tree: TreeId, key: &[u8], mode: LockMode) -> Result<()> {
+        self.table
+            .lock_key(tree, key, mode, self.wait())
+            .map(|_| ())
+    }
+
+    /// Sees what was committed until now.
+    fn refresh(&mut self) -> Result<()> {
+        let environment = &self.table.statement.transaction.store.environment;
+        if self.newest.version() != environment.version() {
+            self.newest = environment.newest()?;
+        }
+        Ok(())
+    }
+
+    /// The row of a key as it is now: changed by this statement, by the transaction, or committed.
+    fn existing(&self, tree: TreeId, key: &[u8]) -> Result<Option<Existing>> {
+        let own = |change: &Option<Arc<[u8]>>| change.clone().map(Existing::Own);
+        if let Some(change) = self.trees.get(&tree).and_then(|tree| tree.get(key)) {
+            return Ok(own(change));
+        }
+        let before = self.table.statement.transaction.tree_changes(tree);
+        if let Some(before) = before {
+            if let Some(change) = before.get(key) {
+                return Ok(own(change));
+            }
+            if before.cleared {
+                return Ok(None);
+            }
+        }
+        let Some(found) = self.newest.held_block_of(tree, key)? else {
+            return Ok(None);
+        };
+        let block = Block::parse(found.block)?;
+        let place = block.search(key)?;
+        Ok(place.ok().map(|place| Existing::Committed(block, place)))
+    }
+
+    /// The first key of an index that begins with these bytes, as it is now, and whether it is a
+    /// committed one.
+    fn existing_prefix(&self, tree: TreeId, prefix: &[u8]) -> Result<Option<(Vec<u8>, bool)>> {
+        let range = ByteRange::prefix(prefix);
+        let own = self.trees.get(&tree);
+        let before = self.table.statement.transaction.tree_changes(tree);
+        let within = |changes: &TreeChanges, hidden_by: Option<&TreeChanges>| {
+            let start = std::ops::Bound::Included(range.start.clone());
+            let changes = changes.changes.range((start, std::ops::Bound::Unbounded));
+            changes
+                .take_while(|(key, _)| range.contains(key))
+                .filter(|(key, _)| hidden_by.is_none_or(|by| by.get(key).is_none()))
+                .find_map(|(key, change)| change.as_ref().map(|_| key.clone()))
+        };
+        if let Some(key) = own.and_then(|own| within(own, None)) {
+            return Ok(Some((key, false)));
+        }
+        if let Some(before) = before.as_deref()
+            && let Some(key) = within(before, own)
+        {
+            return Ok(Some((key, false)));
+        }
+        if before.as_ref().is_some_and(|before| before.cleared) {
+            return Ok(None);
+        }
+        let Some(found) = self.newest.held_block_of(tree, prefix)? else {
+            return Ok(None);
+        };
+        let is_removed = |key: &[u8]| {
+            let removed = |changes: &TreeChanges| changes.get(key).is_some();
+            own.is_some_and(removed) || before.as_deref().is_some_and(removed)
+        };
+        let mut block = Block::parse(found.block)?;
+        let mut place = block.rank(prefix)?;
+        let mut walk = None;
+        loop {
+            while place < block.rows() {
+                let key = block.key(place)?;
+                if !range.contains(&key) {
+                    return Ok(None);
+                }
+                if !is_removed(&key) {
+                    return Ok(Some((key, true)));
+                }
+                place += 1;
+            }
+            let walk = match &mut walk {
+                Some(walk) => walk,
+                None => {
+                    let end = range.end.as_deref();
+                    let mut steps = self.newest.walk(tree, prefix, end, false)?;
+                    steps.next()?;
+                    walk.insert(steps)
+                }
+            };
+            let Some(next) = walk.next()? else {
+                return Ok(None);
+            };
+            block = Block::parse(next.block)?;
+            place = block.rank(prefix)?;
+        }
+    }
+
+    /// Another row with the same key of a unique index. The key is locked.
+    fn duplicate(
+        &mut self,
+        id: IndexId,
+        index: &IndexTree,
+        key: &[u8],
+    ) -> Result<Option<Duplicate>> {
+        self.lock(index.tree, key, LockMode::Exclusive)?;
+        let mut waited_for: Option<Vec<u8>> = None;
+        loop {
+            self.refresh()?;
+            let Some((found, is_committed)) = self.existing_prefix(index.tree, key)? else {
+                return Ok(None);
+            };
+            let position = found[key.len()..].to_vec();
+            if !is_committed || waited_for.as_ref() == Some(&position) {
+                return Ok(Some(Duplicate {
+                    index: id,
+                    position,
+                }));
+            }
+            // Who removes it right now has it locked.
+            self.lock(self.table.definition.rows(), &position, LockMode::Shared)?;
+            waited_for = Some(position);
+        }
+    }
+
+    fn set(
+        &mut self,
+        tree: TreeId,
+        types: &Arc<[mayfly_types::PhysicalType]>,
+        key: Vec<u8>,
+        change: Option<Arc<[u8]>>,
+    ) -> Result<()> {
+        self.bytes += change_bytes(&key, &change);
+        if self.bytes > self.reserved {
+            let more = (self.bytes - self.reserved).max(RESERVE_BYTES);
+            self.table.statement.transaction.reserve(more)?;
+            self.reserved += more;
+        }
+        let changes = self.trees.entry(tree);
+        let changes = changes.or_insert_with(|| TreeChanges::new(types));
+        changes.changes.insert(key, change);
+        Ok(())
+    }
+
+    /// Adds a row that is known to be new.
+    fn add(
+        &mut self,
+        arrays: &[ArrayRef],
+        secondary: &[RowKeys<'_>],
+        place: usize,
+        position: &[u8],
+    ) -> Result<()> {
+        let definition = Arc::clone(&self.table.definition);
+        let mut bytes = Vec::new();
+        row::encode(definition.columns(), arrays.iter(), place, &mut bytes);
+        let new = Some(Arc::from(bytes.as_slice()));
+        self.set(
+            definition.rows(),
+            definition.types(),
+            position.to_vec(),
+            new,
+        )?;
+        for ((_, index), keys) in definition.secondary().zip(secondary) {
+            let mut key = Vec::with_capacity(position.len() + 24);
+            keys.append(place, &mut key);
+            key.extend_from_slice(position);
+            bytes.clear();
+            row::encode(&index.types, index.arrays(arrays), place, &mut bytes);
+            self.set(
+                index.tree,
+                &index.types,
+                key,
+                Some(Arc::from(bytes.as_slice())),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn insert_rows(&mut self, batch: &Batch, check: bool) -> Result<RowsWritten> {
+        let definition = Arc::clone(&self.table.definition);
+        let arrays = batch.columns();
+        let primary = definition.primary();
+        let of_primary = primary.map(|(_, index)| index.encoder.rows(arrays));
+        let secondary: Vec<RowKeys<'_>> = definition
+            .secondary()
+            .map(|(_, index)| index.encoder.rows(arrays))
+            .collect();
+        let numbers = match primary {
+            Some(_) => 0,
+            None => {
+                let store = &self.table.statement.transaction.store;
+                store.row_numbers(definition.rows(), batch.row_count() as u64)?
+            }
+        };
+        let mut position = Vec::new();
+        let mut key = Vec::new();
+        for place in 0..batch.row_count() {
+            position.clear();
+            match &of_primary {
+                Some(keys) => keys.append(place, &mut position),
+                None => {
+                    position.extend_from_slice(&(numbers + place as u64).to_be_bytes());
+                }
+            }
+            if let (Some((index, _)), true) = (primary, check) {
+                self.lock(definition.rows(), &position, LockMode::Exclusive)?;
+                self.refresh()?;
+                if self.existing(definition.rows(), &position)?.is_some() {
+                    let duplicate = Duplicate { index, position };
+                    return Ok(written(place, Some(duplicate)));
+                }
+            }
+            for ((id, index), keys) in definition.secondary().zip(&secondary) {
+                if !check || !index.unique || keys.has_null(place) {
+                    continue;
+                }
+                key.clear();
+                keys.append(place, &mut key);
+                if let Some(duplicate) = self.duplicate(id, index, &key)? {
+                    return Ok(written(place, Some(duplicate)));
+                }
+            }
+            self.add(arrays, &secondary, place, &position)?;
+        }
+        Ok(written(batch.row_count(), None))
+    }
+
+    /// The rows at positions as they are now, locked, and which of the positions they are of.
+    fn take_rows(&mut self, positions: &BinaryViewArray) -> Result<(Batch, Vec<usize>)> {
+        let definition = Arc::clone(&self.table.definition);
+        let tree = definition.rows();
+        for position in positions.iter().flatten() {
+            self.lock(tree, position, LockMode::Exclusive)?;
+        }
+        self.refresh()?;
+        let mut pieces = Pieces::new(&self.newest);
+        let mut found = Vec::with_capacity(positions.len());
+        for (place, position) in positions.iter().enumerate() {
+            let Some(position) = position else {
+                continue;
+            };
+            match self.existing(tree, position)? {
+                None => continue,
+                Some(Existing::Own(bytes)) => {
+                    pieces.push_own(definition.types(), position, &bytes)?;
+                }
+                Some(Existing::Committed(block, row)) => {
+                    let is_last = |last: &Block<'_>| last.bytes.as_ptr() == block.bytes.as_ptr();
+                    let number = match pieces.last_block() {
+                        Some((number, last)) if is_last(&last) => number,
+                        _ => pieces.add_block(block),
+                    };
+                    pieces.push(number, row, row + 1);
+                }
+            }
+            found.push(place);
+        }
+        let all: Vec<ColumnId> = (0..definition.columns().len()).map(ColumnId).collect();
+        let projection = Projection::of_rows(&self.table, &all);
+        Ok((projection.batch(&self.table, &mut pieces)?, found))
+    }
+}
+
+fn written(rows: usize, duplicate: Option<Duplicate>) -> RowsWritten {
+    RowsWritten { rows, duplicate }
+}
+
+impl TableWriter for DurableWriter {
+    fn append(&mut self, batch: &Batch) -> Result<()> {
+        self.insert_rows(batch, false).map(|_| ())
+    }
+
+    fn insert(&mut self, batch: &Batch) -> Result<RowsWritten> {
+        self.insert_rows(batch, true)
+    }
+
+    fn update(&mut self, positions: &ArrayRef, rows: &Batch) -> Result<RowsWritten> {
+        let definition = Arc::clone(&self.table.definition);
+        let positions = positions.as_binary_view();
+        let (old, found) = self.take_rows(positions)?;
+        let primary = definition.primary();
+        let new_arrays = rows.columns();
+        let of_primary = primary.map(|(_, index)| index.encoder.rows(new_arrays));
+        let keys_of = |arrays: &'_ [ArrayRef]| -> Vec<Vec<Vec<u8>>> {
+            let indexes = definition.secondary();
+            indexes
+                .map(|(_, index)| {
+                    let keys = index.encoder.rows(arrays);
+                    let rows = arrays.first().map_or(0, |array| array.len());
+                    let key = |row| {
+                        let mut key = Vec::new();
+                        keys.append(row, &mut key);
+                        key
+                    };
+                    (0..rows).map(key).collect()
+                })
+                .collect()
+        };
+        let (old_keys, new_keys) = (keys_of(old.columns()), keys_of(new_arrays));
+        let mut bytes = Vec::new();
+        for (was, place) in found.into_iter().enumerate() {
+            let position = positions.value(place);
+            let mut new_position = position.to_vec();
+            if let (Some((index, _)), Some(keys)) = (primary, &of_primary) {
+                new_position.clear();
+                keys.append(place, &mut new_position);
+                if new_position != position {
+                    self.lock(definition.rows(), &new_position, LockMode::Exclusive)?;
+                    self.refresh()?;
+                    if self.existing(definition.rows(), &new_position)?.is_some() {
+                        let position = new_position;
+                        return Ok(written(place, Some(Duplicate { index, position })));
+                    }
+                }
+            }
+            for (number, (id, index)) in definition.secondary().enumerate() {
+                let key = &new_keys[number][place];
+                let is_same = *key == old_keys[number][was];
+                if !index.unique || is_same || index.encoder.has_null(new_arrays, place) {
+                    continue;
+                }
+                if let Some(duplicate) = self.duplicate(id, index, key)? {
+                    return Ok(written(place, Some(duplicate)));
+                }
+            }
+            if new_position != position {
+                let (tree, types) = (definition.rows(), definition.types());
+                self.set(tree, types, position.to_vec(), None)?;
+            }
+            bytes.clear();
+            row::encode(definition.columns(), new_arrays.iter(), place, &mut bytes);
+            let new = Some(Arc::from(bytes.as_slice()));
+            let (tree, types) = (definition.rows(), definition.types());
+            self.set(tree, types, new_position.clone(), new)?;
+            for (number, (_, index)) in definition.secondary().enumerate() {
+                let entry = |key: &[u8], position: &[u8]| [key, position].concat();
+                let old_key = entry(&old_keys[number][was], position);
+                let new_key = entry(&new_keys[number][place], &new_position);
+                bytes.clear();
+                row::encode(&index.types, index.arrays(new_arrays), place, &mut bytes);
+                if old_key == new_key {
+                    let mut before = Vec::with_capacity(bytes.len());
+                    row::encode(&index.types, index.arrays(old.columns()), was, &mut before);
+                    if before == bytes {
+                        continue;
+                    }
+                } else {
+                    self.set(index.tree, &index.types, old_key, None)?;
+                }
+                let new = Some(Arc::from(bytes.as_slice()));
+                self.set(index.tree, &index.types, new_key, new)?;
+            }
+        }
+        Ok(written(rows.row_count(), None))
+    }
+
+    fn delete(&mut self, positions: &ArrayRef) -> Result<u64> {
+        let definition = Arc::clone(&self.table.definition);
+        let positions = positions.as_binary_view();
+        let (old, found) = self.take_rows(positions)?;
+        let arrays = old.columns();
+        let secondary: Vec<_> = definition
+            .secondary()
+            .map(|(_, index)| (index, index.encoder.rows(arrays)))
+            .collect();
+        for (was, place) in found.iter().enumerate() {
+            let position = positions.value(*place);
+            let (tree, types) = (definition.rows(), definition.types());
+            self.set(tree, types, position.to_vec(), None)?;
+            for (index, keys) in &secondary {
+                let mut key = Vec::new();
+                keys.append(was, &mut key);
+                key.extend_from_slice(position);
+                self.set(index.tree, &index.types, key, None)?;
+            }
+        }
+        Ok(found.len() as u64)
+    }
+
+    fn current(&self, position: &[u8]) -> Result<Option<Batch>> {
+        let definition = &self.table.definition;
+        let mut pieces = Pieces::new(&self.newest);
+        match self.existing(definition.rows(), position)? {
+            None => return Ok(None),
+            Some(Existing::Own(bytes)) => {
+                pieces.push_own(definition.types(), position, &bytes)?;
+            }
+            Some(Existing::Committed(block, row)) => {
+                let number = pieces.add_block(block);
+                pieces.push(number, row, row + 1);
+            }
+        }
+        let all: Vec<ColumnId> = (0..definition.columns().len()).map(ColumnId).collect();
+        let projection = Projection::of_rows(&self.table, &all);
+        projection.batch(&self.table, &mut pieces).map(Some)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        let trees = std::mem::take(&mut self.trees);
+        self.table
+            .statement
+            .transaction
+            .join(trees.into_iter().collect());
+        // The memory belongs to the transaction now.
+        self.reserved = 0;
+        Ok(())
+    }
+}
+
+impl Drop for DurableWriter {
+    fn drop(&mut self) {
+        self.table.statement.transaction.unreserve(self.reserved);
+    }
+}
