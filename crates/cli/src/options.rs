@@ -45,6 +45,10 @@ pub(crate) struct EngineOptions {
     /// Threads of a large statement [default: all cores].
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    /// Where databases and tables are kept; made if it is not there. Without it all of them go with
+    /// the process.
+    #[arg(long, value_name = "DIRECTORY", global = true)]
+    pub(crate) datadir: Option<PathBuf>,
     /// Where temporary tables overflow to [default: the system's].
     #[arg(long, global = true, value_name = "DIRECTORY")]
     pub(crate) tmpdir: Option<PathBuf>,
@@ -73,6 +77,7 @@ impl Options {
         if let Some(threads) = self.engine.threads {
             options.threads = usize::from(threads);
         }
+        options.datadir.clone_from(&self.engine.datadir);
         if let Some(tmpdir) = &self.engine.tmpdir {
             if !tmpdir.is_dir() {
                 return Err(format!("--tmpdir {}: no such directory", tmpdir.display()));

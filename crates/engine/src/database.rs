@@ -9,11 +9,11 @@ use mayfly_memory::budget::UNLIMITED;
 use mayfly_memory::{
     BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
 };
-use mayfly_storage::BaseTableContext;
 use mayfly_storage::temptable::{Registry, Resources};
+use mayfly_storage::{BaseTableContext, DurableStore, StoreOptions};
 use mayfly_types::{Diagnostics, Result, SqlType, Value};
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, dictionary};
 use crate::files::ReadableFiles;
 use crate::options::{DatabaseOptions, FileAccess};
 use crate::session::{Session, SessionOptions, SessionShared};
@@ -41,6 +41,7 @@ pub struct Database {
     user_tables: AtomicU64,
     connections: AtomicU64,
     pub(crate) readable_files: Arc<ReadableFiles>,
+    store: Mutex<Option<DurableStore>>,
 }
 
 /// The upper nodes of the two trees of budgets.
@@ -100,7 +101,7 @@ impl Budgets {
 }
 
 impl Database {
-    /// Opens an engine with no data.
+    /// Opens an engine on its data directory, or with no data.
     pub fn open(options: DatabaseOptions) -> Result<Arc<Self>> {
         let mut globals = Settings::defaults();
         let text = |text: &str| Setting::Text(Some(Arc::from(text)));
@@ -138,7 +139,7 @@ impl Database {
         // What a dead process left in tmpdir is removed; a directory that cannot be read is found
         // out by the first overflow, which says so.
         let _ = resources.temp_space.remove_orphans();
-        Ok(Arc::new(Self {
+        let database = Arc::new(Self {
             readable_files: Arc::new(ReadableFiles(options.file_access.clone())),
             options,
             catalog: Catalog::new(),
@@ -152,7 +153,31 @@ impl Database {
             started: Instant::now(),
             user_tables: AtomicU64::new(0),
             connections: AtomicU64::new(0),
-        }))
+            store: Mutex::default(),
+        });
+        if database.options.datadir.is_some() {
+            dictionary::load(&database)?;
+        }
+        Ok(database)
+    }
+
+    /// Where durable tables are. Without a data directory it is made when it is first needed.
+    pub(crate) fn store(&self) -> Result<DurableStore> {
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = &*store {
+            return Ok(store.clone());
+        }
+        let opened = DurableStore::open(&StoreOptions {
+            directory: self.options.datadir.clone().unwrap_or_else(|| {
+                static NEXT: AtomicU64 = AtomicU64::new(0);
+                let number = NEXT.fetch_add(1, Ordering::Relaxed);
+                let name = format!("mayfly-{}-{number}", std::process::id());
+                self.options.tmpdir.join(name)
+            }),
+            ephemeral: self.options.datadir.is_none(),
+            stable: self.resources.stable.clone(),
+        })?;
+        Ok(store.insert(opened).clone())
     }
 
     /// A session of `root@localhost`.

@@ -57,6 +57,9 @@ pub struct DatabaseOptions {
     pub memory_limit: Option<u64>,
     /// How many threads a large statement may use.
     pub threads: usize,
+    /// Where durable tables are: `datadir`. `None`: in a directory below `tmpdir`, without syncs,
+    /// which is removed at the end.
+    pub datadir: Option<PathBuf>,
     /// Where temporary tables overflow to: `tmpdir`.
     pub tmpdir: PathBuf,
     /// Inputs of fewer rows stay on the caller's thread.
@@ -91,6 +94,7 @@ impl DatabaseOptions {
         Self {
             memory_limit: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
+            datadir: None,
             tmpdir: std::env::temp_dir(),
             parallel_rows_min: 100_000,
             batch_size: 8192,

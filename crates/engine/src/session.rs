@@ -4,7 +4,7 @@
 //! gathered once, in [`Session::statement_context`]; what it leaves (warnings, counters, the numbers
 //! of LAST_INSERT_ID(), ROW_COUNT() and FOUND_ROWS()) is kept here for the next one.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,7 +20,10 @@ use mayfly_plan::catalog::VariableScope;
 use mayfly_storage::temptable::{
     HashFunction, RegistryEntry, StatementOwner, TempTableContext, TempTableOptions,
 };
-use mayfly_storage::{Table, UndoLog, UserTableContext, UserTableEngine};
+use mayfly_storage::{
+    DurableTransaction, ReadView, Statement as DurableStatement,
+    StatementOptions as DurableStatementOptions, Table, UndoLog, UserTableContext, UserTableEngine,
+};
 use mayfly_syntax::SyntaxErrorKind;
 use mayfly_types::error::codes;
 use mayfly_types::{Condition, Diagnostics, Error, Interrupt, Level, Result, SqlType, Value};
@@ -33,7 +36,7 @@ use crate::result::{Outcome, ResultStream, StatementResult, StatementSummary};
 use crate::statement_options::StatementOptions;
 use crate::statements::prepared::Prepared;
 use crate::status::{Counter, Counters, SessionStatus};
-use crate::transaction::{Mark, Transaction, ends_transaction};
+use crate::transaction::{Isolation, Mark, Transaction, ends_transaction};
 use crate::variables::{self, Scope, Setting, Settings};
 use crate::{error, statements};
 
@@ -146,6 +149,11 @@ pub struct Session {
     pub(crate) local_files: bool,
     pub(crate) transaction: Transaction,
     undo: UndoLog,
+    durable: OnceCell<DurableTransaction>,
+    /// The running statement's view of durable tables, once it needs one.
+    durable_statement: OnceCell<DurableStatement>,
+    /// The running statement changes or locks rows: it sees those of now.
+    reads_newest: Cell<bool>,
     /// Changes with every temporary table that comes or goes.
     temporary_version: u64,
     /// The running statement's place for temporary tables, once it needs one.
@@ -209,6 +217,9 @@ impl Session {
             local_files: true,
             transaction: Transaction::new(vec![Box::new(undo.clone())]),
             undo,
+            durable: OnceCell::new(),
+            durable_statement: OnceCell::new(),
+            reads_newest: Cell::new(false),
             temporary_version: 0,
             temp: OnceCell::new(),
             database,
@@ -400,6 +411,8 @@ impl Session {
         };
         self.statement_text = Arc::from(text);
         self.temp = OnceCell::new();
+        self.durable_statement = OnceCell::new();
+        self.reads_newest.set(false);
         self.last_summary = StatementSummary::begin(text);
         self.finished_temporary_tables.clear();
         let mut activity = self
@@ -602,6 +615,52 @@ impl Session {
             name: Arc::from(definition.name.as_str()),
             engine: UserTableEngine::Transactional,
         }
+    }
+
+    /// The session's part in the store of durable tables.
+    pub(crate) fn durable(&self) -> Result<&DurableTransaction> {
+        if let Some(durable) = self.durable.get() {
+            return Ok(durable);
+        }
+        let durable = self.database.store()?.session(&self.memory);
+        self.transaction.join(durable.participant());
+        Ok(self.durable.get_or_init(|| durable))
+    }
+
+    /// Whether rows of durable tables wait for a commit.
+    pub(crate) fn has_durable_changes(&self) -> bool {
+        self.durable
+            .get()
+            .is_some_and(DurableTransaction::has_changes)
+    }
+
+    /// The running statement's view of durable tables: all that it opens are of one moment.
+    pub(crate) fn durable_statement(&self) -> Result<&DurableStatement> {
+        if let Some(statement) = self.durable_statement.get() {
+            return Ok(statement);
+        }
+        let options = &self.options;
+        let transaction = self.transaction.characteristics();
+        let isolation = transaction.unwrap_or(options.transaction).isolation;
+        let view = match isolation {
+            _ if self.reads_newest.get() => ReadView::Statement,
+            Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadView::Statement,
+            Isolation::RepeatableRead | Isolation::Serializable => ReadView::Transaction,
+        };
+        let statement = self.durable()?.statement(DurableStatementOptions {
+            view,
+            lock_wait: options.innodb_lock_wait_timeout,
+            interrupt: self.temp_table_context().interrupt().clone(),
+            batch_rows: self.database.options.batch_size,
+        });
+        Ok(self.durable_statement.get_or_init(|| statement))
+    }
+
+    /// The running statement changes or locks rows: the tables that it opens from here on show those
+    /// of now. Asked again, those of a later moment.
+    pub(crate) fn read_newest(&mut self) {
+        self.reads_newest.set(true);
+        self.durable_statement = OnceCell::new();
     }
 
     /// What the session's transaction has changed in its temporary tables.

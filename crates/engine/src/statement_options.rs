@@ -1,6 +1,8 @@
 //! What statements read of the session's variables: a plain struct, made anew only after a variable
 //! changed.
 
+use std::time::Duration;
+
 use mayfly_plan::{OptimizerSwitches, PlanOptions};
 use mayfly_syntax::ParseOptions;
 use mayfly_types::temporal::{Locale, TimeZone};
@@ -47,6 +49,8 @@ pub(crate) struct StatementOptions {
     /// What a transaction begins with unless it says otherwise.
     pub(crate) transaction: Characteristics,
     pub(crate) completion: CompletionType,
+    /// How long a statement waits for a row's lock.
+    pub(crate) innodb_lock_wait_timeout: Duration,
     pub(crate) timestamp: f64,
     pub(crate) max_tmp_session_space_usage: u64,
     pub(crate) quote_show_create: bool,
@@ -115,6 +119,9 @@ impl StatementOptions {
                 isolation: Isolation::of_setting(settings.unsigned("transaction_isolation")),
                 read_only: settings.boolean("transaction_read_only"),
             },
+            innodb_lock_wait_timeout: Duration::from_secs(
+                settings.unsigned("innodb_lock_wait_timeout"),
+            ),
             completion: match settings.unsigned("completion_type") {
                 1 => CompletionType::Chain,
                 2 => CompletionType::Release,

@@ -6,6 +6,8 @@
 //! things: savepoints by name, a savepoint for each statement (a statement that fails leaves nothing
 //! behind), and what ends with the transaction.
 
+use std::cell::OnceCell;
+
 use mayfly_storage::Participant;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
@@ -52,6 +54,8 @@ pub(crate) struct Mark(Vec<u64>);
 /// A session's transaction, open or not.
 pub(crate) struct Transaction {
     participants: Vec<Box<dyn Participant>>,
+    /// One that takes part from its first statement on.
+    late: OnceCell<Box<dyn Participant>>,
     savepoints: Vec<(String, Mark)>,
     begun: Option<Characteristics>,
     /// SET TRANSACTION without a scope: for the next one.
@@ -72,6 +76,7 @@ impl Transaction {
     pub(crate) fn new(participants: Vec<Box<dyn Participant>>) -> Self {
         Self {
             participants,
+            late: OnceCell::new(),
             savepoints: Vec::new(),
             begun: None,
             next: None,
@@ -103,16 +108,27 @@ impl Transaction {
         Ok(())
     }
 
+    /// A store takes part from now on.
+    pub(crate) fn join(&self, participant: Box<dyn Participant>) {
+        // There is one such store, and its session joins once.
+        let _ = self.late.set(participant);
+    }
+
+    fn participants(&mut self) -> impl Iterator<Item = &mut Box<dyn Participant>> {
+        self.participants.iter_mut().chain(self.late.get_mut())
+    }
+
     /// Names the moment.
     pub(crate) fn mark(&mut self) -> Mark {
-        let savepoints = self.participants.iter_mut().map(|part| part.savepoint());
+        let savepoints = self.participants().map(|part| part.savepoint());
         Mark(savepoints.collect())
     }
 
     /// Goes back to a moment.
     pub(crate) fn roll_back_to(&mut self, mark: &Mark) {
-        for (participant, savepoint) in self.participants.iter_mut().zip(&mark.0) {
-            participant.roll_back_to(*savepoint);
+        for (index, participant) in self.participants().enumerate() {
+            // Who came later had changed nothing then.
+            participant.roll_back_to(mark.0.get(index).copied().unwrap_or(0));
         }
     }
 
@@ -121,7 +137,7 @@ impl Transaction {
         self.savepoints.clear();
         self.end();
         let mut committed = Ok(());
-        for participant in &mut self.participants {
+        for participant in self.participants() {
             match &committed {
                 Ok(()) => committed = participant.commit(),
                 Err(_) => {
@@ -137,7 +153,7 @@ impl Transaction {
         self.savepoints.clear();
         self.end();
         let mut incomplete = false;
-        for participant in &mut self.participants {
+        for participant in self.participants() {
             incomplete |= participant.roll_back();
         }
         incomplete

@@ -4,14 +4,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mayfly_plan::{ColumnSource, TableId, TableSource};
-use mayfly_storage::Table;
+use mayfly_storage::{ColumnId, IndexId, KeyRange, Table, TableStatistics};
 use mayfly_types::temporal::{TimeZone, ZoneClock};
-use mayfly_types::{Result, TypeKind};
+use mayfly_types::{Result, TypeKind, Value};
 
 use super::definition::TableDefinition;
+use super::dictionary::Trees;
 use super::table_store::TableStore;
 use super::unique::UniqueKeys;
 use super::zoned_table;
+use crate::convert;
 use crate::session::Session;
 
 /// A base table or a user's temporary table.
@@ -31,11 +33,36 @@ pub(crate) struct BaseTable {
 
 impl BaseTable {
     /// An empty table.
-    pub(crate) fn new(id: TableId, definition: TableDefinition, session: &Session) -> Self {
-        let store = match definition.temporary {
-            true => TableStore::user(&definition, session.user_table_context(&definition)),
-            false => TableStore::columnar(&definition, session.database.base_table_context()),
+    pub(crate) fn new(id: TableId, definition: TableDefinition, session: &Session) -> Result<Self> {
+        let store = TableStore::new(&definition, session)?;
+        Ok(Self::over(id, definition, store, session))
+    }
+
+    /// A table of a data directory, whose rows are in these trees if they are durable.
+    pub(crate) fn loaded(
+        id: TableId,
+        definition: TableDefinition,
+        trees: Option<Trees>,
+        session: &Session,
+    ) -> Result<Self> {
+        let store = match trees {
+            Some(trees) => TableStore::durable_of(&definition, trees),
+            None => TableStore::new(&definition, session)?,
         };
+        let table = Self::over(id, definition, store, session);
+        if let Some(column) = table.definition.auto_increment_column() {
+            let greatest = table.greatest_number(column, session)?;
+            table.advance_auto_increment(greatest.saturating_add(1));
+        }
+        Ok(table)
+    }
+
+    fn over(
+        id: TableId,
+        definition: TableDefinition,
+        store: TableStore,
+        session: &Session,
+    ) -> Self {
         let context = session.database.base_table_context();
         let unique = match store.has_indexes() {
             true => UniqueKeys::none(&definition, &context),
@@ -66,21 +93,65 @@ impl BaseTable {
         }
     }
 
+    /// The greatest number of a column, or 0; from the end of an index, if one begins with it.
+    pub(crate) fn greatest_number(&self, column: usize, session: &Session) -> Result<u64> {
+        let table = self.storage(session)?;
+        let columns = [ColumnId(column)];
+        let index = table.indexes().iter().position(|index| {
+            let first = index.parts.first();
+            first.is_some_and(|part| part.column == column && !part.descending)
+        });
+        let mut scan = match index {
+            Some(index) => table.index_scan(IndexId(index), &[KeyRange::ALL], true, &columns)?,
+            None => table.scan(&columns)?,
+        };
+        let mut greatest = 0;
+        while let Some(batch) = scan.next_batch()? {
+            let numbers =
+                (0..batch.row_count()).map(|row| match convert::value_at(batch.column(0), row) {
+                    Value::Int(number) => u64::try_from(number).unwrap_or(0),
+                    Value::UInt(number) => number,
+                    Value::Float(number) if number > 0.0 => number as u64,
+                    _ => 0,
+                });
+            greatest = numbers.fold(greatest, u64::max);
+            if index.is_some() {
+                break;
+            }
+        }
+        Ok(greatest)
+    }
+
+    /// Where its rows are in the data directory, if they are there.
+    pub(crate) fn trees(&self) -> Option<&Trees> {
+        match &self.store {
+            TableStore::Durable(_, trees) => Some(trees),
+            TableStore::Columnar(_) | TableStore::User(_) => None,
+        }
+    }
+
     /// The rows as a statement of the session sees them, in its time zone.
-    pub(crate) fn rows_in(&self, session: &Session) -> Arc<dyn Table> {
+    pub(crate) fn rows_in(&self, session: &Session) -> Result<Arc<dyn Table>> {
         let zone = &session.options().time_zone;
-        zoned_table::read_in(zone, self.storage(session), &self.timestamps)
+        let rows = self.storage(session)?;
+        Ok(zoned_table::read_in(zone, rows, &self.timestamps))
     }
 
     /// The rows as a statement of the session sees them, with moments in TIMESTAMP columns.
-    pub(crate) fn storage(&self, session: &Session) -> Arc<dyn Table> {
+    pub(crate) fn storage(&self, session: &Session) -> Result<Arc<dyn Table>> {
         self.store.open(session)
     }
 
+    /// How much it holds; nothing when that cannot be read.
+    pub(crate) fn statistics(&self, session: &Session) -> TableStatistics {
+        let storage = self.storage(session);
+        storage.map_or_else(|_| TableStatistics::default(), |table| table.statistics())
+    }
+
     /// The table as the planner sees it in a session, with its row count of the moment.
-    pub(crate) fn source_in(&self, session: &Session) -> Arc<TableSource> {
+    pub(crate) fn source_in(&self, session: &Session) -> Result<Arc<TableSource>> {
         let zone = &session.options().time_zone;
-        let mut source = self.source(session);
+        let mut source = self.source(session)?;
         let default = |column: &usize| self.definition.columns[*column].default_value(zone);
         if self
             .timestamps
@@ -94,16 +165,16 @@ impl BaseTable {
                     self.definition.columns[*column].default_source(zone);
             }
         }
-        source
+        Ok(source)
     }
 
-    fn source(&self, session: &Session) -> Arc<TableSource> {
-        let rows = self.storage(session).statistics().rows;
+    fn source(&self, session: &Session) -> Result<Arc<TableSource>> {
+        let rows = self.storage(session)?.statistics().rows;
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         if source.row_count != rows {
             Arc::make_mut(&mut source).row_count = rows;
         }
-        Arc::clone(&source)
+        Ok(Arc::clone(&source))
     }
 
     /// The number that the next row gets.
@@ -155,7 +226,7 @@ impl BaseTable {
     /// Removes every row.
     pub(crate) fn truncate(&self, session: &Session) -> Result<()> {
         let mut unique = self.unique();
-        self.storage(session).truncate()?;
+        self.storage(session)?.truncate()?;
         unique.clear();
         self.next_auto_increment.store(1, Ordering::Relaxed);
         Ok(())

@@ -9,6 +9,7 @@ pub(crate) mod base_table;
 pub(crate) mod column_type;
 pub(crate) mod create;
 pub(crate) mod definition;
+pub(crate) mod dictionary;
 pub(crate) mod engines;
 pub(crate) mod expression_text;
 pub(crate) mod indexes;
@@ -21,7 +22,7 @@ pub(crate) mod zoned_table;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use mayfly_plan::TableId;
 use mayfly_types::error::codes;
@@ -35,10 +36,13 @@ use crate::session::Session;
 /// All databases.
 #[derive(Debug)]
 pub(crate) struct Catalog {
-    databases: RwLock<BTreeMap<String, DatabaseEntry>>,
+    databases: RwLock<Arc<Databases>>,
     next_table: AtomicU64,
     version: AtomicU64,
 }
+
+/// Databases by name.
+pub(crate) type Databases = BTreeMap<String, DatabaseEntry>;
 
 /// One database.
 #[derive(Debug, Clone)]
@@ -62,7 +66,7 @@ impl Catalog {
         ];
         let databases = databases.map(|(name, collation)| (name.to_owned(), entry(collation)));
         Self {
-            databases: RwLock::new(BTreeMap::from(databases)),
+            databases: RwLock::new(Arc::new(BTreeMap::from(databases))),
             next_table: AtomicU64::new(1),
             version: AtomicU64::new(0),
         }
@@ -78,17 +82,43 @@ impl Catalog {
         self.version.load(Ordering::Acquire)
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, DatabaseEntry>> {
-        self.databases
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> Arc<Databases> {
+        let databases = self.databases.read();
+        Arc::clone(&databases.unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, DatabaseEntry>> {
-        self.version.fetch_add(1, Ordering::AcqRel);
-        self.databases
+    /// Changes what databases and tables there are: nothing, if `change` or the data directory
+    /// refuses. What the session has not committed yet is committed with it.
+    fn change<T>(
+        &self,
+        session: &Session,
+        change: impl FnOnce(&mut Databases) -> Result<T>,
+    ) -> Result<T> {
+        let mut databases = self
+            .databases
             .write()
-            .unwrap_or_else(PoisonError::into_inner)
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut changed = Databases::clone(&databases);
+        let done = change(&mut changed)?;
+        dictionary::store(session, &databases, &changed)?;
+        self.version.fetch_add(1, Ordering::AcqRel);
+        *databases = Arc::new(changed);
+        Ok(done)
+    }
+
+    /// Puts what a data directory has in the place of what there is.
+    pub(crate) fn load(&self, loaded: Databases) {
+        let mut databases = self
+            .databases
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        self.version.fetch_add(1, Ordering::AcqRel);
+        *databases = Arc::new(loaded);
+    }
+
+    /// All databases but those of the system's views.
+    pub(crate) fn databases(&self) -> Arc<Databases> {
+        self.read()
     }
 
     /// The names of all databases, the system's too.
@@ -115,30 +145,49 @@ impl Catalog {
     }
 
     /// Makes a database; whether there was none of that name.
-    pub(crate) fn create_database(&self, name: &str, collation: CollationId) -> bool {
+    pub(crate) fn create_database(
+        &self,
+        session: &Session,
+        name: &str,
+        collation: CollationId,
+    ) -> Result<bool> {
         if self.database_collation(name).is_some() {
-            return false;
+            return Ok(false);
         }
         let entry = DatabaseEntry {
             collation,
             tables: BTreeMap::new(),
         };
-        self.write().insert(name.to_owned(), entry).is_none()
+        self.change(session, |databases| {
+            Ok(databases.insert(name.to_owned(), entry).is_none())
+        })
     }
 
     /// Sets the collation of a database.
-    pub(crate) fn alter_database(&self, name: &str, collation: CollationId) -> Result<()> {
-        match self.write().get_mut(name) {
-            Some(entry) => entry.collation = collation,
-            None => return Err(codes::ER_BAD_DB_ERROR.with(&[&name])),
-        }
-        Ok(())
+    pub(crate) fn alter_database(
+        &self,
+        session: &Session,
+        name: &str,
+        collation: CollationId,
+    ) -> Result<()> {
+        self.change(session, |databases| match databases.get_mut(name) {
+            Some(entry) => {
+                entry.collation = collation;
+                Ok(())
+            }
+            None => Err(codes::ER_BAD_DB_ERROR.with(&[&name])),
+        })
     }
 
     /// Drops a database with its tables; how many tables it had, or `None` when there is no such
     /// database.
-    pub(crate) fn drop_database(&self, name: &str) -> Option<usize> {
-        self.write().remove(name).map(|entry| entry.tables.len())
+    pub(crate) fn drop_database(&self, session: &Session, name: &str) -> Result<Option<usize>> {
+        if !self.read().contains_key(name) {
+            return Ok(None);
+        }
+        self.change(session, |databases| {
+            Ok(databases.remove(name).map(|entry| entry.tables.len()))
+        })
     }
 
     /// A base table; `None` when there is no such database or table.
@@ -153,26 +202,38 @@ impl Catalog {
         entries.cloned().collect()
     }
 
-    /// Adds a table; 1049 without its database, 1050 when there is one of that name.
-    pub(crate) fn add_table(&self, table: Arc<BaseTable>) -> Result<()> {
-        let definition = &table.definition;
-        let mut databases = self.write();
-        let entry = databases
-            .get_mut(&definition.database)
-            .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&definition.database]))?;
-        if entry.tables.contains_key(&definition.name) {
-            return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&definition.name]));
-        }
-        let name = definition.name.clone();
-        entry.tables.insert(name, table);
-        Ok(())
+    /// Adds a table, in the place of one of its name if it `replaces`; 1049 without its database,
+    /// 1050 when there is one of that name.
+    pub(crate) fn add_table(
+        &self,
+        session: &Session,
+        table: Arc<BaseTable>,
+        replaces: bool,
+    ) -> Result<()> {
+        self.change(session, |databases| {
+            let definition = &table.definition;
+            let entry = databases
+                .get_mut(&definition.database)
+                .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&definition.database]))?;
+            if !replaces && entry.tables.contains_key(&definition.name) {
+                return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&definition.name]));
+            }
+            let name = definition.name.clone();
+            entry.tables.insert(name, table);
+            Ok(())
+        })
     }
 
-    /// Removes a table; whether there was one.
-    pub(crate) fn drop_table(&self, database: &str, name: &str) -> bool {
-        let mut databases = self.write();
-        let entry = databases.get_mut(database);
-        entry.is_some_and(|entry| entry.tables.remove(name).is_some())
+    /// Removes tables, all or none; those that are not there do not matter.
+    pub(crate) fn drop_tables(&self, session: &Session, names: &[(String, String)]) -> Result<()> {
+        self.change(session, |databases| {
+            for (database, name) in names {
+                if let Some(entry) = databases.get_mut(database) {
+                    entry.tables.remove(name);
+                }
+            }
+            Ok(())
+        })
     }
 
     /// Puts a table in the place of another, which may have another name and be in another database:
@@ -180,26 +241,29 @@ impl Catalog {
     /// from there on refers to the new one, by the new names of its columns.
     pub(crate) fn replace_table(
         &self,
+        session: &Session,
         old: &TableDefinition,
         new: Arc<BaseTable>,
         renamed_columns: &[(String, String)],
     ) -> Result<()> {
-        let definition = Arc::clone(&new.definition);
-        let mut databases = self.write();
-        let entry = databases
-            .get(&definition.database)
-            .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&definition.database]))?;
-        let moves = (&old.database, &old.name) != (&definition.database, &definition.name);
-        if moves && entry.tables.contains_key(&definition.name) {
-            return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&definition.name]));
-        }
-        if let Some(entry) = databases.get_mut(&old.database) {
-            entry.tables.remove(&old.name);
-        }
-        if let Some(entry) = databases.get_mut(&definition.database) {
-            entry.tables.insert(definition.name.clone(), new);
-        }
-        if moves || !renamed_columns.is_empty() {
+        self.change(session, |databases| {
+            let definition = Arc::clone(&new.definition);
+            let entry = databases
+                .get(&definition.database)
+                .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&definition.database]))?;
+            let moves = (&old.database, &old.name) != (&definition.database, &definition.name);
+            if moves && entry.tables.contains_key(&definition.name) {
+                return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&definition.name]));
+            }
+            if let Some(entry) = databases.get_mut(&old.database) {
+                entry.tables.remove(&old.name);
+            }
+            if let Some(entry) = databases.get_mut(&definition.database) {
+                entry.tables.insert(definition.name.clone(), new);
+            }
+            if !moves && renamed_columns.is_empty() {
+                return Ok(());
+            }
             for entry in databases.values_mut() {
                 for table in entry.tables.values_mut() {
                     if let Some(changed) = referring(table, old, &definition, renamed_columns) {
@@ -207,8 +271,8 @@ impl Catalog {
                     }
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 

@@ -66,9 +66,9 @@ impl Catalog for SessionCatalog<'_> {
             return Err(codes::ER_NO_DB_ERROR.error());
         };
         if let Some(table) = self.session.find_table(database, name) {
-            self.remember(table.id, || Ok(table.rows_in(self.session)))?;
+            self.remember(table.id, || table.rows_in(self.session))?;
             self.base_tables.borrow_mut().push(Arc::clone(&table));
-            return Ok(table.source_in(self.session));
+            return table.source_in(self.session);
         }
         if let Some(source) = information_schema::table(database, name) {
             self.told_of_moment.set(true);

@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
-use mayfly_storage::{BaseTableContext, ColumnarTable, Table, UserTable, UserTableContext};
+use mayfly_storage::{
+    BaseTableContext, ColumnarTable, Table, TableDefinition as DurableDefinition, UserTable,
+    UserTableContext,
+};
+use mayfly_types::Result;
 
 use super::definition::TableDefinition;
+use super::dictionary::Trees;
 use super::indexes::index_specs;
 use crate::session::Session;
 
@@ -15,36 +20,73 @@ pub(crate) enum TableStore {
     Columnar(Arc<ColumnarTable>),
     /// A session's temporary table.
     User(UserTable),
+    /// In the data directory.
+    Durable(Arc<DurableDefinition>, Trees),
 }
 
 impl TableStore {
-    /// An empty store in columns.
-    pub(crate) fn columnar(definition: &TableDefinition, context: BaseTableContext) -> Self {
+    /// An empty store for a table, as its definition asks.
+    pub(crate) fn new(definition: &TableDefinition, session: &Session) -> Result<Self> {
+        let database = &session.database;
+        Ok(match definition.temporary {
+            true => Self::user(definition, session.user_table_context(definition)),
+            false if database.options.datadir.is_some() => Self::durable(definition, session)?,
+            false => Self::columnar(definition, database.base_table_context()),
+        })
+    }
+
+    fn columnar(definition: &TableDefinition, context: BaseTableContext) -> Self {
         let columns = definition.columns.iter().map(|column| column.ty.physical());
         Self::Columnar(Arc::new(ColumnarTable::new(context, columns.collect())))
     }
 
-    /// An empty store of a session's own.
-    pub(crate) fn user(definition: &TableDefinition, context: UserTableContext) -> Self {
+    fn user(definition: &TableDefinition, context: UserTableContext) -> Self {
         let columns = definition.columns.iter().map(|column| column.ty.physical());
         let indexes = index_specs(definition);
         Self::User(UserTable::new(context, columns.collect(), indexes))
+    }
+
+    /// In the data directory, once the session's transaction commits.
+    fn durable(definition: &TableDefinition, session: &Session) -> Result<Self> {
+        let transaction = session.durable()?;
+        let indexes = index_specs(definition);
+        let trees = Trees {
+            rows: transaction.new_tree(),
+            indexes: indexes.iter().map(|_| transaction.new_tree()).collect(),
+        };
+        Ok(Self::durable_of(definition, trees))
+    }
+
+    /// The store of a table that is in the data directory.
+    pub(crate) fn durable_of(definition: &TableDefinition, trees: Trees) -> Self {
+        let columns = definition.columns.iter().map(|column| column.ty.physical());
+        let indexes = index_specs(definition);
+        let definition = DurableDefinition::new(
+            columns.collect(),
+            indexes,
+            trees.rows,
+            trees.indexes.clone(),
+        );
+        Self::Durable(Arc::new(definition), trees)
     }
 
     /// Whether its indexes keep unique keys unique.
     pub(crate) fn has_indexes(&self) -> bool {
         match self {
             Self::Columnar(_) => false,
-            Self::User(_) => true,
+            Self::User(_) | Self::Durable(..) => true,
         }
     }
 
     /// The handle of a session's statement: it sees the rows of now, and its changes are part of the
     /// session's transaction.
-    pub(crate) fn open(&self, session: &Session) -> Arc<dyn Table> {
-        match self {
+    pub(crate) fn open(&self, session: &Session) -> Result<Arc<dyn Table>> {
+        Ok(match self {
             Self::Columnar(table) => Arc::clone(table) as Arc<dyn Table>,
             Self::User(table) => table.open(session.temp_table_context(), session.undo_log()),
-        }
+            Self::Durable(definition, _) => {
+                Arc::new(session.durable_statement()?.table(definition)?)
+            }
+        })
     }
 }

@@ -63,7 +63,7 @@ fn temporary(session: &Session) -> Vec<Row> {
 
 fn table_rows(session: &Session, table: &BaseTable) -> Vec<Row> {
     let definition = &table.definition;
-    let row_count = table.storage(session).statistics().rows;
+    let row_count = table.statistics(session).rows;
     let mut rows = Vec::new();
     for key in &definition.keys {
         for (part, sequence) in key.parts.iter().zip(1_u64..) {

@@ -71,7 +71,7 @@ fn row(session: &Session, table: &BaseTable) -> Row {
         rows,
         memory_bytes,
         disk_bytes,
-    } = table.storage(session).statistics();
+    } = table.statistics(session);
     let bytes = memory_bytes + disk_bytes;
     let numbered = definition.auto_increment_column().is_some();
     let options: Vec<String> = definition

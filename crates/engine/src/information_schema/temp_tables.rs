@@ -60,7 +60,7 @@ fn rows(session: &Session) -> Vec<Row> {
         });
     let mut rows: Vec<Row> = internal.collect();
     for table in session.temporary_tables() {
-        let statistics = table.storage(session).statistics();
+        let statistics = table.statistics(session);
         let age = session.now().saturating_sub(table.definition.created);
         rows.push(vec![
             Value::UInt(table.id.0),

@@ -14,7 +14,7 @@ use mayfly_syntax::ast::{
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Error, Level, Result, SqlType, TypeKind, Value};
+use mayfly_types::{Batch, Error, Level, Result, SqlType, TypeKind};
 
 use super::create_table::new_table;
 use super::row_sink::RowSink;
@@ -25,7 +25,6 @@ use crate::catalog::definition::{
     ColumnDefault, ColumnDefinition, KeyDefinition, TableDefinition, same_name,
 };
 use crate::catalog::{BaseTable, create as names};
-use crate::convert;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
@@ -87,7 +86,7 @@ fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
         if let Some(column) = numbered
             && alter::is_numbered_anew(&statement.actions)
         {
-            let last = greatest(session, &table, column)?;
+            let last = table.greatest_number(column, session)?;
             new.set_auto_increment(start.max(last.saturating_add(1)));
         }
         replace(session, &table, Arc::new(new), &altered.renamed_columns)?;
@@ -117,7 +116,7 @@ pub(super) fn replace(
         return Ok(());
     }
     let catalog = &session.database.catalog;
-    catalog.replace_table(old, new, renamed_columns)
+    catalog.replace_table(session, old, new, renamed_columns)
 }
 
 /// RENAME TO: the last one counts. 1050 when the name is taken by a table of the same kind.
@@ -350,7 +349,7 @@ fn copy(
         renamed_columns,
     } = altered;
     let old = Arc::clone(&table.definition);
-    let new = new_table(session, definition);
+    let new = new_table(session, definition)?;
     let replaced = copying_settings(session, &old, &new.definition, &sources);
     let copied = copy_rows(session, table, &new, &sources, actions, by_copy);
     for (name, setting) in replaced {
@@ -550,31 +549,4 @@ fn sort(
         kind: OrderByKind::Expressions(order.clone()),
         interpolate: None,
     });
-}
-
-/// The greatest number in the AUTO_INCREMENT column.
-fn greatest(session: &mut Session, table: &BaseTable, column: usize) -> Result<u64> {
-    let definition = &table.definition;
-    let name = quoted_identifier(&definition.columns[column].name);
-    let query = rows_query(definition, &[format!("MAX({name})")])?;
-    let planned = select::plan(session, &query)?;
-    let mut reading = Reading::start(session, &planned, &[])?;
-    let mut greatest = 0;
-    let mut read = || -> Result<()> {
-        while let Some(batch) = reading.next_batch()? {
-            let array = batch.column(0);
-            for row in 0..array.len() {
-                greatest = match convert::value_at(array, row) {
-                    Value::Int(number) => u64::try_from(number).unwrap_or(0),
-                    Value::UInt(number) => number,
-                    Value::Float(number) if number > 0.0 => number as u64,
-                    _ => 0,
-                };
-            }
-        }
-        Ok(())
-    };
-    let read = read();
-    reading.finish(session);
-    read.map(|()| greatest)
 }

@@ -93,7 +93,7 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         .iter()
         .map(|column| column.ty.clone())
         .collect();
-    let table = new_table(session, definition);
+    let table = new_table(session, definition)?;
     let insertion = Insertion {
         table: &table,
         ignore: source.on_duplicate == OnDuplicateRow::Ignore,
@@ -222,13 +222,13 @@ fn like(session: &Session, database: &str, name: &str) -> Result<TableDefinition
 }
 
 /// An empty table of a definition, where its like live.
-pub(super) fn new_table(session: &Session, definition: TableDefinition) -> Arc<BaseTable> {
+pub(super) fn new_table(session: &Session, definition: TableDefinition) -> Result<Arc<BaseTable>> {
     let id = session.database.catalog.next_table_id();
-    Arc::new(BaseTable::new(id, definition, session))
+    BaseTable::new(id, definition, session).map(Arc::new)
 }
 
 fn add(session: &mut Session, definition: TableDefinition, statement: &CreateTable) -> Result<()> {
-    let table = new_table(session, definition);
+    let table = new_table(session, definition)?;
     put(session, table, statement)
 }
 
@@ -237,12 +237,6 @@ fn put(session: &mut Session, table: Arc<BaseTable>, statement: &CreateTable) ->
         session.add_temporary_table(table);
         return Ok(());
     }
-    if statement.or_replace {
-        let definition = &table.definition;
-        session
-            .database
-            .catalog
-            .drop_table(&definition.database, &definition.name);
-    }
-    session.database.catalog.add_table(table)
+    let catalog = &session.database.catalog;
+    catalog.add_table(session, table, statement.or_replace)
 }

@@ -39,7 +39,8 @@ pub(super) fn create(session: &mut Session, statement: &CreateDatabase) -> Resul
     denied(session, name)?;
     let collation = collation(&statement.options)?;
     let collation = collation.unwrap_or(session.options().collation_server);
-    if !session.database.catalog.create_database(name, collation) {
+    let catalog = &session.database.catalog;
+    if !catalog.create_database(session, name, collation)? {
         let error = codes::ER_DB_CREATE_EXISTS.with(&[&name]);
         if !statement.if_not_exists {
             return Err(error);
@@ -65,7 +66,8 @@ pub(super) fn alter(session: &mut Session, statement: &AlterDatabase) -> Result<
     };
     denied(session, &name)?;
     if let Some(collation) = collation(&statement.options)? {
-        session.database.catalog.alter_database(&name, collation)?;
+        let catalog = &session.database.catalog;
+        catalog.alter_database(session, &name, collation)?;
     }
     Ok(StatementResult {
         affected_rows: 1,
@@ -79,7 +81,7 @@ pub(super) fn drop(session: &mut Session, statement: &DropDatabase) -> Result<Ou
     super::count(session, Counter::ComDropDb);
     let name = statement.name.as_str();
     denied(session, name)?;
-    let Some(tables) = session.database.catalog.drop_database(name) else {
+    let Some(tables) = session.database.catalog.drop_database(session, name)? else {
         let error = codes::ER_DB_DROP_EXISTS.with(&[&name]);
         if !statement.if_exists {
             return Err(error);

@@ -38,11 +38,11 @@ pub(super) fn run(session: &mut Session, statement: &DropTable) -> Result<Outcom
         let note = codes::ER_BAD_TABLE_ERROR.with(&[&format!("{database}.{name}")]);
         session.diagnostics().push(Level::Note, note);
     }
-    for (database, name) in &names {
-        if session.drop_temporary_table(database, name) || statement.temporary {
-            continue;
-        }
-        session.database.catalog.drop_table(database, name);
+    names.retain(|(database, name)| {
+        !(session.drop_temporary_table(database, name) || statement.temporary)
+    });
+    if !names.is_empty() {
+        session.database.catalog.drop_tables(session, &names)?;
     }
     Ok(StatementResult::default().into())
 }

@@ -27,6 +27,7 @@ pub(crate) fn run(
     parameters: &[(Value, SqlType)],
 ) -> Result<Outcome> {
     super::count(session, counter(insert));
+    session.read_newest();
     let table = target(session, insert)?;
     let definition = &table.definition;
     let positions = listed_columns(definition, insert.columns.as_deref())?;

@@ -122,7 +122,7 @@ impl<'t> RowSink<'t> {
         let definition: &TableDefinition = &table.definition;
         let rules = RowRules::new(session, definition, ignore, true)?;
         let origins = (0..definition.columns.len()).map(|column| rules.origin(column, positions));
-        let handle = table.rows_in(session);
+        let handle = table.rows_in(session)?;
         Ok(Self {
             origins: origins.collect::<Result<_>>()?,
             writer: RowWriter::new(session, table, handle.as_ref())?,

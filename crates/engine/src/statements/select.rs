@@ -33,15 +33,16 @@ pub(crate) struct KeptPlan {
 
 impl KeptPlan {
     /// The plan with the tables as they are now, if it is good for these parameters.
-    fn planned(&self, session: &Session, parameters: &[SqlType]) -> Option<Planned> {
+    fn planned(&self, session: &Session, parameters: &[SqlType]) -> Result<Option<Planned>> {
         if self.parameters != parameters || self.surroundings != session.surroundings() {
-            return None;
+            return Ok(None);
         }
-        let open = |table: &Arc<BaseTable>| (table.id, table.rows_in(session));
-        Some(Planned {
+        let open = |table: &Arc<BaseTable>| Ok((table.id, table.rows_in(session)?));
+        let tables = self.tables.iter().map(open).collect::<Result<_>>()?;
+        Ok(Some(Planned {
             plan: Arc::clone(&self.plan),
-            tables: Arc::new(StatementTables(self.tables.iter().map(open).collect())),
-        })
+            tables: Arc::new(StatementTables(tables)),
+        }))
     }
 }
 
@@ -56,7 +57,9 @@ pub(crate) fn plan_with(
 ) -> Result<Planned> {
     let mut kept = kept.map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner));
     let before = kept.as_ref().and_then(|kept| kept.as_ref());
-    if let Some(planned) = before.and_then(|kept| kept.planned(session, parameters)) {
+    if let Some(kept) = before
+        && let Some(planned) = kept.planned(session, parameters)?
+    {
         return Ok(planned);
     }
     let catalog = SessionCatalog::new(session, values);
