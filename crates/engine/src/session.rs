@@ -622,7 +622,8 @@ impl Session {
         if let Some(durable) = self.durable.get() {
             return Ok(durable);
         }
-        let durable = self.database.store()?.session(&self.memory);
+        let memory = &self.database.budgets.base_tables;
+        let durable = self.database.store()?.session(memory);
         self.transaction.join(durable.participant());
         Ok(self.durable.get_or_init(|| durable))
     }

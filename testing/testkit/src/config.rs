@@ -17,6 +17,9 @@ pub struct Config {
     pub name: String,
     /// What it is for.
     pub description: String,
+    /// Whether tables are durable, in a data directory of the file's own.
+    #[serde(default)]
+    pub data_directory: bool,
     /// Options of the database, by name.
     #[serde(default)]
     pub options: BTreeMap<String, toml::Value>,

@@ -52,6 +52,9 @@ impl Embedded {
         let mut options = DatabaseOptions::new();
         options.tmpdir.clone_from(&tmpdir);
         options.threads = 2;
+        if config.data_directory {
+            options.datadir = Some(paths.tmp().join("mayfly-data"));
+        }
         for (name, value) in &config.options {
             set(&mut options, name, value)
                 .ok_or_else(|| format!("{}: option {name} = {value:?}", config.name))?;
