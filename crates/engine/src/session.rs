@@ -430,6 +430,7 @@ impl Session {
     /// The running statement starts anew: what it found was changed meanwhile.
     pub(crate) fn begin_anew(&mut self) {
         self.reset_diagnostics();
+        self.read_newest();
     }
 
     /// The statement ended with an error.

@@ -137,6 +137,7 @@ fn run(
     plan: &Plan<'_>,
     parameters: &[(Value, SqlType)],
 ) -> Result<Done> {
+    session.read_newest();
     // Each attempt keeps the locks of the one before, so that it ends.
     loop {
         if let Some(done) = attempt(session, work, plan, parameters)? {
