@@ -5,7 +5,7 @@
 //! know about their tables, and the numbers of rows. A directory belongs to one process at a time.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -37,7 +37,7 @@ pub(super) const META: TreeId = 0;
 pub(super) struct Environment {
     pub(super) env: Env<WithoutTls>,
     pub(super) records: Records,
-    directory: PathBuf,
+    directory: Arc<Path>,
     /// Counts commits.
     version: AtomicU64,
     newest: Mutex<Option<Arc<Snapshot>>>,
@@ -89,7 +89,7 @@ impl Environment {
         Ok(Arc::new(Self {
             env,
             records,
-            directory: directory.to_path_buf(),
+            directory: Arc::from(directory),
             version: AtomicU64::new(0),
             newest: Mutex::new(None),
             _stable: range,
@@ -99,7 +99,7 @@ impl Environment {
     }
 
     /// Where it is.
-    pub(super) fn directory(&self) -> &Path {
+    pub(super) fn directory(&self) -> &Arc<Path> {
         &self.directory
     }
 
@@ -114,7 +114,7 @@ impl Environment {
     }
 
     /// The rows as the last commit left them.
-    pub(super) fn newest(self: &Arc<Self>) -> Result<Arc<Snapshot>> {
+    pub(super) fn newest(&self) -> Result<Arc<Snapshot>> {
         let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         let version = self.version();
         if let Some(snapshot) = &*newest
@@ -224,7 +224,7 @@ pub(super) fn io_error(error: &std::io::Error, path: &Path, what: &str) -> mayfl
     }
 }
 
-fn user_error(error: &heed::Error, directory: &Path) -> mayfly_types::Error {
+pub(super) fn user_error(error: &heed::Error, directory: &Path) -> mayfly_types::Error {
     match error {
         heed::Error::Io(error) => io_error(error, directory, "write"),
         heed::Error::Mdb(heed::MdbError::MapFull) => codes::ER_DISK_FULL

@@ -4,19 +4,23 @@
 //! change until it ends, so whoever holds the [`Snapshot`] may hold slices of blocks.
 
 use std::ops::Bound;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use heed::types::Bytes;
 use heed::{RoRange, RoRevRange, RoTxn, WithoutTls};
 use mayfly_types::Result;
 
-use super::environment::{Environment, META, TreeId, record_key, separator_of};
+use super::environment::{
+    Environment, META, Records, TreeId, record_key, separator_of, user_error,
+};
 
 /// A read transaction. The library wants its use to be synchronized.
 pub(super) struct Snapshot {
-    // Before the environment, so that it ends while that is open.
+    // It keeps the library's environment open.
     txn: Mutex<RoTxn<'static, WithoutTls>>,
-    environment: Arc<Environment>,
+    records: Records,
+    directory: Arc<Path>,
     version: u64,
 }
 
@@ -41,10 +45,11 @@ pub(super) struct Found<'s> {
 
 impl Snapshot {
     /// The environment as it is now.
-    pub(super) fn new(environment: &Arc<Environment>, version: u64) -> Result<Self> {
+    pub(super) fn new(environment: &Environment, version: u64) -> Result<Self> {
         Ok(Self {
             txn: Mutex::new(environment.read()?),
-            environment: Arc::clone(environment),
+            records: environment.records,
+            directory: Arc::clone(environment.directory()),
             version,
         })
     }
@@ -63,13 +68,13 @@ impl Snapshot {
         read: impl FnOnce(&'s RoTxn<'static, WithoutTls>) -> heed::Result<T>,
     ) -> Result<T> {
         let guard = self.lock();
-        read(for_ever(self, &guard)).map_err(|error| self.environment.error(&error))
+        read(for_ever(self, &guard)).map_err(|error| user_error(&error, &self.directory))
     }
 
     /// The record of a name.
     pub(super) fn record(&self, name: &[u8]) -> Result<Option<&[u8]>> {
         let key = record_key(META, name);
-        self.run(|txn| self.environment.records.get(txn, &key))
+        self.run(|txn| self.records.get(txn, &key))
     }
 
     /// The records whose names begin with a prefix, in order.
@@ -77,7 +82,7 @@ impl Snapshot {
         let key = record_key(META, prefix);
         self.run(|txn| {
             let mut found = Vec::new();
-            for record in self.environment.records.prefix_iter(txn, &key)? {
+            for record in self.records.prefix_iter(txn, &key)? {
                 let (name, value) = record?;
                 found.push((name[4..].to_vec(), value.to_vec()));
             }
@@ -88,7 +93,7 @@ impl Snapshot {
     /// The block in which a key stands if it exists: the last whose separator is not larger, or the
     /// first. `None` when the tree is empty.
     pub(super) fn block_of(&self, tree: TreeId, key: &[u8]) -> Result<Option<Found<'_>>> {
-        self.run(|txn| floor(self.environment.records, txn, tree, key))
+        self.run(|txn| floor(self.records, txn, tree, key))
     }
 
     /// The same for who keeps the snapshot beside what is found.
@@ -122,13 +127,13 @@ impl Snapshot {
         let guard = self.lock();
         let txn = for_ever_static(&guard);
         let bounds = (Bound::Included(low.as_slice()), Bound::Excluded(high));
-        let records = self.environment.records;
+        let records = self.records;
         let steps = if reverse {
             records.rev_range(txn, &bounds).map(Steps::Down)
         } else {
             records.range(txn, &bounds).map(Steps::Up)
         };
-        let steps = steps.map_err(|error| self.environment.error(&error))?;
+        let steps = steps.map_err(|error| user_error(&error, &self.directory))?;
         drop(guard);
         Ok(Walk {
             steps,
@@ -226,7 +231,7 @@ impl Walk {
             let Some(next) = next else {
                 return Ok(());
             };
-            let (key, block) = next.map_err(|error| snapshot.environment.error(&error))?;
+            let (key, block) = next.map_err(|error| user_error(&error, &snapshot.directory))?;
             let Some(found) = found_in(self.tree, key, block) else {
                 return Ok(());
             };

@@ -33,15 +33,19 @@ pub(super) struct Estimate {
     sampled: u64,
 }
 
+fn known(store: &Store, tree: TreeId) -> Option<Arc<Estimate>> {
+    let known = store
+        .estimates
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    known.get(&tree).cloned()
+}
+
 pub(super) fn of_table(store: &Store, definition: &TableDefinition) -> Result<TableStatistics> {
     let rows = store.row_count(definition.rows())?;
     let mut disk_bytes = 0;
     for tree in definition.all_trees() {
-        let known = store
-            .estimates
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let known = known.get(&tree).cloned();
+        let known = known(store, tree);
         disk_bytes += match known {
             Some(estimate) if estimate.rows > 0 => {
                 estimate.blocks.saturating_mul(8192).saturating_mul(rows) / estimate.rows
@@ -83,11 +87,7 @@ pub(super) fn distinct_keys(
     if tree.unique && parts >= tree.encoder.part_count() {
         return Ok(rows);
     }
-    let known = store
-        .estimates
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
-    let known = known.get(&tree.tree).cloned();
+    let known = known(store, tree.tree);
     let estimate = match known {
         Some(estimate) if estimate.rows.abs_diff(rows) <= estimate.rows / 5 => estimate,
         _ => sample(store, definition, index, rows)?,

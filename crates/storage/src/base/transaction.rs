@@ -145,6 +145,17 @@ impl DurableTransaction {
         self.0.state().changes.len() > 0
     }
 
+    /// Makes its changes durable and visible to others, and ends it. After an error nothing of it is
+    /// kept.
+    pub fn commit(&self) -> Result<()> {
+        self.0.commit()
+    }
+
+    /// Ends it with nothing kept.
+    pub fn roll_back(&self) {
+        self.0.end();
+    }
+
     /// Its part in the session's transaction.
     pub fn participant(&self) -> Box<dyn Participant> {
         Box::new(self.clone())
