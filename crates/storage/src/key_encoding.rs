@@ -242,36 +242,6 @@ impl KeyEncoder {
         }
     }
 
-    /// How long the beginning of a key is that its first `parts` parts are.
-    pub(crate) fn parts_length(&self, key: &[u8], parts: usize) -> usize {
-        let mut length = 0;
-        for part in self.parts.iter().take(parts) {
-            let Some(first) = key.get(length) else {
-                return key.len();
-            };
-            length += 1;
-            if first ^ part.inversion == NULL {
-                continue;
-            }
-            length += match part.ty {
-                PhysicalType::Bool
-                | PhysicalType::Int64
-                | PhysicalType::UInt64
-                | PhysicalType::Float64 => 8,
-                PhysicalType::Decimal128(_) => 16,
-                PhysicalType::Decimal256(_) => 32,
-                PhysicalType::Bytes => {
-                    let end = END ^ part.inversion;
-                    let rest = &key[length..];
-                    rest.iter()
-                        .position(|byte| *byte == end)
-                        .map_or(rest.len(), |end| end + 1)
-                }
-            };
-        }
-        length.min(key.len())
-    }
-
     /// Whether a part of a row's key is NULL: such a key is a duplicate of no other.
     pub fn has_null(&self, columns: &[ArrayRef], row: usize) -> bool {
         self.parts
