@@ -26,7 +26,7 @@ fn main() {
     };
     let memory_limit = option("--memory-limit").and_then(|bytes| bytes.parse().ok());
     let threads = option("--threads").and_then(|count| count.parse().ok());
-    let database = open(memory_limit, threads);
+    let database = open(memory_limit, threads, option("--datadir"));
     match arguments.first().map(String::as_str) {
         Some("worker") => worker(&database),
         Some("latency") => latency(&database),
@@ -36,13 +36,20 @@ fn main() {
                 |name: &str, usual| option(name).and_then(|n| n.parse().ok()).unwrap_or(usual);
             temporary_tables::compare(number("--rows", 1_000_000), number("--rounds", 3) as usize);
         }
-        _ => eprintln!("usage: mayfly-bench worker|latency [--memory-limit BYTES] [--threads N]"),
+        _ => eprintln!(
+            "usage: mayfly-bench worker|latency|temporary-tables [--memory-limit BYTES] [--threads N] [--datadir DIRECTORY]"
+        ),
     }
 }
 
-fn open(memory_limit: Option<u64>, threads: Option<usize>) -> Arc<Database> {
+fn open(
+    memory_limit: Option<u64>,
+    threads: Option<usize>,
+    datadir: Option<String>,
+) -> Arc<Database> {
     let mut options = DatabaseOptions::new();
     options.memory_limit = memory_limit;
+    options.datadir = datadir.map(Into::into);
     if let Some(count) = threads {
         options.threads = count;
     }
