@@ -130,7 +130,8 @@ pub(crate) fn bind_returning(
         columns: &columns,
         ..ScalarNames::default()
     };
-    let bound = mayfly_plan::bind_returning(items, names, &catalog, &options)?;
+    let bound = mayfly_plan::bind_returning(items, names, &catalog, &options)
+        .map_err(|error| in_clause(error, "RETURNING"))?;
     let context = session.statement_context(catalog.into_tables().0);
     let items = bound.into_iter().map(|(column, expression)| {
         let column = ResultColumn::from_plan(&column);

@@ -10,6 +10,7 @@ use mayfly_plan::physical::OutputColumn;
 use mayfly_types::{Batch, Error, Result, SqlType, Value};
 
 use crate::session::Session;
+use crate::statements::found_rows::FoundRows;
 use crate::{builder, convert};
 
 /// A column of a result.
@@ -251,6 +252,11 @@ pub(crate) enum Outcome {
         rows: mayfly_exec::ResultStream,
         context: Arc<StatementContext>,
     },
+    /// Rows that were found and kept.
+    Found {
+        columns: Vec<ResultColumn>,
+        rows: FoundRows,
+    },
 }
 
 impl From<StatementResult> for Outcome {
@@ -277,6 +283,7 @@ enum Source {
         rows: mayfly_exec::ResultStream,
         context: Arc<StatementContext>,
     },
+    Found(FoundRows),
     Ended,
 }
 
@@ -297,6 +304,13 @@ impl<'s> ResultStream<'s> {
                     ..StatementResult::default()
                 };
                 (result, Source::Plan { rows, context })
+            }
+            Outcome::Found { columns, rows } => {
+                let result = StatementResult {
+                    columns,
+                    ..StatementResult::default()
+                };
+                (result, Source::Found(rows))
             }
         };
         let mut stream = Self {
@@ -327,6 +341,7 @@ impl<'s> ResultStream<'s> {
         let next = match &mut self.source {
             Source::Ended => return Ok(None),
             Source::Batches(batches) => Ok(batches.next()),
+            Source::Found(rows) => rows.next_batch(),
             Source::Plan { rows, .. } => {
                 let advance = AssertUnwindSafe(|| rows.next_batch());
                 catch_unwind(advance)
@@ -335,7 +350,7 @@ impl<'s> ResultStream<'s> {
         };
         match next {
             Ok(Some(batch)) => {
-                if matches!(self.source, Source::Batches(_)) {
+                if matches!(self.source, Source::Batches(_) | Source::Found(_)) {
                     self.rows_found += batch.row_count() as u64;
                 }
                 Ok(Some(batch))

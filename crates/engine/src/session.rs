@@ -327,7 +327,7 @@ impl Session {
         };
         // The transaction of a statement that gives rows ends with the last of them.
         let outcome = outcome.and_then(|outcome| match outcome {
-            Outcome::Done(_) => self.commit_statement().map(|()| outcome),
+            Outcome::Done(_) | Outcome::Found { .. } => self.commit_statement().map(|()| outcome),
             Outcome::Rows { .. } => Ok(outcome),
         });
         match outcome {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use mayfly_types::Result;
 
+use crate::bind::{BoundLocks, RowLock};
 use crate::catalog::TableSource;
 use crate::expression::Expression;
 use crate::logical::{ColumnId, Query};
@@ -23,7 +24,7 @@ use crate::rules;
 #[derive(Debug, Clone)]
 pub struct ChangePlan {
     /// Its rows say what is to be changed.
-    pub query: QueryPlan,
+    pub query: Arc<QueryPlan>,
     /// The tables that are changed.
     pub targets: Vec<ChangeTarget>,
     /// It has LIMIT, or every target is found by a key: what `sql_safe_updates` asks for.
@@ -67,6 +68,30 @@ pub enum NewValue {
     Computed(Expression),
 }
 
+/// A query that locks rows.
+#[derive(Debug, Clone)]
+pub struct LockingPlan {
+    /// The query, with the positions of the rows behind its own columns.
+    pub query: QueryPlan,
+    /// How many columns are its own; 0: it only finds the rows that another query is made of.
+    pub shown: usize,
+    /// What is locked.
+    pub locks: Vec<RowLock>,
+    /// SKIP LOCKED: offset and count of the rows that could be locked.
+    pub limit: Option<(u64, u64)>,
+}
+
+/// From a bound locking query to one that can run.
+pub(crate) fn plan_locking(mut bound: BoundLocks, options: &PlanOptions) -> Result<LockingPlan> {
+    rules::rewrite(&mut bound.query, options);
+    Ok(LockingPlan {
+        query: lower(bound.query)?,
+        shown: bound.shown,
+        locks: bound.locks,
+        limit: bound.limit,
+    })
+}
+
 /// A bound UPDATE or DELETE; expressions are over the columns of `query`.
 #[derive(Debug)]
 pub(crate) struct BoundChange {
@@ -88,7 +113,7 @@ pub(crate) fn plan(mut bound: BoundChange, options: &PlanOptions) -> Result<Chan
     }
     rules::rewrite(&mut bound.query, options);
     Ok(ChangePlan {
-        query: lower(bound.query)?,
+        query: Arc::new(lower(bound.query)?),
         targets: bound.targets,
         is_safe: bound.is_safe,
     })

@@ -16,10 +16,11 @@ mod rules;
 mod testing;
 mod text;
 
+pub use bind::RowLock;
 pub use bind::as_number;
 pub use bind::{ScalarColumn, ScalarNames, bind_returning, bind_scalar};
 pub use catalog::{Catalog, ColumnSource, DefaultSource, TableId, TableSource};
-pub use change::{Assignment, ChangePlan, ChangeTarget, NewValue};
+pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue};
 pub use expression::{Comparison, Expression, ExpressionKind};
 pub use options::{OptimizerSwitches, PlanOptions};
 
@@ -42,6 +43,18 @@ pub fn bind_delete(
     options: &PlanOptions,
 ) -> Result<ChangePlan> {
     change::plan(bind::bind_delete(delete, catalog, options)?, options)
+}
+
+/// Plans a query with FOR UPDATE or FOR SHARE; `None` when it locks nothing.
+pub fn bind_locking(
+    query: &ast::Query,
+    catalog: &dyn Catalog,
+    options: &PlanOptions,
+) -> Result<Option<LockingPlan>> {
+    let bound = bind::bind_locking(query, catalog, options)?;
+    bound
+        .map(|bound| change::plan_locking(bound, options))
+        .transpose()
 }
 
 /// Plans a query, all the way to operators.

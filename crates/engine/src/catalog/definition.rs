@@ -225,15 +225,6 @@ impl TableDefinition {
 }
 
 impl KeyDefinition {
-    /// The columns of its parts, by position.
-    pub(crate) fn columns(&self) -> Vec<usize> {
-        let column = |part: &KeyPart| match part.target {
-            KeyTarget::Column(column) => Some(column),
-            KeyTarget::Expression(_) => None,
-        };
-        self.parts.iter().filter_map(column).collect()
-    }
-
     /// PRIMARY or UNIQUE.
     pub(crate) fn is_unique(&self) -> bool {
         matches!(self.kind, ast::KeyKind::Primary | ast::KeyKind::Unique)

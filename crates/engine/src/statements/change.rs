@@ -3,17 +3,17 @@
 
 use std::sync::Arc;
 
-use mayfly_plan::ChangePlan;
+use mayfly_plan::{ChangePlan, PlanOptions};
 use mayfly_storage::Table;
 use mayfly_syntax::ast::{Delete, TableWithJoins, UpdateStatement};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Result, SqlType, TypeKind, Value};
+use mayfly_types::{Batch, Result, SqlType, Value};
 
-use super::found_rows::{FoundRows, FoundRowsBuilder};
+use super::found_rows::{FoundRows, FoundRowsBuilder, physical_types};
 use super::returning::Returning;
 use super::row_rules::refuse_warnings;
 use super::row_writer::RowWriter;
-use super::select::{Planned, Reading};
+use super::select::{self, PlanPlace, Planned, Reading};
 use super::table_change::{ChangeOptions, Step, TableChange};
 use crate::catalog::BaseTable;
 use crate::catalog::session_catalog::SessionCatalog;
@@ -26,6 +26,7 @@ pub(super) fn update(
     session: &mut Session,
     update: &UpdateStatement,
     parameters: &[(Value, SqlType)],
+    kept: Option<&PlanPlace<ChangePlan>>,
 ) -> Result<Outcome> {
     let several = is_join(&update.tables);
     super::count(
@@ -42,10 +43,10 @@ pub(super) fn update(
         deletes: false,
         keeps_rows: false,
     };
-    let plan = |catalog: &SessionCatalog<'_>, options: &mayfly_plan::PlanOptions| {
+    let plan = |catalog: &SessionCatalog<'_>, options: &PlanOptions| {
         mayfly_plan::bind_update(update, catalog, options)
     };
-    let done = run(session, &work, &plan, parameters)?;
+    let done = run(session, &work, &plan, parameters, kept)?;
     session.counters().add(Counter::HandlerUpdate, done.changed);
     let warnings = session.diagnostics().count();
     Ok(StatementResult {
@@ -64,6 +65,7 @@ pub(super) fn delete(
     session: &mut Session,
     delete: &Delete,
     parameters: &[(Value, SqlType)],
+    kept: Option<&PlanPlace<ChangePlan>>,
 ) -> Result<Outcome> {
     let several = !delete.targets.is_empty();
     super::count(
@@ -80,10 +82,10 @@ pub(super) fn delete(
         deletes: true,
         keeps_rows: !delete.returning.is_empty(),
     };
-    let plan = |catalog: &SessionCatalog<'_>, options: &mayfly_plan::PlanOptions| {
+    let plan = |catalog: &SessionCatalog<'_>, options: &PlanOptions| {
         mayfly_plan::bind_delete(delete, catalog, options)
     };
-    let done = run(session, &work, &plan, parameters)?;
+    let done = run(session, &work, &plan, parameters, kept)?;
     session.counters().add(Counter::HandlerDelete, done.changed);
     let (columns, batches) = match done.tables.first() {
         Some(table) if work.keeps_rows => {
@@ -129,18 +131,19 @@ struct Done {
     returned: Vec<Batch>,
 }
 
-type Plan<'p> = dyn Fn(&SessionCatalog<'_>, &mayfly_plan::PlanOptions) -> Result<ChangePlan> + 'p;
+type Plan<'p> = dyn Fn(&SessionCatalog<'_>, &PlanOptions) -> Result<ChangePlan> + 'p;
 
 fn run(
     session: &mut Session,
     work: &Work,
     plan: &Plan<'_>,
     parameters: &[(Value, SqlType)],
+    kept: Option<&PlanPlace<ChangePlan>>,
 ) -> Result<Done> {
     session.read_newest();
     // Each attempt keeps the locks of the one before, so that it ends.
     loop {
-        if let Some(done) = attempt(session, work, plan, parameters)? {
+        if let Some(done) = attempt(session, work, plan, parameters, kept)? {
             return Ok(done);
         }
         session.begin_anew();
@@ -153,13 +156,11 @@ fn attempt(
     work: &Work,
     plan: &Plan<'_>,
     parameters: &[(Value, SqlType)],
+    kept: Option<&PlanPlace<ChangePlan>>,
 ) -> Result<Option<Done>> {
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-    let mut options = session.options().plan.clone();
-    options.parameters = parameters.iter().map(|(_, ty)| ty.clone()).collect();
-    let catalog = SessionCatalog::new(session, &values);
-    let plan = plan(&catalog, &options)?;
-    let (tables, _) = catalog.into_tables();
+    let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
+    let (plan, tables) = select::plan_or_keep(session, &types, &values, kept, plan)?;
     let mut changed: Vec<(Arc<BaseTable>, Arc<dyn Table>)> = Vec::new();
     for target in &plan.targets {
         let source = &target.table;
@@ -174,7 +175,7 @@ fn attempt(
         return Err(codes::ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE.with(&[&""]));
     }
     let planned = Planned {
-        plan: Arc::new(plan.query),
+        plan: Arc::clone(&plan.query),
         tables,
     };
     let mut reading = Reading::start(session, &planned, &values)?;
@@ -216,11 +217,8 @@ fn find(
     types: &[SqlType],
     reading: &mut Reading,
 ) -> Result<FoundRows> {
-    let physical = types.iter().map(|ty| match ty.kind {
-        TypeKind::Boolean => SqlType::bigint().physical(),
-        _ => ty.physical(),
-    });
-    let mut found = FoundRowsBuilder::new(session.temp_table_context(), physical.collect());
+    let context = session.temp_table_context();
+    let mut found = FoundRowsBuilder::new(context, physical_types(types));
     while let Some(batch) = reading.next_batch()? {
         refuse_warnings(session, work.ignore)?;
         found.add(batch)?;

@@ -7,7 +7,9 @@ use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type,
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use mayfly_plan::{DefaultSource, ScalarColumn, ScalarNames};
-use mayfly_syntax::ast::{Expr, InsertSource, InsertStatement, visit_expressions};
+use mayfly_syntax::ast::{
+    Expr, InsertSource, InsertStatement, Query, SetExpr, TableFactor, visit_expressions,
+};
 use mayfly_syntax::encodings;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType, Value};
@@ -62,9 +64,12 @@ impl<'i> DuplicateClause<'i> {
     /// the rows come from.
     pub(super) fn foreign_names(
         insert: &InsertStatement,
+        query: &Query,
         definition: &TableDefinition,
-    ) -> Vec<Expr> {
+    ) -> Result<Vec<Expr>> {
         let mut names: Vec<Expr> = Vec::new();
+        let mut ambiguous = None;
+        let reads_target = reads(query, &definition.name);
         for assignment in &insert.on_duplicate_key_update {
             let _: ControlFlow<()> = visit_expressions(&assignment.value, |expr| {
                 let (qualifier, name) = match expr {
@@ -77,13 +82,19 @@ impl<'i> DuplicateClause<'i> {
                 };
                 let own = qualifier.is_none_or(|table| table.value == definition.name)
                     && definition.column_position(&name.value).is_some();
+                if own && qualifier.is_some() && reads_target {
+                    ambiguous.get_or_insert_with(|| expr.to_string());
+                }
                 if !own && !names.contains(expr) {
                     names.push(expr.clone());
                 }
                 ControlFlow::Continue(())
             });
         }
-        names
+        match ambiguous {
+            Some(name) => Err(codes::ER_NON_UNIQ_ERROR.with(&[&name, &"field list"])),
+            None => Ok(names),
+        }
     }
 
     /// What is done about duplicates. `foreign_types` are the types of the query's columns.
@@ -161,6 +172,28 @@ impl<'i> DuplicateClause<'i> {
             parameters: parameters.iter().map(|(value, _)| value.clone()).collect(),
         })))
     }
+}
+
+/// Whether a query has a table of a name in its FROM.
+fn reads(query: &Query, name: &str) -> bool {
+    let SetExpr::Select(select) = &*query.body else {
+        return false;
+    };
+    let is_named = |factor: &TableFactor| match factor {
+        TableFactor::Table {
+            name: table, alias, ..
+        } => match alias {
+            Some(alias) => alias.name.value == name,
+            None => {
+                let last = table.0.last().and_then(|part| part.as_ident());
+                last.is_some_and(|part| part.value == name)
+            }
+        },
+        _ => false,
+    };
+    select.from.iter().any(|item| {
+        is_named(&item.relation) || item.joins.iter().any(|join| is_named(&join.relation))
+    })
 }
 
 /// What is set in a row.

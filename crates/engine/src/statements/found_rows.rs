@@ -3,13 +3,22 @@
 
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{Access, Purpose, Scan, TempTable, TempTableSpec, TempTableWriter};
-use mayfly_types::{Batch, PhysicalType, Result};
+use mayfly_types::{Batch, PhysicalType, Result, SqlType, TypeKind};
+
+/// The types in which columns of a query travel.
+pub(super) fn physical_types(types: &[SqlType]) -> Vec<PhysicalType> {
+    let physical = types.iter().map(|ty| match ty.kind {
+        TypeKind::Boolean => SqlType::bigint().physical(),
+        _ => ty.physical(),
+    });
+    physical.collect()
+}
 
 /// So many rows need no temporary table.
 const ROWS_IN_MEMORY: usize = 2048;
 
 /// Rows in the order in which they were found.
-pub(super) enum FoundRows {
+pub(crate) enum FoundRows {
     /// A few.
     Few(std::vec::IntoIter<Batch>),
     /// Many.
@@ -77,9 +86,15 @@ impl<'c> FoundRowsBuilder<'c> {
     }
 }
 
+impl std::fmt::Debug for FoundRows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FoundRows").finish_non_exhaustive()
+    }
+}
+
 impl FoundRows {
     /// The next rows.
-    pub(super) fn next_batch(&mut self) -> Result<Option<Batch>> {
+    pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
         match self {
             Self::Few(batches) => Ok(batches.next()),
             Self::Many(scan) => scan.next_batch(),

@@ -162,7 +162,7 @@ fn insert_query(
 ) -> Result<(Written, Vec<Batch>)> {
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-    let mut foreign = DuplicateClause::foreign_names(insert, &table.definition);
+    let mut foreign = DuplicateClause::foreign_names(insert, query, &table.definition)?;
     let mut planned = None;
     if let Some(extended) = extended(query, &foreign) {
         planned = select::plan_with(session, &extended, &types, &values, None).ok();
@@ -273,6 +273,9 @@ fn value_of(
     if let Some(literal) = expressions::plain_literal(session, expr) {
         return Ok(literal);
     }
+    if let Some(value) = plain_parameter(expr, parameters) {
+        return Ok(value);
+    }
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
     let names = ScalarNames {
@@ -297,6 +300,18 @@ fn value_of(
         }
         Err(error) => Err(error),
     }
+}
+
+/// The value of a `?`, which needs no binding.
+fn plain_parameter(expr: &Expr, parameters: &[(Value, SqlType)]) -> Option<(Value, SqlType)> {
+    let Expr::Value(value) = expr else {
+        return None;
+    };
+    let mayfly_syntax::ast::Value::Placeholder(text) = &value.value else {
+        return None;
+    };
+    let number: usize = text.get(1..)?.parse().ok()?;
+    parameters.get(number.checked_sub(1)?).cloned()
 }
 
 /// What IGNORE makes of an error: a warning.

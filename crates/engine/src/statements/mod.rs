@@ -8,11 +8,12 @@ mod describe;
 mod drop_table;
 mod duplicates;
 mod explain;
-mod found_rows;
+pub(crate) mod found_rows;
 mod hints;
 pub(crate) mod insert;
 mod kill;
 mod load_data;
+mod locking_read;
 pub(crate) mod prepared;
 mod rename_table;
 mod returning;
@@ -71,8 +72,8 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         Statement::Query(query) => select::run(session, query, &[], None),
         Statement::SelectInto(into) => select_into::run(session, into, &[]),
         Statement::Insert(insert) => insert::run(session, insert, &[]),
-        Statement::Update(update) => change::update(session, update, &[]),
-        Statement::Delete(delete) => change::delete(session, delete, &[]),
+        Statement::Update(update) => change::update(session, update, &[], None),
+        Statement::Delete(delete) => change::delete(session, delete, &[], None),
         Statement::LoadData(load) => load_data::run(session, load),
         Statement::CreateTable(create) => create_table::run(session, create),
         Statement::DropTable(drop) => drop_table::run(session, drop),

@@ -3,16 +3,18 @@
 //! A prepared statement keeps its tree. Values for its `?` come as parameters of the plan, which is
 //! made when the statement runs: their types decide about conversions.
 
+use mayfly_plan::ChangePlan;
+use mayfly_plan::physical::QueryPlan;
 use mayfly_syntax::ast::{Execute, Prepare, PrepareSource, Statement};
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, Value};
 
 use crate::result::{Outcome, ResultStream, StatementResult};
 use crate::session::Session;
-use crate::statements::select::KeptPlan;
+use crate::statements::select::PlanPlace;
 use crate::{error, statements};
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// A statement with places for values.
 #[derive(Debug)]
@@ -22,7 +24,8 @@ pub struct Prepared {
     text: String,
     /// The database of unqualified names when it was prepared.
     database: Option<Arc<str>>,
-    plan: Mutex<Option<KeptPlan>>,
+    plan: PlanPlace<QueryPlan>,
+    change: PlanPlace<ChangePlan>,
 }
 
 impl Prepared {
@@ -49,7 +52,8 @@ fn parse(session: &Session, text: &str) -> Result<Prepared> {
         text: parsed.text.to_owned(),
         statement: parsed.statement,
         database: session.current_database_handle(),
-        plan: Mutex::default(),
+        plan: PlanPlace::default(),
+        change: PlanPlace::default(),
     };
     if let Some(more) = reader.next() {
         // Several statements cannot be prepared together: the second is where the error is.
@@ -136,8 +140,12 @@ fn run_in_place(
             statements::select::run(session, query, values, Some(&prepared.plan))
         }
         Statement::Insert(insert) => statements::insert::run(session, insert, values),
-        Statement::Update(update) => statements::change::update(session, update, values),
-        Statement::Delete(delete) => statements::change::delete(session, delete, values),
+        Statement::Update(update) => {
+            statements::change::update(session, update, values, Some(&prepared.change))
+        }
+        Statement::Delete(delete) => {
+            statements::change::delete(session, delete, values, Some(&prepared.change))
+        }
         Statement::SelectInto(into) => statements::select_into::run(session, into, values),
         statement if values.is_empty() => statements::dispatch(session, statement),
         _ => Err(codes::ER_UNSUPPORTED_PS.error()),

@@ -8,6 +8,7 @@
 //! is done. Nothing is visible to anybody before [`RowSink::finish`]; a sink that is dropped leaves
 //! the table as it was.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -99,6 +100,8 @@ pub(crate) struct RowSink<'t> {
     making: RowInMaking,
     /// Rows of the statement that were seen before the batch at hand.
     rows_before: u64,
+    /// AUTO_INCREMENT numbers that were made for rows that were not added: later rows get them.
+    spare_numbers: VecDeque<u64>,
     written: Written,
 }
 
@@ -143,6 +146,7 @@ impl<'t> RowSink<'t> {
             definition,
             table,
             rows_before: 0,
+            spare_numbers: VecDeque::new(),
             written: Written::default(),
         })
     }
@@ -379,17 +383,17 @@ impl<'t> RowSink<'t> {
             keep(Batch::new(vec![flags], rows), checked)
         });
         let numbered = numbered.transpose()?;
-        let ready = Ready {
+        let mut ready = Ready {
             rows: keep(batch, checked)?,
             numbered: numbered.map(|flags| flags.column(0).as_boolean().clone()),
             extra: extra.map(|extra| keep(extra, checked)).transpose()?,
         };
         let before = self.rows_before;
         self.rows_before += rows as u64;
-        self.write(&ready, before)
+        self.write(&mut ready, before)
     }
 
-    fn write(&mut self, ready: &Ready, rows_before: u64) -> Result<()> {
+    fn write(&mut self, ready: &mut Ready, rows_before: u64) -> Result<()> {
         let count = ready.rows.row_count();
         let mut first = 0;
         while first < count {
@@ -407,7 +411,11 @@ impl<'t> RowSink<'t> {
                 break;
             };
             // A row that takes the place of others is tried again.
+            let inserted = self.written.inserted;
             if self.settle(&conflict, ready, first, rows_before)? {
+                if self.written.inserted == inserted {
+                    self.pass_number_on(ready, first);
+                }
                 first += 1;
             }
         }
@@ -506,6 +514,30 @@ impl<'t> RowSink<'t> {
         }
     }
 
+    /// A row that was not added leaves its number to the next one that needs one.
+    fn pass_number_on(&mut self, ready: &mut Ready, row: usize) {
+        let Some(flags) = ready.numbered.as_ref().filter(|flags| flags.value(row)) else {
+            return;
+        };
+        let Some(column) = self.definition.auto_increment_column() else {
+            return;
+        };
+        let numbers = ready.rows.column(column);
+        let mut passed = convert::value_at(numbers, row);
+        let mut builder = ColumnBuilder::new(&self.definition.columns[column].ty);
+        for index in 0..numbers.len() {
+            let mut number = convert::value_at(numbers, index);
+            if index > row && flags.value(index) {
+                std::mem::swap(&mut number, &mut passed);
+            }
+            builder.push(&number);
+        }
+        self.spare_numbers.push_front(number_of(&passed));
+        let mut columns = ready.rows.columns().to_vec();
+        columns[column] = builder.finish();
+        ready.rows = Batch::new(columns, ready.rows.row_count());
+    }
+
     /// AUTO_INCREMENT: rows without a number get the next ones; which ones did.
     fn number(&mut self, column: &ArrayRef) -> Result<(ArrayRef, Option<BooleanArray>)> {
         let position = self.definition.auto_increment_column().unwrap_or(0);
@@ -534,7 +566,10 @@ impl<'t> RowSink<'t> {
                     value
                 }
                 None => {
-                    let number = self.table.take_auto_increment(step, offset);
+                    let number = match self.spare_numbers.pop_front() {
+                        Some(number) => number,
+                        None => self.table.take_auto_increment(step, offset),
+                    };
                     if number == u64::MAX {
                         return Err(codes::ER_AUTOINC_READ_FAILED.error());
                     }

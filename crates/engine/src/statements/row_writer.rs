@@ -12,7 +12,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
 
 use crate::catalog::BaseTable;
-use crate::catalog::definition::KeyDefinition;
+use crate::catalog::definition::{KeyDefinition, KeyTarget};
 use crate::catalog::unique::UniqueKeys;
 use crate::catalog::{indexes, zoned_table};
 use crate::convert;
@@ -134,12 +134,17 @@ impl<'t> RowWriter<'t> {
             return codes::ER_DUP_ENTRY.with(&[&"", &definition.name]);
         };
         let mut entry = Vec::new();
-        for (index, position) in key.columns().into_iter().enumerate() {
+        for (index, part) in key.parts.iter().enumerate() {
             if index > 0 {
                 entry.push(b'-');
             }
+            let KeyTarget::Column(position) = part.target else {
+                continue;
+            };
             let ty = &definition.columns[position].ty;
-            convert::display_row(shown.column(position), row, ty, &mut entry);
+            let mut value = Vec::new();
+            convert::display_row(shown.column(position), row, ty, &mut value);
+            entry.extend_from_slice(key_prefix(&value, part.prefix));
         }
         let entry = String::from_utf8_lossy(&entry).into_owned();
         let name = format!("{}.{}", definition.name, key.name);
@@ -165,6 +170,18 @@ impl Drop for RowWriter<'_> {
             sets.roll_back();
         }
     }
+}
+
+/// The characters of a value that are in a key.
+fn key_prefix(value: &[u8], prefix: Option<u64>) -> &[u8] {
+    let Some(length) = prefix.and_then(|prefix| usize::try_from(prefix).ok()) else {
+        return value;
+    };
+    let end = match std::str::from_utf8(value) {
+        Ok(text) => text.char_indices().nth(length).map(|(end, _)| end),
+        Err(_) => Some(length),
+    };
+    &value[..end.unwrap_or(value.len()).min(value.len())]
 }
 
 /// A position as a batch of one.

@@ -4,12 +4,13 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mayfly_exec::StatementContext;
+use mayfly_plan::PlanOptions;
 use mayfly_plan::physical::QueryPlan;
 use mayfly_syntax::ast::{Query, SelectItem, SetExpr};
 use mayfly_syntax::encodings::{Variable, variable};
 use mayfly_types::{Batch, Result, SqlType, Value};
 
-use super::hints;
+use super::{hints, locking_read};
 use crate::catalog::BaseTable;
 use crate::catalog::session_catalog::SessionCatalog;
 use crate::result::{Outcome, ResultColumn};
@@ -24,37 +25,42 @@ pub(crate) struct Planned {
 
 /// A plan for the next time that its statement runs.
 #[derive(Debug)]
-pub(crate) struct KeptPlan {
-    plan: Arc<QueryPlan>,
+pub(crate) struct KeptPlan<P> {
+    plan: Arc<P>,
     tables: Vec<Arc<BaseTable>>,
     parameters: Vec<SqlType>,
     surroundings: Surroundings,
 }
 
-impl KeptPlan {
+/// Where a statement that may run again keeps its plan.
+pub(crate) type PlanPlace<P> = Mutex<Option<KeptPlan<P>>>;
+
+impl<P> KeptPlan<P> {
     /// The plan with the tables as they are now, if it is good for these parameters.
-    fn planned(&self, session: &Session, parameters: &[SqlType]) -> Result<Option<Planned>> {
+    fn planned(
+        &self,
+        session: &Session,
+        parameters: &[SqlType],
+    ) -> Result<Option<(Arc<P>, Arc<StatementTables>)>> {
         if self.parameters != parameters || self.surroundings != session.surroundings() {
             return Ok(None);
         }
         let open = |table: &Arc<BaseTable>| Ok((table.id, table.rows_in(session)?));
         let tables = self.tables.iter().map(open).collect::<Result<_>>()?;
-        Ok(Some(Planned {
-            plan: Arc::clone(&self.plan),
-            tables: Arc::new(StatementTables(tables)),
-        }))
+        let tables = Arc::new(StatementTables(tables));
+        Ok(Some((Arc::clone(&self.plan), tables)))
     }
 }
 
-/// Plans a query. `parameters` are the types of its `?`, and `values` their values. The plan is kept
-/// in `kept`, or taken from there, when it is the same each time.
-pub(crate) fn plan_with(
+/// Plans a statement. `parameters` are the types of its `?`, and `values` their values. The plan is
+/// kept in `kept`, or taken from there, when it is the same each time.
+pub(crate) fn plan_or_keep<P>(
     session: &Session,
-    query: &Query,
     parameters: &[SqlType],
     values: &[Value],
-    kept: Option<&Mutex<Option<KeptPlan>>>,
-) -> Result<Planned> {
+    kept: Option<&PlanPlace<P>>,
+    plan: impl FnOnce(&SessionCatalog<'_>, &PlanOptions) -> Result<P>,
+) -> Result<(Arc<P>, Arc<StatementTables>)> {
     let mut kept = kept.map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner));
     let before = kept.as_ref().and_then(|kept| kept.as_ref());
     if let Some(kept) = before
@@ -64,11 +70,11 @@ pub(crate) fn plan_with(
     }
     let catalog = SessionCatalog::new(session, values);
     let plan = if parameters.is_empty() {
-        mayfly_plan::bind_query(query, &catalog, &session.options().plan)?
+        plan(&catalog, &session.options().plan)?
     } else {
         let mut options = session.options().plan.clone();
         options.parameters = parameters.to_vec();
-        mayfly_plan::bind_query(query, &catalog, &options)?
+        plan(&catalog, &options)?
     };
     let plan = Arc::new(plan);
     let (tables, lasting) = catalog.into_tables();
@@ -80,6 +86,21 @@ pub(crate) fn plan_with(
             surroundings: session.surroundings(),
         });
     }
+    Ok((plan, tables))
+}
+
+/// Plans a query; see [`plan_or_keep`].
+pub(crate) fn plan_with(
+    session: &Session,
+    query: &Query,
+    parameters: &[SqlType],
+    values: &[Value],
+    kept: Option<&PlanPlace<QueryPlan>>,
+) -> Result<Planned> {
+    let bind = |catalog: &SessionCatalog<'_>, options: &PlanOptions| {
+        mayfly_plan::bind_query(query, catalog, options)
+    };
+    let (plan, tables) = plan_or_keep(session, parameters, values, kept, bind)?;
     Ok(Planned { plan, tables })
 }
 
@@ -94,14 +115,18 @@ pub(crate) fn run(
     session: &mut Session,
     query: &Query,
     parameters: &[(Value, SqlType)],
-    kept: Option<&Mutex<Option<KeptPlan>>>,
+    kept: Option<&PlanPlace<QueryPlan>>,
 ) -> Result<Outcome> {
     super::count(session, Counter::ComSelect);
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
     let replaced = hints::apply(session, query);
-    let outcome = plan_with(session, query, &types, &values, kept)
-        .and_then(|planned| start(session, &planned, &values));
+    let outcome = match locking_read::run(session, query, &types, &values) {
+        Ok(None) => plan_with(session, query, &types, &values, kept)
+            .and_then(|planned| start(session, &planned, &values)),
+        Ok(Some(outcome)) => Ok(outcome),
+        Err(error) => Err(error),
+    };
     replaced.restore(session);
     outcome
 }

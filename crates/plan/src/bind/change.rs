@@ -35,6 +35,15 @@ pub(crate) fn bind_update(
     options: &PlanOptions,
 ) -> Result<BoundChange> {
     let mut binder = Binder::new(catalog, options);
+    if !matches!(update.tables.as_slice(), [only] if only.joins.is_empty()) {
+        let usage = |what: &str| Err(codes::ER_WRONG_USAGE.with(&[&"UPDATE", &what]));
+        if !update.order_by.is_empty() {
+            return usage("ORDER BY");
+        }
+        if update.limit.is_some() {
+            return usage("LIMIT");
+        }
+    }
     let relation = binder.begin_change(update.with.as_ref(), &update.tables)?;
     let mut places: Vec<ColumnPlace> = Vec::with_capacity(update.assignments.len());
     for assignment in &update.assignments {
@@ -131,6 +140,17 @@ pub(crate) fn bind_delete(
     Ok(binder.finish_change(relation, change, targets, is_safe))
 }
 
+/// The column of a table's positions.
+pub(super) fn position_column(scan: &Scan) -> BlockColumn {
+    BlockColumn {
+        id: scan.position(),
+        name: String::new(),
+        ty: position_type(),
+        nullable: true,
+        origin: None,
+    }
+}
+
 /// The columns of a change's query.
 #[derive(Default)]
 struct ChangeColumns(Vec<BlockColumn>);
@@ -138,13 +158,7 @@ struct ChangeColumns(Vec<BlockColumn>);
 impl ChangeColumns {
     fn target(&mut self, scan: &Scan, with_row: bool) -> ChangeTarget {
         let position = self.0.len();
-        self.0.push(BlockColumn {
-            id: scan.position(),
-            name: String::new(),
-            ty: position_type(),
-            nullable: true,
-            origin: None,
-        });
+        self.0.push(position_column(scan));
         if with_row {
             for (index, column) in scan.table.columns.iter().enumerate() {
                 self.0.push(BlockColumn {

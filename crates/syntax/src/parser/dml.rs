@@ -165,11 +165,8 @@ impl Parser<'_> {
         if self.eat(Kw::WHERE) {
             statement.selection = Some(self.expr()?);
         }
-        if let [table] = statement.tables.as_slice()
-            && table.joins.is_empty()
-        {
-            (statement.order_by, statement.limit) = self.single_table_tail()?;
-        }
+        // Of several tables the binder refuses these: error 1221.
+        (statement.order_by, statement.limit) = self.single_table_tail()?;
         Ok(Statement::Update(Box::new(statement)))
     }
 
@@ -211,6 +208,7 @@ impl Parser<'_> {
             returning: Vec::new(),
         };
         let mut single = false;
+        let mut returning = false;
         if !self.eat(Kw::FROM) {
             statement.targets = self.comma_list(Self::delete_target)?;
             self.expect(Kw::FROM)?;
@@ -227,7 +225,8 @@ impl Parser<'_> {
             } else {
                 self.position = first;
                 single = true;
-                let relation = self.table_factor()?;
+                let mut relation = self.table_factor()?;
+                returning = self.is_clause(&mut relation);
                 let joined = match &relation {
                     TableFactor::Table { index_hints, .. } => !index_hints.is_empty(),
                     _ => true,
@@ -246,11 +245,30 @@ impl Parser<'_> {
         }
         if single {
             (statement.order_by, statement.limit) = self.single_table_tail()?;
-            if self.eat(Kw::RETURNING) {
+            if returning || self.eat(Kw::RETURNING) {
                 statement.returning = self.select_items()?;
             }
         }
         Ok(Statement::Delete(Box::new(statement)))
+    }
+
+    /// Whether what looks like a table's alias begins the clause RETURNING, which is no reserved
+    /// word; it is the alias no more then.
+    fn is_clause(&self, relation: &mut TableFactor) -> bool {
+        let TableFactor::Table { alias, .. } = relation else {
+            return false;
+        };
+        let named = alias.as_ref().is_some_and(|alias| {
+            alias.name.quote_style.is_none() && alias.name.value.eq_ignore_ascii_case("returning")
+        });
+        let ends = self.at_kind(Kind::End)
+            || [Kw::WHERE, Kw::ORDER, Kw::LIMIT]
+                .into_iter()
+                .any(|word| self.at(word));
+        if named && !ends {
+            *alias = None;
+        }
+        named && !ends
     }
 
     /// A table whose rows go: `a`, `db.a`, `a.*`.

@@ -1,0 +1,195 @@
+//! SELECT … FOR UPDATE and FOR SHARE [OF table] [NOWAIT | SKIP LOCKED].
+//!
+//! All rows are found and locked before the first is given. When another transaction has changed one
+//! of them meanwhile the query is run anew, with the locks that it has.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, BooleanArray};
+use mayfly_plan::{LockingPlan, RowLock};
+use mayfly_storage::{LockMode, LockWait, Locked, Table};
+use mayfly_syntax::ast::{NonBlock, Query};
+use mayfly_types::{Batch, Result, SqlType, Value};
+
+use super::found_rows::{FoundRows, FoundRowsBuilder, physical_types};
+use super::row_rules::keep;
+use super::select::{Planned, Reading};
+use super::table_change::lock_wait;
+use crate::catalog::session_catalog::SessionCatalog;
+use crate::result::{Outcome, ResultColumn};
+use crate::session::Session;
+
+/// What locking came to.
+enum Attempt {
+    /// Nothing is to be locked, or all of it is: the query is run as any other.
+    Plain,
+    /// The rows.
+    Rows(Vec<ResultColumn>, FoundRows),
+    /// A row is not as it was found any more.
+    StartAnew,
+}
+
+/// Locks the rows that a query asks to be locked, and gives its rows if they are those; `None`: the
+/// query is still to be run.
+pub(super) fn run(
+    session: &mut Session,
+    query: &Query,
+    parameters: &[SqlType],
+    values: &[Value],
+) -> Result<Option<Outcome>> {
+    if query.locks.is_empty() {
+        return Ok(None);
+    }
+    loop {
+        match attempt(session, query, parameters, values)? {
+            Attempt::Plain => return Ok(None),
+            Attempt::Rows(columns, rows) => return Ok(Some(Outcome::Found { columns, rows })),
+            Attempt::StartAnew => session.begin_anew(),
+        }
+    }
+}
+
+fn attempt(
+    session: &mut Session,
+    query: &Query,
+    parameters: &[SqlType],
+    values: &[Value],
+) -> Result<Attempt> {
+    let mut options = session.options().plan.clone();
+    options.parameters = parameters.to_vec();
+    let catalog = SessionCatalog::new(session, values);
+    let Some(plan) = mayfly_plan::bind_locking(query, &catalog, &options)? else {
+        return Ok(Attempt::Plain);
+    };
+    let can_lock = |lock: &RowLock| {
+        let table = session.find_table(&lock.table.database, &lock.table.name);
+        table.is_some_and(|table| table.can_change_rows())
+    };
+    if !plan.locks.iter().all(can_lock) {
+        return Ok(Attempt::Plain);
+    }
+    let LockingPlan {
+        query,
+        shown,
+        locks,
+        limit,
+    } = plan;
+    let planned = Planned {
+        plan: Arc::new(query),
+        tables: catalog.into_tables().0,
+    };
+    let mut reading = Reading::start(session, &planned, values)?;
+    let found = (|| {
+        let types: Vec<SqlType> = planned.plan.columns[..shown]
+            .iter()
+            .map(|column| column.ty.clone())
+            .collect();
+        let context = session.temp_table_context();
+        let mut locking = Locking {
+            session,
+            locks: &locks,
+            tables: locks
+                .iter()
+                .map(|lock| {
+                    let tables = planned.tables.as_ref();
+                    mayfly_exec::TableOpener::open(tables, lock.table.id)
+                })
+                .collect::<Result<_>>()?,
+            shown,
+            rows: FoundRowsBuilder::new(context, physical_types(&types)),
+            offset: limit.map_or(0, |(offset, _)| offset),
+            wanted: limit.map_or(u64::MAX, |(_, count)| count),
+        };
+        while locking.wanted > 0
+            && let Some(batch) = reading.next_batch()?
+        {
+            if !locking.take(batch)? {
+                return Ok(None);
+            }
+        }
+        locking.rows.finish().map(Some)
+    })();
+    reading.finish(session);
+    let Some(rows) = found? else {
+        return Ok(Attempt::StartAnew);
+    };
+    if shown == 0 {
+        return Ok(Attempt::Plain);
+    }
+    let columns = planned.plan.columns[..shown].iter();
+    let columns = columns.map(ResultColumn::from_plan).collect();
+    Ok(Attempt::Rows(columns, rows))
+}
+
+struct Locking<'s> {
+    session: &'s Session,
+    locks: &'s [RowLock],
+    tables: Vec<Arc<dyn Table>>,
+    shown: usize,
+    rows: FoundRowsBuilder<'s>,
+    /// Rows that are left out first.
+    offset: u64,
+    /// How many rows more are asked for.
+    wanted: u64,
+}
+
+impl Locking<'_> {
+    /// Locks the rows of a batch, a few at a time when only a few are asked for, and keeps those that
+    /// could be. False: the query is to be run anew.
+    fn take(&mut self, batch: Batch) -> Result<bool> {
+        let mut first = 0;
+        while first < batch.row_count() && self.wanted > 0 {
+            let asked = usize::try_from(self.offset.saturating_add(self.wanted));
+            let count = asked.unwrap_or(usize::MAX).min(batch.row_count() - first);
+            let Some(locked) = self.lock(batch.slice(first, count))? else {
+                return Ok(false);
+            };
+            first += count;
+            let left_out = self.offset.min(locked.row_count() as u64);
+            self.offset -= left_out;
+            let left_out = usize::try_from(left_out).unwrap_or(usize::MAX);
+            let kept = locked.row_count() - left_out;
+            self.wanted = self.wanted.saturating_sub(kept as u64);
+            if kept > 0 {
+                let columns = locked.columns()[..self.shown].to_vec();
+                let rows = Batch::new(columns, locked.row_count());
+                self.rows.add(rows.slice(left_out, kept))?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn lock(&self, batch: Batch) -> Result<Option<Batch>> {
+        let mut batch = batch;
+        for (lock, table) in self.locks.iter().zip(&self.tables) {
+            let positions = batch.column(lock.position);
+            let present: Vec<bool> = (0..positions.len())
+                .map(|row| positions.is_valid(row))
+                .collect();
+            let mode = match lock.shared {
+                true => LockMode::Shared,
+                false => LockMode::Exclusive,
+            };
+            let wait = match lock.nonblock {
+                Some(NonBlock::Nowait) => LockWait::No,
+                Some(NonBlock::SkipLocked) => LockWait::Skip,
+                None => lock_wait(self.session),
+            };
+            // An outer join gives rows without a row of this table.
+            let some = Batch::new(vec![Arc::clone(positions)], present.len());
+            let some = keep(some, Some(&BooleanArray::from(present.clone())))?;
+            let Locked::Unchanged(locked) = table.lock(some.column(0), mode, wait)? else {
+                return Ok(None);
+            };
+            if locked.contains(&false) {
+                let mut locked = locked.into_iter();
+                let kept = present
+                    .into_iter()
+                    .map(|is_row| !is_row || locked.next().unwrap_or(true));
+                let kept: Vec<bool> = kept.collect();
+                batch = keep(batch, Some(&BooleanArray::from(kept)))?;
+            }
+        }
+        Ok(Some(batch))
+    }
+}

@@ -1,0 +1,182 @@
+//! SELECT … FOR UPDATE and FOR SHARE: the query, with the positions of the rows that it locks.
+//!
+//! Only tables that the outermost query block itself reads are locked. Where its rows are no rows of
+//! tables any more (GROUP BY, DISTINCT, UNION), what they are made of is found by a query of its own,
+//! which is run first.
+
+use std::sync::Arc;
+
+use mayfly_syntax::ast::{
+    GroupByExpr, LockClause, LockType, NonBlock, ObjectNamePart, Query, SelectItem, SetExpr,
+};
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::change::position_column;
+use super::{Binder, Block};
+use crate::catalog::{Catalog, TableSource};
+use crate::logical::{self, Relation, Scan};
+use crate::options::PlanOptions;
+
+/// What is done with a table's rows that a query reads.
+#[derive(Debug, Clone)]
+pub struct RowLock {
+    /// The table.
+    pub table: Arc<TableSource>,
+    /// The column of the query that is the row's position; NULL where an outer join found no row.
+    pub position: usize,
+    /// FOR SHARE instead of FOR UPDATE.
+    pub shared: bool,
+    /// NOWAIT or SKIP LOCKED.
+    pub nonblock: Option<NonBlock>,
+}
+
+/// A bound locking query.
+#[derive(Debug)]
+pub(crate) struct BoundLocks {
+    pub(crate) query: logical::Query,
+    /// How many columns of the query are its result; 0: it only finds rows to lock.
+    pub(crate) shown: usize,
+    pub(crate) locks: Vec<RowLock>,
+    /// SKIP LOCKED: offset and count of the rows that could be locked.
+    pub(crate) limit: Option<(u64, u64)>,
+}
+
+/// Binds a query that locks rows; `None` when it locks none.
+pub(crate) fn bind_locking(
+    query: &Query,
+    catalog: &dyn Catalog,
+    options: &PlanOptions,
+) -> Result<Option<BoundLocks>> {
+    let mut binder = Binder::new(catalog, options);
+    let mut block = binder.bind_query_expression(query, true)?;
+    binder.show_variables(&mut block);
+    let mut scans = Vec::new();
+    if lockable(&block.relation, block.select_id, &mut scans) {
+        return binder.with_locks(query, block, scans);
+    }
+    let Some(rows) = ungrouped(query) else {
+        return Ok(None);
+    };
+    let found = bind_locking(&rows, catalog, options)?;
+    Ok(found.map(|found| BoundLocks {
+        shown: 0,
+        limit: None,
+        ..found
+    }))
+}
+
+impl Binder<'_> {
+    fn with_locks(
+        self,
+        query: &Query,
+        mut block: Block,
+        scans: Vec<Scan>,
+    ) -> Result<Option<BoundLocks>> {
+        let shown = block.columns.len();
+        let mut locks = Vec::new();
+        for clause in &query.locks {
+            let mut found = false;
+            for scan in &scans {
+                if !names(clause, scan) {
+                    continue;
+                }
+                found = true;
+                locks.push(RowLock {
+                    table: Arc::clone(&scan.table),
+                    position: block.columns.len(),
+                    shared: clause.lock_type == LockType::Share,
+                    nonblock: clause.nonblock,
+                });
+                block.columns.push(position_column(scan));
+            }
+            if !found && let Some(name) = &clause.of {
+                return Err(codes::ER_UNRESOLVED_TABLE_LOCK.with(&[name]));
+            }
+        }
+        if locks.is_empty() {
+            return Ok(None);
+        }
+        let skips = |lock: &RowLock| matches!(lock.nonblock, Some(NonBlock::SkipLocked));
+        let limit = match locks.iter().any(skips) {
+            true => take_limit(&mut block.relation),
+            false => None,
+        };
+        Ok(Some(BoundLocks {
+            query: self.finish(block),
+            shown,
+            locks,
+            limit,
+        }))
+    }
+}
+
+/// Whether a lock clause means a table.
+fn names(clause: &LockClause, scan: &Scan) -> bool {
+    let Some(name) = &clause.of else {
+        return true;
+    };
+    let mut parts = name.0.iter().rev().filter_map(ObjectNamePart::as_ident);
+    let table = parts.next().is_some_and(|name| name.value == scan.alias);
+    table
+        && parts
+            .next()
+            .is_none_or(|database| database.value == scan.table.database)
+}
+
+/// Gathers the tables of a query block; false when its rows are no rows of tables.
+fn lockable(relation: &Relation, select_id: usize, scans: &mut Vec<Scan>) -> bool {
+    match relation {
+        Relation::Scan(scan) => {
+            if scan.select_id == select_id {
+                scans.push(scan.clone());
+            }
+            true
+        }
+        Relation::Aggregate(_) | Relation::SetOperation { .. } => false,
+        Relation::Filter { input, .. }
+        | Relation::Extend { input, .. }
+        | Relation::Sort { input, .. }
+        | Relation::Limit { input, .. }
+        | Relation::Materialize { input, .. } => lockable(input, select_id, scans),
+        Relation::Join(join) => {
+            lockable(&join.left, select_id, scans) && lockable(&join.right, select_id, scans)
+        }
+        // What other query blocks read is not locked.
+        _ => true,
+    }
+}
+
+/// Takes the uppermost LIMIT out.
+fn take_limit(relation: &mut Relation) -> Option<(u64, u64)> {
+    match relation {
+        Relation::Extend { input, .. } | Relation::Materialize { input, .. } => take_limit(input),
+        Relation::Limit {
+            input,
+            offset,
+            count,
+        } => {
+            let limit = (*offset, *count);
+            *relation = input.take();
+            Some(limit)
+        }
+        _ => None,
+    }
+}
+
+/// The query block without what makes groups of its rows.
+fn ungrouped(query: &Query) -> Option<Query> {
+    let mut query = query.clone();
+    query.order_by = None;
+    query.limit_clause = None;
+    let SetExpr::Select(select) = &mut *query.body else {
+        return None;
+    };
+    select.distinct = None;
+    select.having = None;
+    select.group_by = GroupByExpr::Expressions(Vec::new(), Vec::new());
+    let one = mayfly_syntax::ast::Value::Number("1".to_owned(), false);
+    let one = mayfly_syntax::ast::Expr::Value(one.into());
+    select.projection = vec![SelectItem::UnnamedExpr(one)];
+    Some(query)
+}
