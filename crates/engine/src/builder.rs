@@ -24,23 +24,30 @@ pub(crate) enum ColumnBuilder {
 impl ColumnBuilder {
     /// An empty column of a type.
     pub(crate) fn new(ty: &SqlType) -> Self {
+        Self::with_capacity(ty, 0)
+    }
+
+    /// An empty column of a type, with room for so many rows.
+    fn with_capacity(ty: &SqlType, rows: usize) -> Self {
         let physical = ty.physical();
         match physical {
-            PhysicalType::Bool | PhysicalType::Int64 => Self::Int64(Int64Builder::new()),
-            PhysicalType::UInt64 => Self::UInt64(UInt64Builder::new()),
-            PhysicalType::Float64 => Self::Float64(Float64Builder::new()),
+            PhysicalType::Bool | PhysicalType::Int64 => {
+                Self::Int64(Int64Builder::with_capacity(rows))
+            }
+            PhysicalType::UInt64 => Self::UInt64(UInt64Builder::with_capacity(rows)),
+            PhysicalType::Float64 => Self::Float64(Float64Builder::with_capacity(rows)),
             PhysicalType::Decimal128(scale) => {
-                let builder = Decimal128Builder::new().with_data_type(physical.arrow());
+                let builder = Decimal128Builder::with_capacity(rows);
+                let builder = builder.with_data_type(physical.arrow());
                 Self::Decimal128(builder, scale)
             }
             PhysicalType::Decimal256(scale) => {
-                let builder = Decimal256Builder::new().with_data_type(physical.arrow());
+                let builder = Decimal256Builder::with_capacity(rows);
+                let builder = builder.with_data_type(physical.arrow());
                 Self::Decimal256(builder, scale)
             }
-            PhysicalType::Bytes => {
-                // Large blocks: one buffer holds many rows' values.
-                Self::Bytes(BinaryViewBuilder::new().with_fixed_block_size(256 << 10))
-            }
+            // Its blocks grow with what is in it.
+            PhysicalType::Bytes => Self::Bytes(BinaryViewBuilder::with_capacity(rows)),
         }
     }
 
@@ -99,7 +106,7 @@ fn rescaled(value: &Value, to: u8) -> Option<i256> {
 
 /// A column of one value, `rows` times.
 pub(crate) fn constant(value: &Value, ty: &SqlType, rows: usize) -> ArrayRef {
-    let mut builder = ColumnBuilder::new(ty);
+    let mut builder = ColumnBuilder::with_capacity(ty, rows);
     for _ in 0..rows {
         builder.push(value);
     }

@@ -118,3 +118,90 @@ pub(crate) fn plan(mut bound: BoundChange, options: &PlanOptions) -> Result<Chan
         is_safe: bound.is_safe,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use mayfly_syntax::ast::Statement;
+    use mayfly_syntax::{ParseOptions, parse_one};
+    use mayfly_types::Result;
+
+    use super::{ChangePlan, LockingPlan, NewValue};
+    use crate::testing::{FakeCatalog, options, parsed};
+
+    fn planned(sql: &str) -> Result<ChangePlan> {
+        let parsed = parse_one(sql, &ParseOptions::MYSQL_DEFAULT).expect("the test's SQL parses");
+        let (catalog, options) = (FakeCatalog::new(), options());
+        match parsed.statement {
+            Statement::Update(update) => crate::bind_update(&update, &catalog, &options),
+            Statement::Delete(delete) => crate::bind_delete(&delete, &catalog, &options),
+            other => panic!("changes nothing: {other:?}"),
+        }
+    }
+
+    fn number(sql: &str) -> u16 {
+        planned(sql).map(|_| ()).expect_err(sql).errno()
+    }
+
+    fn locking(sql: &str) -> Option<LockingPlan> {
+        let (catalog, options) = (FakeCatalog::new(), options());
+        crate::bind_locking(&parsed(sql), &catalog, &options).expect("the test's SQL binds")
+    }
+
+    #[test]
+    fn an_assignment_sees_those_before_it() {
+        let plan = planned("UPDATE t SET a = a + 1, b = a, id = id + 1").expect("it binds");
+        let target = &plan.targets[0];
+        // Position, row, and the two values that the query can compute.
+        assert_eq!((target.position, target.row), (0, Some(1)));
+        assert_eq!(plan.query.columns.len(), 1 + 3 + 2);
+        let values: Vec<_> = target.assignments.iter().map(|set| &set.value).collect();
+        assert!(matches!(values[0], NewValue::Column(4)), "{values:?}");
+        assert!(matches!(values[1], NewValue::Computed(_)), "{values:?}");
+        assert!(matches!(values[2], NewValue::Column(5)), "{values:?}");
+    }
+
+    #[test]
+    fn each_target_of_a_join_has_a_position() {
+        let sql = "UPDATE t JOIN u ON t.id = u.c SET t.a = u.a, u.c = DEFAULT";
+        let plan = planned(sql).expect("it binds");
+        let places: Vec<_> = plan.targets.iter().map(|target| target.position).collect();
+        assert_eq!(places, [0, 4]);
+        let plan = planned("DELETE t FROM t JOIN u ON t.id = u.c").expect("it binds");
+        assert_eq!(plan.query.columns.len(), 1, "positions are enough");
+    }
+
+    #[test]
+    fn safe_statements_have_a_key_or_a_limit() {
+        let is_safe = |sql| planned(sql).expect("it binds").is_safe;
+        assert!(is_safe("UPDATE t SET a = 1 WHERE id = 5"));
+        assert!(is_safe("DELETE FROM t WHERE id IN (1, 2)"));
+        assert!(is_safe("DELETE FROM t LIMIT 1"));
+        assert!(!is_safe("UPDATE t SET a = 1 WHERE a = 5"));
+        assert!(!is_safe("DELETE FROM t WHERE id <> 5"));
+        assert!(!is_safe("DELETE FROM t"));
+    }
+
+    #[test]
+    fn targets_are_tables_that_no_subquery_reads() {
+        assert_eq!(number("UPDATE t SET a = (SELECT max(a) FROM t)"), 1093);
+        assert_eq!(number("DELETE FROM t WHERE a IN (SELECT a FROM t)"), 1093);
+        assert_eq!(number("UPDATE t, (SELECT 1 AS k) d SET d.k = 2"), 1288);
+        assert_eq!(number("DELETE v FROM t, u"), 1109);
+        assert_eq!(number("UPDATE t, u SET t.a = 1 ORDER BY t.id"), 1221);
+        assert_eq!(number("UPDATE t x, t y SET x.id = 1, y.a = 2"), 1706);
+        let derived = "UPDATE t SET a = 1 WHERE a IN (SELECT a FROM (SELECT a FROM t) d)";
+        assert!(planned(derived).is_ok(), "it is read before");
+    }
+
+    #[test]
+    fn locking_reads_carry_positions() {
+        let plan = locking("SELECT b FROM t JOIN u ON t.id = u.c FOR UPDATE OF t").expect("locks");
+        assert_eq!((plan.shown, plan.locks.len()), (1, 1));
+        assert_eq!(plan.query.columns.len(), 2);
+        let plan = locking("SELECT a, count(*) FROM t GROUP BY a FOR SHARE").expect("locks");
+        assert_eq!((plan.shown, plan.locks[0].shared), (0, true));
+        let sql = "SELECT id FROM t ORDER BY a LIMIT 3 FOR UPDATE SKIP LOCKED";
+        assert_eq!(locking(sql).expect("locks").limit, Some((0, 3)));
+        assert!(locking("SELECT 1 FOR UPDATE").is_none());
+    }
+}

@@ -103,6 +103,7 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
             _ => OnDuplicate::Refuse,
         },
         returns: false,
+        first_number: 0,
     };
     let mut reading = Reading::start(session, &planned, &[])?;
     let filled = copy_rows(session, insertion, &types, &mut reading);

@@ -42,6 +42,7 @@ pub(crate) fn run(
                 positions: &positions,
                 on_duplicate,
                 returns: !insert.returning.is_empty(),
+                first_number: std::mem::take(&mut session.insert_id),
             };
             (
                 insert_values(session, insertion, rows, parameters)?,
@@ -96,6 +97,8 @@ pub(super) struct Insertion<'t> {
     pub(super) on_duplicate: OnDuplicate,
     /// Whether the rows are to come back.
     pub(super) returns: bool,
+    /// SET insert_id, or 0.
+    pub(super) first_number: u64,
 }
 
 impl<'t> Insertion<'t> {
@@ -103,7 +106,8 @@ impl<'t> Insertion<'t> {
         let sink = RowSink::new(session, self.table, self.positions, self.ignore)?;
         Ok(sink
             .on_duplicate(self.on_duplicate)?
-            .keeping_rows(self.returns))
+            .keeping_rows(self.returns)
+            .numbered_from(self.first_number))
     }
 }
 
@@ -191,6 +195,7 @@ fn insert_query(
         positions,
         on_duplicate,
         returns: !insert.returning.is_empty(),
+        first_number: std::mem::take(&mut session.insert_id),
     };
     let mut reading = Reading::start(session, &planned, &values)?;
     let written = copy_rows(session, insertion, &types, &mut reading);

@@ -102,6 +102,8 @@ pub(crate) struct RowSink<'t> {
     rows_before: u64,
     /// AUTO_INCREMENT numbers that were made for rows that were not added: later rows get them.
     spare_numbers: VecDeque<u64>,
+    /// The next number, where the session has set one.
+    forced_number: Option<u64>,
     written: Written,
 }
 
@@ -147,6 +149,7 @@ impl<'t> RowSink<'t> {
             table,
             rows_before: 0,
             spare_numbers: VecDeque::new(),
+            forced_number: None,
             written: Written::default(),
         })
     }
@@ -170,6 +173,12 @@ impl<'t> RowSink<'t> {
     /// Keeps the rows that are written.
     pub(crate) fn keeping_rows(mut self, keeps: bool) -> Self {
         self.returned = keeps.then(Vec::new);
+        self
+    }
+
+    /// SET insert_id: the rows are numbered from here on; 0 for the table's own next number.
+    pub(crate) fn numbered_from(mut self, first: u64) -> Self {
+        self.forced_number = (first > 0).then_some(first);
         self
     }
 
@@ -566,9 +575,15 @@ impl<'t> RowSink<'t> {
                     value
                 }
                 None => {
-                    let number = match self.spare_numbers.pop_front() {
-                        Some(number) => number,
-                        None => self.table.take_auto_increment(step, offset),
+                    let number = match (self.spare_numbers.pop_front(), self.forced_number) {
+                        (Some(number), _) => number,
+                        (None, Some(number)) => {
+                            let next = number.saturating_add(1);
+                            self.forced_number = Some(next);
+                            self.table.advance_auto_increment(next);
+                            number
+                        }
+                        (None, None) => self.table.take_auto_increment(step, offset),
                     };
                     if number == u64::MAX {
                         return Err(codes::ER_AUTOINC_READ_FAILED.error());
