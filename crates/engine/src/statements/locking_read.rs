@@ -40,6 +40,7 @@ pub(super) fn run(
     if query.locks.is_empty() {
         return Ok(None);
     }
+    session.read_newest();
     loop {
         match attempt(session, query, parameters, values)? {
             Attempt::Plain => return Ok(None),
