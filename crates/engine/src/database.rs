@@ -10,7 +10,7 @@ use mayfly_memory::{
     BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
 };
 use mayfly_storage::temptable::{Registry, Resources};
-use mayfly_storage::{BaseTableContext, DurableStore, StoreOptions};
+use mayfly_storage::{BaseTableContext, Durability, DurableStore, StoreOptions, SyncThread};
 use mayfly_types::{Diagnostics, Result, SqlType, Value};
 
 use crate::catalog::{Catalog, dictionary};
@@ -41,7 +41,7 @@ pub struct Database {
     user_tables: AtomicU64,
     connections: AtomicU64,
     pub(crate) readable_files: Arc<ReadableFiles>,
-    store: Mutex<Option<DurableStore>>,
+    store: Mutex<Option<(DurableStore, Option<SyncThread>)>>,
 }
 
 /// The upper nodes of the two trees of budgets.
@@ -164,7 +164,7 @@ impl Database {
     /// Where durable tables are. Without a data directory it is made when it is first needed.
     pub(crate) fn store(&self) -> Result<DurableStore> {
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(store) = &*store {
+        if let Some((store, _)) = &*store {
             return Ok(store.clone());
         }
         let opened = DurableStore::open(&StoreOptions {
@@ -177,7 +177,10 @@ impl Database {
             ephemeral: self.options.datadir.is_none(),
             stable: self.resources.stable.clone(),
         })?;
-        Ok(store.insert(opened).clone())
+        opened.set_durability(durability(&self.globals()));
+        let syncs = self.options.datadir.is_some();
+        let thread = syncs.then(|| SyncThread::start(&opened)).transpose()?;
+        Ok(store.insert((opened, thread)).0.clone())
     }
 
     /// A session of `root@localhost`.
@@ -281,7 +284,13 @@ impl Database {
         budgets
             .temp_space
             .set_limit(space_limit(globals.unsigned("max_tmp_total_space_usage")));
+        let durability = durability(&globals);
         drop(globals);
+        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((store, _)) = &*store {
+            store.set_durability(durability);
+        }
+        drop(store);
         self.globals_version.fetch_add(1, Ordering::AcqRel);
     }
 
@@ -336,6 +345,26 @@ impl Database {
             ("Uptime", uptime.clone()),
             ("Uptime_since_flush_status", uptime),
         ]
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let store = self.store.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let (Some((store, _)), true) = (store, self.options.datadir.is_some()) {
+            let transaction = store.session(&self.budgets.base_tables);
+            // With nobody to tell. What was acknowledged is kept already: at worst some numbers are
+            // never given.
+            let _ = dictionary::close(&transaction, &self.catalog);
+        }
+    }
+}
+
+/// When commits are on disk: `innodb_flush_log_at_trx_commit`.
+fn durability(globals: &Settings) -> Durability {
+    match globals.unsigned("innodb_flush_log_at_trx_commit") {
+        1 => Durability::EveryCommit,
+        _ => Durability::EverySecond,
     }
 }
 

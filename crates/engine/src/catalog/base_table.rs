@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mayfly_plan::{ColumnSource, TableId, TableSource};
-use mayfly_storage::{ColumnId, IndexId, KeyRange, Table, TableStatistics};
+use mayfly_storage::{ColumnId, DurableTransaction, IndexId, KeyRange, Table, TableStatistics};
 use mayfly_types::temporal::{TimeZone, ZoneClock};
 use mayfly_types::{Result, TypeKind, Value};
 
 use super::definition::TableDefinition;
-use super::dictionary::Trees;
+use super::dictionary::{self, Trees};
 use super::table_store::TableStore;
 use super::unique::UniqueKeys;
 use super::zoned_table;
@@ -28,6 +28,8 @@ pub(crate) struct BaseTable {
     pub(crate) timestamps: Vec<usize>,
     source: Mutex<Arc<TableSource>>,
     next_auto_increment: Arc<AtomicU64>,
+    /// Numbers below this one are given without a record in the data directory.
+    numbered_to: Arc<AtomicU64>,
     unique: Arc<Mutex<UniqueKeys>>,
 }
 
@@ -45,11 +47,17 @@ impl BaseTable {
         trees: Option<Trees>,
         session: &Session,
     ) -> Result<Self> {
+        let mut next = 1;
         let store = match trees {
-            Some(trees) => TableStore::durable_of(&definition, trees),
+            Some(trees) => {
+                next = dictionary::next_number(session, &trees)?;
+                TableStore::durable_of(&definition, trees)
+            }
             None => TableStore::new(&definition, session)?,
         };
         let table = Self::over(id, definition, store, session);
+        table.advance_auto_increment(next);
+        table.numbered_to.store(next, Ordering::Relaxed);
         if let Some(column) = table.definition.auto_increment_column() {
             let greatest = table.greatest_number(column, session)?;
             table.advance_auto_increment(greatest.saturating_add(1));
@@ -72,6 +80,7 @@ impl BaseTable {
             timestamps: timestamps(&definition),
             source: Mutex::new(Arc::new(table_source(id, &definition))),
             next_auto_increment: Arc::new(AtomicU64::new(definition.auto_increment_start.max(1))),
+            numbered_to: Arc::default(),
             id,
             store,
             unique: Arc::new(Mutex::new(unique)),
@@ -88,6 +97,7 @@ impl BaseTable {
             timestamps: timestamps(&definition),
             source: Mutex::new(Arc::new(table_source(id, &definition))),
             next_auto_increment: Arc::clone(&self.next_auto_increment),
+            numbered_to: Arc::clone(&self.numbered_to),
             unique: Arc::clone(&self.unique),
             definition: Arc::new(definition),
         }
@@ -216,6 +226,27 @@ impl BaseTable {
     /// Whether its rows can be changed, and not only added.
     pub(crate) fn can_change_rows(&self) -> bool {
         self.store.has_indexes()
+    }
+
+    /// Rows of a table that is in the data directory were numbered: the transaction keeps that for the time after a restart. So that this is
+    /// rarely to be done, numbers ahead of the next one are kept as given; the end of the process
+    /// keeps the right one.
+    pub(crate) fn keep_numbers(&self, transaction: &DurableTransaction, ahead: u64) -> Result<()> {
+        let Some(trees) = self.trees() else {
+            return Ok(());
+        };
+        let next = self.next_auto_increment();
+        let numbered_to = self.numbered_to.load(Ordering::Relaxed);
+        if self.definition.auto_increment_column().is_none()
+            || next == numbered_to
+            || (ahead > 0 && next < numbered_to)
+        {
+            return Ok(());
+        }
+        let kept = next.saturating_add(ahead);
+        dictionary::set_next_number(transaction, trees, kept)?;
+        self.numbered_to.store(kept, Ordering::Relaxed);
+        Ok(())
     }
 
     /// The values of the unique keys. Whoever writes rows holds this until they are visible.

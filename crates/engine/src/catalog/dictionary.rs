@@ -8,20 +8,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use mayfly_storage::TreeId;
+use mayfly_storage::{DurableTransaction, TreeId};
 use mayfly_syntax::ast::Statement;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, Error, Result};
 
 use super::definition::TableDefinition;
-use super::{BaseTable, DatabaseEntry, Databases, create, show_create};
+use super::{BaseTable, Catalog, DatabaseEntry, Databases, create, show_create};
 use crate::character_sets;
 use crate::database::Database;
 use crate::session::Session;
 
 const DATABASE: &str = "database\0";
 const TABLE: &str = "table\0";
+const NUMBER: &str = "number\0";
 
 /// The name of a database's record.
 fn database_name(database: &str) -> Vec<u8> {
@@ -147,8 +148,41 @@ pub(crate) fn store(session: &Session, before: &Databases, after: &Databases) ->
     }
     for tree in gone {
         transaction.drop_tree(tree);
+        transaction.set_record(&number_name(tree), None)?;
     }
     transaction.participant().commit()
+}
+
+/// The name of the record of the next AUTO_INCREMENT number.
+fn number_name(rows: TreeId) -> Vec<u8> {
+    format!("{NUMBER}{rows}").into_bytes()
+}
+
+/// The next AUTO_INCREMENT number of a table, as it was kept.
+pub(crate) fn next_number(session: &Session, trees: &Trees) -> Result<u64> {
+    let record = session.durable()?.record(&number_name(trees.rows))?;
+    let number = record.and_then(|record| Some(u64::from_le_bytes(record.try_into().ok()?)));
+    Ok(number.unwrap_or(1))
+}
+
+/// Keeps it, when the transaction commits.
+pub(crate) fn set_next_number(
+    transaction: &DurableTransaction,
+    trees: &Trees,
+    next: u64,
+) -> Result<()> {
+    transaction.set_record(&number_name(trees.rows), Some(&next.to_le_bytes()))
+}
+
+/// The process ends: the numbers that only it knew are kept.
+pub(crate) fn close(transaction: &DurableTransaction, catalog: &Catalog) -> Result<()> {
+    for table in catalog.all_tables() {
+        table.keep_numbers(transaction, 0)?;
+    }
+    match transaction.has_changes() {
+        true => transaction.participant().commit(),
+        false => Ok(()),
+    }
 }
 
 /// The trees of all tables.

@@ -4,6 +4,7 @@
 use mayfly_syntax::ast::{
     Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value,
 };
+use mayfly_syntax::encodings::introducer;
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 
 /// The text of an expression.
@@ -12,6 +13,11 @@ pub(crate) fn text(expr: &Expr) -> String {
 }
 
 fn print(expr: &Expr) -> String {
+    if let Some((set, Expr::Value(value))) = introducer(expr)
+        && let Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) = &value.value
+    {
+        return format!("_{}{}", set.to_lowercase(), quoted_string(text));
+    }
     match expr {
         Expr::Nested(inner) => text(inner),
         Expr::Identifier(ident) if ident.value.starts_with('@') => ident.value.clone(),

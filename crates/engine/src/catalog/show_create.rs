@@ -226,7 +226,12 @@ fn value_text(column: &ColumnDefinition, value: &Value) -> String {
         return format!("b'{bits:b}'");
     }
     let bytes = convert::display(value, &column.ty);
-    quoted_string(&String::from_utf8_lossy(&bytes))
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => quoted_string(text),
+        Err(_) => bytes
+            .iter()
+            .fold("0x".to_owned(), |hex, byte| hex + &format!("{byte:02X}")),
+    }
 }
 
 fn key_line(key: &KeyDefinition, definition: &TableDefinition, quote: bool) -> String {

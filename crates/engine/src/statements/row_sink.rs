@@ -27,6 +27,9 @@ use crate::convert;
 use crate::session::Session;
 use crate::status::Counter;
 
+/// A record in the data directory is made for so many AUTO_INCREMENT numbers at once.
+const NUMBERS_AHEAD: u64 = 1000;
+
 /// Rows that are set value by value are appended in batches of so many.
 const ROWS_PER_BATCH: usize = 4096;
 
@@ -616,6 +619,10 @@ impl<'t> RowSink<'t> {
         counters.add(Counter::HandlerUpdate, self.written.updated);
         counters.add(Counter::HandlerDelete, self.written.deleted);
         self.writer.finish()?;
+        if self.written.inserted > 0 && self.table.trees().is_some() {
+            let transaction = self.session.durable()?;
+            self.table.keep_numbers(transaction, NUMBERS_AHEAD)?;
+        }
         Ok((self.written, self.returned.unwrap_or_default()))
     }
 }

@@ -44,7 +44,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     global("innodb_buffer_pool_size", number(128 * MIB, 5 * MIB, i64::MAX as u64), "Accepted for compatibility."),
     global("innodb_default_row_format", choice(2, &["redundant", "compact", "dynamic"]), "Accepted for compatibility."),
     global("innodb_file_per_table", switch(true), "Accepted for compatibility."),
-    global("innodb_flush_log_at_trx_commit", number(1, 0, 2), "Accepted for compatibility."),
+    global("innodb_flush_log_at_trx_commit", number(1, 0, 2), "When commits are on disk: 1 before they are acknowledged, 0 and 2 about a second later."),
     both("innodb_lock_wait_timeout", number(50, 1, GIB), "How long a statement waits for a row's lock, in seconds.").hintable(),
     global("innodb_log_buffer_size", number(64 * MIB, 256 * 1024, U32_MAX), "Accepted for compatibility."),
     global("innodb_page_size", number(16_384, 4096, 65_536), "Accepted for compatibility.").read_only(),

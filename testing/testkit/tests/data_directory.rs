@@ -1,0 +1,192 @@
+//! A data directory: what was committed is there again when it is opened anew, exactly as it was.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mayfly_engine::{Database, DatabaseOptions};
+use mayfly_testkit::fixture::{must, rows};
+
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("mayfly-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Self(path)
+    }
+
+    fn open(&self) -> Arc<Database> {
+        let mut options = DatabaseOptions::new();
+        options.threads = 2;
+        options.datadir = Some(self.0.clone());
+        Database::open(options).unwrap()
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Definitions with everything that a definition may have.
+const TABLES: &[&str] = &[
+    "CREATE TABLE numbers (a tinyint unsigned zerofill, b smallint DEFAULT '-5', c mediumint NOT NULL, \
+     d int(8) zerofill, e bigint unsigned DEFAULT 18446744073709551615, f decimal(65,30) DEFAULT 1.5, \
+     g float DEFAULT 0.1, h double DEFAULT 1e100, i bit(7) DEFAULT b'101', j bool DEFAULT true, \
+     PRIMARY KEY (c DESC, a), UNIQUE KEY (b, d), KEY named (e) COMMENT 'a key')",
+    "CREATE TABLE texts (a char(3) DEFAULT 'a''b', b varchar(20) CHARACTER SET latin1 DEFAULT 'é\\\\', \
+     c text, d longtext COLLATE utf8mb4_bin, e binary(4) DEFAULT 0x00ff, f varbinary(9) DEFAULT 'x\\0y', \
+     g blob, h enum('one','two\\'s','ü') DEFAULT 'ü', i set('a','b') DEFAULT 'a,b', j json, \
+     k varchar(10) DEFAULT (concat('x', 'y')), KEY (c(10)), KEY (b, a)) \
+     DEFAULT CHARSET=utf8mb3 COMMENT='it''s \\\\ a comment'",
+    "CREATE TABLE moments (a date DEFAULT '0000-00-00', b time(3) DEFAULT '-12:00:00.5', \
+     c datetime(6) DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6), \
+     d timestamp NOT NULL DEFAULT '2020-02-29 12:00:00', e year DEFAULT 1999, \
+     f timestamp NULL DEFAULT NULL) ENGINE=InnoDB ROW_FORMAT=DYNAMIC",
+    "CREATE TABLE rules (id int AUTO_INCREMENT PRIMARY KEY, a int, b int AS (a * 2), \
+     c int AS (a + 1) STORED NOT NULL, d int INVISIBLE DEFAULT 7, CHECK (a < 1000), \
+     CONSTRAINT named CHECK (a > -5) NOT ENFORCED, UNIQUE KEY (a) INVISIBLE) AUTO_INCREMENT=50",
+    "CREATE TABLE `odd ``name` (`a b` int, `c\"d` int, KEY `k ``` (`a b`))",
+    "CREATE TABLE in_memory (a int, KEY USING BTREE (a)) ENGINE=MEMORY",
+];
+
+#[test]
+fn definitions_and_rows_come_back() {
+    let directory = Directory::new("definitions");
+    let name = |statement: &str| {
+        let text = statement.strip_prefix("CREATE TABLE ").unwrap();
+        let end = text.find(" (").unwrap();
+        text[..end].to_owned()
+    };
+    let shown = |session: &mut mayfly_engine::Session| -> Vec<String> {
+        let tables = TABLES
+            .iter()
+            .map(|table| format!("SHOW CREATE TABLE {}", name(table)));
+        tables.flat_map(|show| must(session, &show)).collect()
+    };
+    let before;
+    let contents;
+    {
+        let database = directory.open();
+        let mut session = database.session();
+        must(
+            &mut session,
+            "SET sql_mode = 'ALLOW_INVALID_DATES', time_zone = '+03:00'",
+        );
+        must(
+            &mut session,
+            "CREATE DATABASE kept COLLATE latin1_swedish_ci",
+        );
+        must(&mut session, "CREATE DATABASE dropped");
+        must(&mut session, "CREATE TABLE dropped.t (a int)");
+        must(&mut session, "DROP DATABASE dropped");
+        must(&mut session, "DROP DATABASE test");
+        must(&mut session, "USE kept");
+        for table in TABLES {
+            must(&mut session, table);
+        }
+        must(&mut session, "INSERT INTO rules (a) VALUES (1), (2), (3)");
+        must(&mut session, "DELETE FROM rules WHERE a = 3");
+        must(&mut session, "INSERT INTO texts () VALUES ()");
+        must(
+            &mut session,
+            "INSERT INTO numbers (c, a) VALUES (1, 2), (-1, 2), (5, 0)",
+        );
+        must(&mut session, "INSERT INTO moments () VALUES ()");
+        must(&mut session, "CREATE TABLE renamed_before (a int)");
+        must(&mut session, "RENAME TABLE renamed_before TO renamed");
+        must(
+            &mut session,
+            "ALTER TABLE renamed ADD b int DEFAULT 4, ADD KEY (b)",
+        );
+        must(&mut session, "INSERT INTO renamed VALUES (1, 2)");
+        must(&mut session, "BEGIN");
+        must(&mut session, "INSERT INTO renamed VALUES (3, 4)");
+        must(&mut session, "ROLLBACK");
+        must(&mut session, "CREATE TEMPORARY TABLE gone (a int)");
+        before = shown(&mut session);
+        contents = must(&mut session, "SELECT * FROM texts");
+        must(&mut session, "BEGIN");
+        must(&mut session, "INSERT INTO renamed VALUES (5, 6)");
+    }
+    let database = directory.open();
+    let mut session = database.session();
+    must(
+        &mut session,
+        "SET sql_mode = 'ALLOW_INVALID_DATES', time_zone = '+03:00'",
+    );
+    let databases = must(&mut session, "SHOW DATABASES");
+    assert!(databases.contains(&"kept".to_owned()));
+    assert!(!databases.contains(&"dropped".to_owned()) && !databases.contains(&"test".to_owned()));
+    must(&mut session, "USE kept");
+    assert_eq!(
+        must(&mut session, "SELECT @@collation_database"),
+        ["latin1_swedish_ci"]
+    );
+    assert_eq!(shown(&mut session), before);
+    assert_eq!(must(&mut session, "SELECT * FROM texts"), contents);
+    assert_eq!(
+        must(&mut session, "SELECT c, a FROM numbers ORDER BY c DESC"),
+        ["5\t000", "1\t002", "-1\t002"]
+    );
+    assert_eq!(must(&mut session, "SELECT * FROM renamed"), ["1\t2"]);
+    assert!(rows(&mut session, "SELECT * FROM renamed_before").is_err());
+    assert!(rows(&mut session, "SELECT * FROM gone").is_err());
+    // 52 was given to a row that is no more.
+    must(&mut session, "INSERT INTO rules (a) VALUES (9)");
+    assert_eq!(
+        must(&mut session, "SELECT id, a, b, c, d FROM rules WHERE a = 9"),
+        ["53\t9\t18\t10\t7"]
+    );
+    assert_eq!(
+        rows(&mut session, "INSERT INTO rules (a) VALUES (9)")
+            .unwrap_err()
+            .errno(),
+        1062
+    );
+    assert_eq!(
+        rows(&mut session, "INSERT INTO rules (a) VALUES (1000)")
+            .unwrap_err()
+            .errno(),
+        3819
+    );
+    assert!(must(&mut session, "SELECT * FROM in_memory").is_empty());
+}
+
+#[test]
+fn a_directory_is_opened_once() {
+    let directory = Directory::new("once");
+    let database = directory.open();
+    let mut options = DatabaseOptions::new();
+    options.datadir = Some(directory.0.clone());
+    let error = Database::open(options).unwrap_err();
+    let path = directory.0.display().to_string();
+    assert!(error.message().contains(&path), "{error}");
+    drop(database);
+    drop(directory.open());
+}
+
+#[test]
+fn numbers_go_on_after_a_restart() {
+    let directory = Directory::new("numbers");
+    let mut expected = 1;
+    for _ in 0..4 {
+        let database = directory.open();
+        let mut session = database.session();
+        must(
+            &mut session,
+            "CREATE TABLE IF NOT EXISTS test.t (id int AUTO_INCREMENT PRIMARY KEY, a int)",
+        );
+        for _ in 0..3 {
+            must(&mut session, "INSERT INTO test.t (a) VALUES (0)");
+            assert_eq!(
+                must(&mut session, "SELECT last_insert_id()"),
+                [expected.to_string()]
+            );
+            expected += 1;
+        }
+        must(&mut session, "DELETE FROM test.t");
+    }
+}
