@@ -171,9 +171,16 @@ fn write(environment: &Environment, group: &[Arc<Waiting>]) -> Result<()> {
         if cleared {
             tree::clear(environment, &mut txn, *id)?;
         }
+        let mut rows = 0;
+        for loaded in all.iter().filter_map(|tree| tree.loaded.as_ref()) {
+            for (separator, block) in &loaded.blocks {
+                tree::put_block(environment, &mut txn, *id, separator, block)?;
+            }
+            rows += loaded.rows as i64;
+        }
         let types = &all[0].types;
-        let more = tree::apply(environment, &mut txn, *id, types, &changes)?;
-        count_rows(environment, &mut txn, *id, more, cleared)?;
+        rows += tree::apply(environment, &mut txn, *id, types, &changes)?;
+        count_rows(environment, &mut txn, *id, rows, cleared)?;
     }
     txn.commit().map_err(|error| environment.error(&error))?;
     environment.committed();

@@ -209,7 +209,7 @@ impl Shared {
     }
 
     fn read(&self, range: usize, segments: &[Segment]) -> Result<Option<Batch>> {
-        let mut pieces = Pieces::new(&self.view.snapshot);
+        let mut pieces = self.view.pieces();
         let range = &self.ranges[range];
         if self.reverse {
             for segment in segments.iter().rev() {

@@ -15,6 +15,7 @@ use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer, i256}
 use mayfly_types::PhysicalType;
 
 use super::block::{Block, Checked, Damaged, Ends, Values};
+use super::overlay::Loaded;
 use super::rows::Rows;
 use super::snapshot::Snapshot;
 
@@ -40,9 +41,22 @@ enum Holder {
     Buffer(Buffer),
 }
 
+/// Keeps blocks where they are.
+struct Owner {
+    #[expect(dead_code, reason = "held, not read")]
+    snapshot: Arc<Snapshot>,
+    loaded: Option<Arc<Loaded>>,
+}
+
+impl Owner {
+    fn is_loaded(&self) -> bool {
+        self.loaded.is_some()
+    }
+}
+
 /// Rows in the order in which they are wanted.
 pub(super) struct Pieces {
-    snapshot: Arc<Snapshot>,
+    owner: Arc<Owner>,
     blocks: Vec<(Block<'static>, Holder)>,
     runs: Vec<Run>,
     rows: usize,
@@ -54,9 +68,13 @@ pub(super) struct Pieces {
 const OWN: u32 = u32::MAX;
 
 impl Pieces {
-    pub(super) fn new(snapshot: &Arc<Snapshot>) -> Self {
+    /// For blocks of a snapshot, or of a tree that was loaded.
+    pub(super) fn new(snapshot: &Arc<Snapshot>, loaded: Option<&Arc<Loaded>>) -> Self {
         Self {
-            snapshot: Arc::clone(snapshot),
+            owner: Arc::new(Owner {
+                snapshot: Arc::clone(snapshot),
+                loaded: loaded.cloned(),
+            }),
             blocks: Vec::new(),
             runs: Vec::new(),
             rows: 0,
@@ -148,10 +166,10 @@ impl Pieces {
             if let Some((start, end)) = span.take()
                 && let Some(pointer) = NonNull::new(start as *mut u8)
             {
-                let owner = Arc::clone(&self.snapshot);
-                // SAFETY: the bytes are those of blocks of this snapshot, with at most the head of a
-                // page between them, which belongs to the second block; they stay as they are until
-                // the snapshot, the owner, is dropped.
+                let owner = Arc::clone(&self.owner);
+                // SAFETY: the bytes are those of blocks of the snapshot, with at most the head of a
+                // page between them, which belongs to the second block, or of loaded ones, which are
+                // never joined; they stay as they are until the owner, which holds both, is dropped.
                 let buffer = unsafe { Buffer::from_custom_allocation(pointer, end - start, owner) };
                 buffers.push(buffer);
             }
@@ -167,7 +185,8 @@ impl Pieces {
             let last = address + block.bytes.len();
             match &mut span {
                 Some((start, end))
-                    if address >= *end
+                    if !self.owner.is_loaded()
+                        && address >= *end
                         && address - *end <= GAP_BYTES
                         && last - *start <= BUFFER_BYTES =>
                 {

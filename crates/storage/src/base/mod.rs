@@ -11,6 +11,8 @@
 
 mod backup;
 mod block;
+mod bulk;
+mod check;
 mod chunk;
 mod commit;
 mod cursor;
@@ -18,6 +20,7 @@ mod definition;
 mod encode;
 mod environment;
 mod gather;
+mod load;
 mod locks;
 mod overlay;
 mod piece;

@@ -22,7 +22,27 @@ pub(super) struct TreeChanges {
     pub(super) types: Arc<[PhysicalType]>,
     /// Nothing of what was committed before is left.
     pub(super) cleared: bool,
+    /// Blocks that take the place of what was committed, which is nothing or cleared.
+    pub(super) loaded: Option<Arc<Loaded>>,
     pub(super) changes: BTreeMap<Vec<u8>, Change>,
+}
+
+/// A whole tree in memory, as it will be in the file.
+#[derive(Debug, Default)]
+pub(super) struct Loaded {
+    /// In order, each with its separator; the first one's is empty.
+    pub(super) blocks: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(super) rows: u64,
+}
+
+impl Loaded {
+    /// The block in which a key would be.
+    pub(super) fn place_of(&self, key: &[u8]) -> usize {
+        let after = self
+            .blocks
+            .partition_point(|(separator, _)| separator.as_slice() <= key);
+        after.saturating_sub(1)
+    }
 }
 
 /// The changes of a transaction.
@@ -62,6 +82,7 @@ impl TreeChanges {
         Self {
             types: Arc::clone(types),
             cleared: false,
+            loaded: None,
             changes: BTreeMap::new(),
         }
     }
@@ -132,6 +153,12 @@ impl Changes {
                 None => break,
             }
         }
+    }
+
+    /// Fills an empty tree.
+    pub(super) fn load(&mut self, tree: TreeId, changes: TreeChanges) {
+        let before = self.overlay.trees.insert(tree, Arc::new(changes));
+        self.log.push(Undo::Tree(tree, before));
     }
 
     /// Takes everything out.

@@ -271,6 +271,64 @@ impl Rows {
         self.keys.push(key);
     }
 
+    /// The rows in another order.
+    pub(super) fn reordered(&self, order: &[u32]) -> Self {
+        let rows = || order.iter().map(|row| *row as usize);
+        let texts = |texts: &Texts| {
+            let mut out = Texts::default();
+            rows().for_each(|row| out.push(texts.get(row)));
+            out
+        };
+        let column = |column: &Column| match column {
+            Column::Signed(values) => Column::Signed(rows().map(|row| values[row]).collect()),
+            Column::Unsigned(values) => Column::Unsigned(rows().map(|row| values[row]).collect()),
+            Column::Bits(values) => Column::Bits(rows().map(|row| values[row]).collect()),
+            Column::Wide(values) => Column::Wide(rows().map(|row| values[row]).collect()),
+            Column::Huge(values) => Column::Huge(rows().map(|row| values[row]).collect()),
+            Column::Text(values) => Column::Text(texts(values)),
+        };
+        let nulls = |column: usize| match self.nulls[column].is_empty() {
+            true => Vec::new(),
+            false => rows().map(|row| self.is_null(column, row)).collect(),
+        };
+        Self {
+            types: Arc::clone(&self.types),
+            keys: texts(&self.keys),
+            nulls: (0..self.columns.len()).map(nulls).collect(),
+            columns: self.columns.iter().map(column).collect(),
+        }
+    }
+
+    /// Appends other rows of the same columns.
+    pub(super) fn append_rows(&mut self, other: &Self) {
+        let first = self.len();
+        for number in 0..self.columns.len() {
+            for row in 0..other.len() {
+                if other.is_null(number, row) {
+                    self.note_null(number, first + row);
+                }
+            }
+            match (&mut self.columns[number], &other.columns[number]) {
+                (Column::Signed(to), Column::Signed(from))
+                | (Column::Unsigned(to), Column::Unsigned(from))
+                | (Column::Bits(to), Column::Bits(from)) => to.extend_from_slice(from),
+                (Column::Wide(to), Column::Wide(from)) => to.extend_from_slice(from),
+                (Column::Huge(to), Column::Huge(from)) => to.extend_from_slice(from),
+                (Column::Text(to), Column::Text(from)) => {
+                    (0..other.len()).for_each(|row| to.push(from.get(row)));
+                }
+                _ => debug_assert!(false, "the columns are of the same types"),
+            }
+        }
+        (0..other.len()).for_each(|row| self.keys.push(other.key(row)));
+    }
+
+    /// The rows from one on.
+    pub(super) fn rest(&self, from: usize) -> Self {
+        let order: Vec<u32> = (from as u32..self.len() as u32).collect();
+        self.reordered(&order)
+    }
+
     /// Bytes in memory.
     pub(super) fn memory(&self) -> usize {
         let columns = self.columns.iter().map(|column| match column {

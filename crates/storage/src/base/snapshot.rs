@@ -90,6 +90,17 @@ impl Snapshot {
         })
     }
 
+    /// The first tree with a larger number that has something in it.
+    pub(super) fn tree_after(&self, tree: TreeId) -> Result<Option<TreeId>> {
+        let Some(next) = tree.checked_add(1) else {
+            return Ok(None);
+        };
+        let key = record_key(next, &[]);
+        let found = self.run(|txn| self.records.get_greater_than_or_equal_to(txn, &key))?;
+        let number = found.and_then(|(key, _)| key.first_chunk::<4>());
+        Ok(number.map(|number| u32::from_be_bytes(*number)))
+    }
+
     /// The block in which a key stands if it exists: the last whose separator is not larger, or the
     /// first. `None` when the tree is empty.
     pub(super) fn block_of(&self, tree: TreeId, key: &[u8]) -> Result<Option<Found<'_>>> {

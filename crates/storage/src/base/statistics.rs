@@ -159,7 +159,7 @@ fn sample(
 
 /// About how many rows lie in a range.
 pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -> Result<u64> {
-    let mut pieces = super::gather::Pieces::new(&view.snapshot);
+    let mut pieces = view.pieces();
     let mut segments = view.segments(range.clone(), false);
     for _ in 0..COUNTED_BLOCKS {
         let Some(segment) = segments.next()? else {

@@ -11,7 +11,6 @@ use super::block::Block;
 use super::cursor::{Projection, TreeScan};
 use super::definition::TableDefinition;
 use super::environment::TreeId;
-use super::gather::Pieces;
 use super::row;
 use super::snapshot::Snapshot;
 use super::transaction::StatementState;
@@ -84,7 +83,7 @@ impl TableInner {
     ) -> Result<Batch> {
         let view = self.rows_view();
         let positions = positions.as_binary_view();
-        let mut pieces = Pieces::new(&view.snapshot);
+        let mut pieces = view.pieces();
         let mut order: Vec<u32> = (0..positions.len() as u32).collect();
         let key = |row: u32| positions.value(row as usize);
         let is_sorted = order.is_sorted_by_key(|row| key(*row));
@@ -222,7 +221,7 @@ impl Table for DurableTable {
         let view = self.0.index_view(index)?;
         let tree = self.0.definition.index(index).ok_or_else(no_index)?;
         let encoded = tree.encoder.parts(keys);
-        let mut pieces = Pieces::new(&view.snapshot);
+        let mut pieces = view.pieces();
         let mut of_rows: Vec<u32> = Vec::new();
         let mut range = ByteRange::ALL;
         for row in 0..keys.first().map_or(0, |keys| keys.len()) {

@@ -206,8 +206,9 @@ impl Transaction {
     pub(super) fn join(&self, trees: Vec<(TreeId, TreeChanges)>) {
         let mut state = self.state();
         for (tree, changes) in trees {
-            if changes.cleared {
-                state.changes.clear(tree, &changes.types);
+            if changes.loaded.is_some() {
+                state.changes.load(tree, changes);
+                continue;
             }
             for (key, change) in changes.changes {
                 state.changes.set(tree, &changes.types, key, change);

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use heed::{PutFlags, RwTxn};
+use heed::RwTxn;
 use mayfly_types::PhysicalType;
 
 use super::block::{BLOCK_BYTES, Block};
@@ -115,37 +115,24 @@ fn apply_to_block(
         if range.start > 0 {
             separator = Rows::separator(rows.key(range.start - 1), rows.key(range.start));
         }
-        put_block(
-            environment,
-            txn,
-            tree,
-            &separator,
-            &rows.encode(range),
-            false,
-        )
+        put_block(environment, txn, tree, &separator, &rows.encode(range))
     })?;
     Ok((done, difference))
 }
 
-/// Writes a block; `append` says that it comes after every other record.
+/// Writes a block.
 pub(super) fn put_block(
     environment: &Environment,
     txn: &mut RwTxn<'_>,
     tree: TreeId,
     separator: &[u8],
     block: &[u8],
-    append: bool,
 ) -> mayfly_types::Result<()> {
     let mut key = record_key(tree, separator);
     key.truncate(MAX_KEY);
-    let flags = if append {
-        PutFlags::APPEND
-    } else {
-        PutFlags::empty()
-    };
     environment
         .records
-        .put_with_flags(txn, flags, &key, block)
+        .put(txn, &key, block)
         .map_err(|error| environment.error(&error))
 }
 

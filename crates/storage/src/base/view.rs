@@ -9,7 +9,7 @@ use mayfly_types::{PhysicalType, Result};
 use super::block::{Block, Checked};
 use super::environment::TreeId;
 use super::gather::Pieces;
-use super::overlay::TreeChanges;
+use super::overlay::{Loaded, TreeChanges};
 use super::snapshot::{Found, Snapshot, Walk};
 use crate::key_encoding::ByteRange;
 
@@ -48,6 +48,16 @@ impl TreeView {
         }
     }
 
+    /// The tree in memory that takes the place of the file's.
+    pub(super) fn loaded(&self) -> Option<&Arc<Loaded>> {
+        self.layers.first()?.loaded.as_ref()
+    }
+
+    /// For rows of this view.
+    pub(super) fn pieces(&self) -> Pieces {
+        Pieces::new(&self.snapshot, self.loaded())
+    }
+
     fn is_cleared(&self) -> bool {
         self.layers.iter().any(|layer| layer.cleared)
     }
@@ -59,6 +69,13 @@ impl TreeView {
 
     /// The block in which a key would be.
     fn base_block(&self, key: &[u8]) -> Result<Option<Block<'static>>> {
+        if let Some(loaded) = self.loaded() {
+            let found = loaded_block(loaded, loaded.place_of(key));
+            return Ok(match found {
+                Some(found) => Some(Block::parse(found.block)?),
+                None => None,
+            });
+        }
         if self.is_cleared() {
             return Ok(None);
         }
@@ -121,7 +138,7 @@ impl TreeView {
 
     /// The key of the first row of a range.
     pub(super) fn first_key(&self, range: &ByteRange) -> Result<Option<Vec<u8>>> {
-        let mut pieces = Pieces::new(&self.snapshot);
+        let mut pieces = self.pieces();
         let mut segments = self.segments(range.clone(), false);
         while let Some(segment) = segments.next()? {
             self.resolve(&segment, range, &mut pieces)?;
@@ -141,7 +158,9 @@ impl TreeView {
             range,
             reverse,
             walk: None,
+            next_loaded: None,
             pending: None,
+            is_begun: false,
             is_done: false,
         }
     }
@@ -196,6 +215,15 @@ impl TreeView {
     }
 }
 
+#[expect(unsafe_code, reason = "blocks are kept beside what is found in them")]
+fn loaded_block(loaded: &Loaded, place: usize) -> Option<Found<'static>> {
+    let (separator, block) = loaded.blocks.get(place)?;
+    let found = Found { separator, block };
+    // SAFETY: whoever reads a view holds it, and pieces of it hold the loaded tree, which does not
+    // change any more.
+    Some(unsafe { std::mem::transmute::<Found<'_>, Found<'static>>(found) })
+}
+
 /// A part of a range: the rows of a block, and changes between keys.
 #[derive(Debug)]
 pub(super) struct Segment {
@@ -218,15 +246,37 @@ pub(super) struct Segments {
     range: ByteRange,
     reverse: bool,
     walk: Option<Walk>,
+    /// How many blocks of a loaded tree were given.
+    next_loaded: Option<usize>,
     /// The block whose other edge is not known yet.
     pending: Option<Found<'static>>,
     /// Where the next segment begins, seen from where the walk began.
     edge: Option<Vec<u8>>,
+    is_begun: bool,
     is_done: bool,
 }
 
 impl Segments {
     fn step(&mut self) -> Result<Option<Found<'static>>> {
+        if let Some(loaded) = self.view.loaded() {
+            let first = loaded.place_of(&self.range.start);
+            let is_before =
+                |separator: &Vec<u8>| self.range.end.as_ref().is_none_or(|end| separator < end);
+            let after = loaded
+                .blocks
+                .partition_point(|(separator, _)| is_before(separator));
+            let given = self.next_loaded.unwrap_or(0);
+            self.next_loaded = Some(given + 1);
+            if first + given >= after {
+                return Ok(None);
+            }
+            let place = if self.reverse {
+                after - 1 - given
+            } else {
+                first + given
+            };
+            return Ok(loaded_block(loaded, place));
+        }
         if self.view.is_cleared() {
             return Ok(None);
         }
@@ -257,7 +307,8 @@ impl Segments {
                 bounds: None,
             }));
         }
-        if self.edge.is_none() && self.pending.is_none() && self.walk.is_none() {
+        if !self.is_begun {
+            self.is_begun = true;
             self.pending = self.step()?;
         }
         let next = match self.pending {

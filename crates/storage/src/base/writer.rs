@@ -11,13 +11,15 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray};
-use mayfly_types::{Batch, Result};
+use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::block::Block;
+use super::bulk::Bulk;
 use super::cursor::Projection;
 use super::definition::IndexTree;
 use super::environment::TreeId;
 use super::gather::Pieces;
+use super::load::find_loaded;
 use super::overlay::{TreeChanges, change_bytes};
 use super::row;
 use super::snapshot::Snapshot;
@@ -25,17 +27,23 @@ use super::table::TableInner;
 use crate::key_encoding::{ByteRange, RowKeys};
 use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten, TableWriter};
 
+/// The key of the lock of a whole table, in the tree of its rows.
+pub(super) const WHOLE_TABLE: &[u8] = &[];
 /// Memory is reserved for changes in steps of so many bytes.
 const RESERVE_BYTES: u64 = 64 << 10;
 
 /// A statement's changes of one table.
 pub(super) struct DurableWriter {
-    table: Arc<TableInner>,
+    pub(super) table: Arc<TableInner>,
     trees: BTreeMap<TreeId, TreeChanges>,
     /// Bytes of `trees`, and what is reserved for them.
     bytes: u64,
     reserved: u64,
-    newest: Arc<Snapshot>,
+    pub(super) newest: Arc<Snapshot>,
+    /// Rows that fill an empty table.
+    pub(super) bulk: Option<Bulk>,
+    /// Nothing was written yet.
+    pub(super) is_new: bool,
 }
 
 /// Where an existing row was found.
@@ -48,8 +56,13 @@ enum Existing {
 
 impl DurableWriter {
     pub(super) fn new(table: &Arc<TableInner>) -> Result<Self> {
+        // Who fills the table as a whole has it locked as a whole.
+        let wait = LockWait::For(table.statement.options.lock_wait);
+        table.lock_key(table.definition.rows(), WHOLE_TABLE, LockMode::Shared, wait)?;
         let newest = table.statement.transaction.store.environment.newest()?;
         Ok(Self {
+            bulk: None,
+            is_new: true,
             table: Arc::clone(table),
             trees: BTreeMap::new(),
             bytes: 0,
@@ -69,7 +82,7 @@ impl DurableWriter {
     }
 
     /// Sees what was committed until now.
-    fn refresh(&mut self) -> Result<()> {
+    pub(super) fn refresh(&mut self) -> Result<()> {
         let environment = &self.table.statement.transaction.store.environment;
         if self.newest.version() != environment.version() {
             self.newest = environment.newest()?;
@@ -87,6 +100,9 @@ impl DurableWriter {
         if let Some(before) = before {
             if let Some(change) = before.get(key) {
                 return Ok(own(change));
+            }
+            if let Some(loaded) = &before.loaded {
+                return Ok(find_loaded(loaded, &before.types, key)?.map(Existing::Own));
             }
             if before.cleared {
                 return Ok(None);
@@ -122,7 +138,24 @@ impl DurableWriter {
         {
             return Ok(Some((key, false)));
         }
-        if before.as_ref().is_some_and(|before| before.cleared) {
+        if let Some(before) = before.as_ref().filter(|before| before.cleared) {
+            let Some(loaded) = &before.loaded else {
+                return Ok(None);
+            };
+            let first = loaded.place_of(prefix);
+            for (_, block) in loaded.blocks.iter().skip(first) {
+                let block = Block::parse(block)?;
+                for row in block.rank(prefix)?..block.rows() {
+                    let key = block.key(row)?;
+                    if !range.contains(&key) {
+                        return Ok(None);
+                    }
+                    let removed = own.is_some_and(|own| own.get(&key).is_some());
+                    if !removed && before.get(&key).is_none() {
+                        return Ok(Some((key, false)));
+                    }
+                }
+            }
             return Ok(None);
         }
         let Some(found) = self.newest.held_block_of(tree, prefix)? else {
@@ -190,18 +223,16 @@ impl DurableWriter {
         }
     }
 
-    fn set(
+    pub(super) fn set(
         &mut self,
         tree: TreeId,
-        types: &Arc<[mayfly_types::PhysicalType]>,
+        types: &Arc<[PhysicalType]>,
         key: Vec<u8>,
         change: Option<Arc<[u8]>>,
     ) -> Result<()> {
         self.bytes += change_bytes(&key, &change);
         if self.bytes > self.reserved {
-            let more = (self.bytes - self.reserved).max(RESERVE_BYTES);
-            self.table.statement.transaction.reserve(more)?;
-            self.reserved += more;
+            self.reserve()?;
         }
         let changes = self.trees.entry(tree);
         let changes = changes.or_insert_with(|| TreeChanges::new(types));
@@ -243,7 +274,28 @@ impl DurableWriter {
         Ok(())
     }
 
+    /// Reserves memory for what there is.
+    fn reserve(&mut self) -> Result<()> {
+        let needed = self.bytes + self.bulk.as_ref().map_or(0, Bulk::memory);
+        if needed > self.reserved {
+            let more = (needed - self.reserved).max(RESERVE_BYTES);
+            self.table.statement.transaction.reserve(more)?;
+            self.reserved += more;
+        }
+        Ok(())
+    }
+
     fn insert_rows(&mut self, batch: &Batch, check: bool) -> Result<RowsWritten> {
+        self.begin_bulk(batch.row_count())?;
+        if let Some(mut bulk) = self.bulk.take() {
+            let written = self.load(&mut bulk, batch, check)?;
+            self.bulk = Some(bulk);
+            self.reserve()?;
+            if written.duplicate.is_some() {
+                self.leave_bulk()?;
+            }
+            return Ok(written);
+        }
         let definition = Arc::clone(&self.table.definition);
         let arrays = batch.columns();
         let primary = definition.primary();
@@ -300,7 +352,7 @@ impl DurableWriter {
             self.lock(tree, position, LockMode::Exclusive)?;
         }
         self.refresh()?;
-        let mut pieces = Pieces::new(&self.newest);
+        let mut pieces = Pieces::new(&self.newest, None);
         let mut found = Vec::with_capacity(positions.len());
         for (place, position) in positions.iter().enumerate() {
             let Some(position) = position else {
@@ -328,7 +380,7 @@ impl DurableWriter {
     }
 }
 
-fn written(rows: usize, duplicate: Option<Duplicate>) -> RowsWritten {
+pub(super) fn written(rows: usize, duplicate: Option<Duplicate>) -> RowsWritten {
     RowsWritten { rows, duplicate }
 }
 
@@ -342,6 +394,8 @@ impl TableWriter for DurableWriter {
     }
 
     fn update(&mut self, positions: &ArrayRef, rows: &Batch) -> Result<RowsWritten> {
+        self.leave_bulk()?;
+        self.is_new = false;
         let definition = Arc::clone(&self.table.definition);
         let positions = positions.as_binary_view();
         let (old, found) = self.take_rows(positions)?;
@@ -422,6 +476,8 @@ impl TableWriter for DurableWriter {
     }
 
     fn delete(&mut self, positions: &ArrayRef) -> Result<u64> {
+        self.leave_bulk()?;
+        self.is_new = false;
         let definition = Arc::clone(&self.table.definition);
         let positions = positions.as_binary_view();
         let (old, found) = self.take_rows(positions)?;
@@ -446,7 +502,7 @@ impl TableWriter for DurableWriter {
 
     fn current(&self, position: &[u8]) -> Result<Option<Batch>> {
         let definition = &self.table.definition;
-        let mut pieces = Pieces::new(&self.newest);
+        let mut pieces = Pieces::new(&self.newest, None);
         match self.existing(definition.rows(), position)? {
             None => return Ok(None),
             Some(Existing::Own(bytes)) => {
@@ -464,10 +520,11 @@ impl TableWriter for DurableWriter {
 
     fn finish(mut self: Box<Self>) -> Result<()> {
         let trees = std::mem::take(&mut self.trees);
-        self.table
-            .statement
-            .transaction
-            .join(trees.into_iter().collect());
+        let trees = match self.bulk.take() {
+            Some(bulk) => bulk.finish()?,
+            None => trees.into_iter().collect(),
+        };
+        self.table.statement.transaction.join(trees);
         // The memory belongs to the transaction now.
         self.reserved = 0;
         Ok(())

@@ -1,5 +1,7 @@
 //! Durable tables through their public interface.
 
+mod model;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

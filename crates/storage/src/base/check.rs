@@ -1,0 +1,145 @@
+//! `mayfly check`: whether the file is what it should be.
+//!
+//! Every block is intact, rows and blocks are in order, a tree's rows are as many as were counted, and
+//! each index has an entry for each row and no other.
+
+use std::sync::Arc;
+
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::block::Block;
+use super::commit::{count_of, row_count_name};
+use super::definition::{IndexTree, TableDefinition};
+use super::environment::{META, TreeId};
+use super::gather::Pieces;
+use super::snapshot::Snapshot;
+use super::store::DurableStore;
+
+impl DurableStore {
+    /// Checks tables, and that no tree is there but theirs. The first thing that is wrong is the
+    /// error.
+    pub fn check(&self, tables: &[Arc<TableDefinition>]) -> Result<()> {
+        let snapshot = self.0.environment.newest()?;
+        let mut known = vec![META];
+        for table in tables {
+            known.extend(table.all_trees());
+            check_table(&snapshot, table)?;
+        }
+        known.sort_unstable();
+        let mut tree = META;
+        while let Some(next) = snapshot.tree_after(tree)? {
+            if known.binary_search(&next).is_err() {
+                return Err(wrong(next, "belongs to no table"));
+            }
+            tree = next;
+        }
+        Ok(())
+    }
+}
+
+fn wrong(tree: TreeId, what: &str) -> mayfly_types::Error {
+    codes::ER_UNKNOWN_ERROR.with(&[&format!("tree {tree} of the data file {what}")])
+}
+
+/// Gives every block of a tree to `each`, checked on its own and against its neighbours.
+fn check_tree(
+    snapshot: &Arc<Snapshot>,
+    tree: TreeId,
+    columns: usize,
+    mut each: impl FnMut(Block<'static>) -> Result<()>,
+) -> Result<u64> {
+    let mut walk = snapshot.walk(tree, &[], None, false)?;
+    let mut rows = 0;
+    let mut before: Option<Vec<u8>> = None;
+    while let Some(found) = walk.next()? {
+        if !Block::is_intact(found.block) {
+            return Err(wrong(tree, "has a block whose checksum is wrong"));
+        }
+        let block = Block::parse(found.block)?;
+        if block.columns() != columns {
+            return Err(wrong(tree, "has a block with other columns"));
+        }
+        let is_after = |key: &[u8]| before.as_deref().is_none_or(|before| before < key);
+        // Keys before the first separator are in the first block.
+        let is_first = before.is_none();
+        if !is_first && (!is_after(found.separator) || *found.separator > *block.key(0)?) {
+            return Err(wrong(tree, "has a separator that does not separate"));
+        }
+        for row in 0..block.rows() {
+            let key = block.key(row)?;
+            if before
+                .as_deref()
+                .is_some_and(|before| before >= key.as_slice())
+            {
+                return Err(wrong(tree, "has rows that are not in order"));
+            }
+            before = Some(key);
+        }
+        rows += block.rows() as u64;
+        each(block)?;
+    }
+    let counted = snapshot.record(&row_count_name(tree))?.map_or(0, count_of);
+    if counted != rows {
+        let what = format!("has {rows} rows, and {counted} were counted");
+        return Err(wrong(tree, &what));
+    }
+    Ok(rows)
+}
+
+fn check_table(snapshot: &Arc<Snapshot>, table: &TableDefinition) -> Result<()> {
+    let columns = table.columns().len();
+    let secondary: Vec<&IndexTree> = table.secondary().map(|(_, index)| index).collect();
+    let wanted: Vec<_> = table.columns().iter().copied().enumerate().collect();
+    let rows = check_tree(snapshot, table.rows(), columns, |block| {
+        let mut pieces = Pieces::new(snapshot, None);
+        let number = pieces.add_block(block);
+        pieces.push(number, 0, block.rows());
+        let arrays = pieces.columns(&wanted)?;
+        let mut key = Vec::new();
+        let (mut expected, mut found) = (Vec::new(), Vec::new());
+        for row in 0..block.rows() {
+            let position = block.key(row)?;
+            if let Some((_, primary)) = table.primary() {
+                key.clear();
+                primary.encoder.append_row(&arrays, row, &mut key);
+                if key != position {
+                    return Err(wrong(table.rows(), "has a row that does not have its key"));
+                }
+            }
+            for index in &secondary {
+                key.clear();
+                index.encoder.append_row(&arrays, row, &mut key);
+                key.extend_from_slice(&position);
+                let entry = match snapshot.held_block_of(index.tree, &key)? {
+                    Some(found) => Some(Block::parse(found.block)?),
+                    None => None,
+                };
+                let place = match &entry {
+                    Some(entry) => entry.search(&key)?.ok().map(|place| (entry, place)),
+                    None => None,
+                };
+                let Some((entry, place)) = place else {
+                    return Err(wrong(index.tree, "has no entry for a row of its table"));
+                };
+                expected.clear();
+                found.clear();
+                super::row::encode(&index.types, index.arrays(&arrays), row, &mut expected);
+                super::row::encode_from_block(&index.types, entry, place, &mut found)?;
+                if expected != found {
+                    return Err(wrong(index.tree, "has an entry that is not like its row"));
+                }
+            }
+        }
+        Ok(())
+    })?;
+    for index in secondary {
+        // Every row has its entry, so that as many entries are those of the rows.
+        let entries = check_tree(snapshot, index.tree, index.columns.len(), |_| Ok(()))?;
+        if entries != rows {
+            let what = format!("has {entries} entries for {rows} rows");
+            return Err(wrong(index.tree, &what));
+        }
+    }
+    Ok(())
+}
