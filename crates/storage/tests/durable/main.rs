@@ -1,5 +1,6 @@
 //! Durable tables through their public interface.
 
+mod kill;
 mod model;
 
 use std::path::Path;
@@ -13,7 +14,7 @@ use mayfly_memory::{Budget, BudgetKind, StableRanges};
 use mayfly_storage::{
     ColumnId, DurableStore, DurableTable, DurableTransaction, IndexId, IndexPart, IndexSpec,
     KeyBound, KeyMode, KeyRange, LockMode, LockWait, Locked, ReadView, StatementOptions,
-    StoreOptions, Table, TableDefinition, TableScan,
+    StoreOptions, Table, TableDefinition, TableScan, TreeId,
 };
 use mayfly_types::{Batch, CollationId, Interrupt, PhysicalType, Value};
 
@@ -61,6 +62,10 @@ const TEXT: KeyMode = KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI);
 
 /// (id BIGINT PRIMARY KEY, name TEXT, n BIGINT UNIQUE NULL), with a key on the name.
 fn people(transaction: &DurableTransaction) -> Arc<TableDefinition> {
+    people_in((0..4).map(|_| transaction.new_tree()).collect())
+}
+
+fn people_in(trees: Vec<TreeId>) -> Arc<TableDefinition> {
     let columns = vec![
         PhysicalType::Int64,
         PhysicalType::Bytes,
@@ -71,7 +76,6 @@ fn people(transaction: &DurableTransaction) -> Arc<TableDefinition> {
         index(vec![part(2, KeyMode::Binary)], true, false),
         index(vec![part(1, TEXT)], false, false),
     ];
-    let trees: Vec<_> = (0..4).map(|_| transaction.new_tree()).collect();
     Arc::new(TableDefinition::new(
         columns,
         indexes,
