@@ -30,6 +30,7 @@ use mayfly_types::{Condition, Diagnostics, Error, Interrupt, Level, Result, SqlT
 
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
+use crate::catalog::memory_engine;
 use crate::database::{Database, space_limit};
 use crate::options::HashMode;
 use crate::result::{Outcome, ResultStream, StatementResult, StatementSummary};
@@ -605,16 +606,25 @@ impl Session {
         dropped
     }
 
-    /// Where a temporary table of the session's own lives.
+    /// Where a temporary table of the session's own lives, or a table of the MEMORY engine.
     pub(crate) fn user_table_context(&self, definition: &TableDefinition) -> UserTableContext {
+        let budgets = &self.database.budgets;
+        let (memory, temp_space) = match definition.temporary {
+            true => (&self.memory, &self.temp_space),
+            false => (&budgets.base_tables, &budgets.base_space),
+        };
         UserTableContext {
             resources: self.database.resources.clone(),
-            memory: self.memory.clone(),
-            temp_space: self.temp_space.clone(),
+            memory: memory.clone(),
+            temp_space: temp_space.clone(),
             memory_limit: self.options.tmp_table_size,
             owner: self.statement_owner(),
             name: Arc::from(definition.name.as_str()),
-            engine: UserTableEngine::Transactional,
+            engine: match definition.engine.as_str() {
+                "MEMORY" => UserTableEngine::Memory(memory_engine::limits(definition, self)),
+                "InnoDB" => UserTableEngine::Transactional,
+                _ => UserTableEngine::NonTransactional,
+            },
         }
     }
 

@@ -10,6 +10,7 @@ pub mod collation;
 pub mod common_type;
 pub mod convert;
 pub mod decimal;
+mod declared_bytes;
 pub mod diagnostics;
 pub mod error;
 pub mod interrupt;

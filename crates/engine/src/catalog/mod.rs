@@ -13,6 +13,7 @@ pub(crate) mod dictionary;
 pub(crate) mod engines;
 pub(crate) mod expression_text;
 pub(crate) mod indexes;
+pub(crate) mod memory_engine;
 pub(crate) mod session_catalog;
 pub(crate) mod show_create;
 pub(crate) mod table_store;

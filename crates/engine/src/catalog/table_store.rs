@@ -18,7 +18,7 @@ use crate::session::Session;
 pub(crate) enum TableStore {
     /// Columns that rows are appended to.
     Columnar(Arc<ColumnarTable>),
-    /// A session's temporary table.
+    /// A session's temporary table, or a table of the MEMORY engine.
     User(UserTable),
     /// In the data directory.
     Durable(Arc<DurableDefinition>, Trees),
@@ -28,11 +28,13 @@ impl TableStore {
     /// An empty store for a table, as its definition asks.
     pub(crate) fn new(definition: &TableDefinition, session: &Session) -> Result<Self> {
         let database = &session.database;
-        Ok(match definition.temporary {
-            true => Self::user(definition, session.user_table_context(definition)),
-            false if database.options.datadir.is_some() => Self::durable(definition, session)?,
-            false => Self::columnar(definition, database.base_table_context()),
-        })
+        Ok(
+            match definition.temporary || definition.engine == "MEMORY" {
+                true => Self::user(definition, session.user_table_context(definition)),
+                false if database.options.datadir.is_some() => Self::durable(definition, session)?,
+                false => Self::columnar(definition, database.base_table_context()),
+            },
+        )
     }
 
     fn columnar(definition: &TableDefinition, context: BaseTableContext) -> Self {

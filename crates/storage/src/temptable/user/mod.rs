@@ -159,6 +159,17 @@ impl Core {
         });
     }
 
+    /// Who had locked a MEMORY table needs it no more; after the last of its locks others see what
+    /// it has written.
+    fn unlock(&self) {
+        if let Some(account) = &self.account
+            && account.unlock()
+        {
+            let state = self.state.write();
+            state.unwrap_or_else(PoisonError::into_inner).published = None;
+        }
+    }
+
     /// After reading: pages that were brought back may have to go again.
     fn relieve(&self) {
         if self.pager.is_pressed()

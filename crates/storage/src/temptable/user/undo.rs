@@ -267,9 +267,7 @@ impl Records {
 
     fn release(&mut self) {
         for core in self.held.drain(..) {
-            if let Some(account) = &core.account {
-                account.unlock();
-            }
+            core.unlock();
         }
     }
 }

@@ -250,13 +250,7 @@ impl Writer {
 
     /// No more changes come from this writer.
     fn leave(&self) {
-        if let Some(account) = &self.core.account
-            && account.unlock()
-        {
-            let state = self.core.state.write();
-            let mut state = state.unwrap_or_else(std::sync::PoisonError::into_inner);
-            state.published = None;
-        }
+        self.core.unlock();
     }
 }
 

@@ -1,0 +1,73 @@
+//! How many bytes a value takes in MySQL's rows and keys by its declaration: what `key_len` of EXPLAIN
+//! counts, and the rows of the MEMORY engine (manual: Data Type Storage Requirements).
+
+use crate::{SqlType, TypeKind};
+
+impl SqlType {
+    /// The bytes of the longest value that a column of the type may hold, or of its first so many
+    /// characters (bytes, for a binary string). Two more say how long a string of varying length is.
+    pub fn declared_bytes(&self, prefix: Option<u32>) -> u64 {
+        let fraction = u64::from(self.decimals.min(6)).div_ceil(2);
+        let characters = u64::from(prefix.unwrap_or(self.length));
+        let text = match self.is_binary_string() {
+            true => characters,
+            false => characters * u64::from(self.collation.charset().max_length()),
+        };
+        match self.kind {
+            TypeKind::Boolean | TypeKind::TinyInt | TypeKind::Year | TypeKind::Null => 1,
+            TypeKind::SmallInt => 2,
+            TypeKind::MediumInt | TypeKind::Date => 3,
+            TypeKind::Int | TypeKind::Float => 4,
+            TypeKind::BigInt | TypeKind::Double => 8,
+            TypeKind::Decimal => {
+                let decimals = u32::from(self.decimals);
+                digit_bytes(self.length.saturating_sub(decimals)) + digit_bytes(decimals)
+            }
+            TypeKind::Time => 3 + fraction,
+            TypeKind::DateTime => 5 + fraction,
+            TypeKind::Timestamp => 4 + fraction,
+            TypeKind::Bit => u64::from(self.length).div_ceil(8),
+            TypeKind::Enum => match self.members.len() {
+                0..256 => 1,
+                _ => 2,
+            },
+            TypeKind::Set => match self.members.len().div_ceil(8) {
+                bytes @ 0..=4 => bytes.max(1) as u64,
+                _ => 8,
+            },
+            TypeKind::Char => text,
+            TypeKind::VarChar
+            | TypeKind::TinyText
+            | TypeKind::Text
+            | TypeKind::MediumText
+            | TypeKind::LongText
+            | TypeKind::Json => text + 2,
+        }
+    }
+}
+
+/// Nine digits take four bytes, fewer as many as they need.
+fn digit_bytes(digits: u32) -> u64 {
+    let rest = [0, 1, 1, 2, 2, 3, 3, 4, 4][digits as usize % 9];
+    u64::from(digits / 9) * 4 + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CollationId;
+
+    #[test]
+    fn lengths_are_those_of_the_manual() {
+        let utf8 = CollationId::UTF8MB4_0900_AI_CI;
+        assert_eq!(SqlType::varchar(100, utf8).declared_bytes(None), 402);
+        assert_eq!(SqlType::varchar(100, utf8).declared_bytes(Some(10)), 42);
+        assert_eq!(
+            SqlType::varchar(7, CollationId::BINARY).declared_bytes(None),
+            9
+        );
+        assert_eq!(SqlType::decimal(10, 2).declared_bytes(None), 5);
+        assert_eq!(SqlType::decimal(65, 30).declared_bytes(None), 30);
+        assert_eq!(SqlType::bigint().declared_bytes(None), 8);
+    }
+}
