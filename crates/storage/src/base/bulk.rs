@@ -4,6 +4,7 @@
 //! sorted at the end, as are the entries of the other indexes. That a key is there already is seen by
 //! a table of hashes, since nothing but this load is in the table.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -174,11 +175,13 @@ impl Keys {
     /// Adds a key that was not found.
     pub(super) fn add(&mut self, key: &[u8], position: &[u8]) {
         self.bytes += (key.len() + position.len() + 48) as u64;
-        let hash = xxhash_rust::xxh3::xxh3_64(key);
-        if self.by_hash.contains_key(&hash) {
-            self.others.insert(key.to_vec(), position.to_vec());
-        } else {
-            self.by_hash.insert(hash, [key, position].concat().into());
+        match self.by_hash.entry(xxhash_rust::xxh3::xxh3_64(key)) {
+            Entry::Occupied(_) => {
+                self.others.insert(key.to_vec(), position.to_vec());
+            }
+            Entry::Vacant(place) => {
+                place.insert([key, position].concat().into());
+            }
         }
     }
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use heed::{EnvFlags, FlagSetMode, RwTxn};
 use mayfly_types::Result;
@@ -32,17 +32,35 @@ struct Waiting {
     result: Mutex<Option<Result<()>>>,
 }
 
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Vec<Arc<Waiting>>,
+    /// Somebody writes. Who comes next finds a longer queue.
+    is_writing: bool,
+}
+
 /// The queue and the right to write.
 #[derive(Debug)]
 pub(super) struct Committer {
-    queue: Mutex<Vec<Arc<Waiting>>>,
-    /// Held while writing; whether the file is set to sync.
-    writer: Mutex<bool>,
+    queue: Mutex<Queue>,
+    written: Condvar,
+    /// Whether the file is set to sync; changed by who writes.
+    syncs: AtomicBool,
     durability: AtomicU8,
     /// Something was committed and not synced.
     dirty: AtomicBool,
     /// Nothing is ever synced.
     ephemeral: bool,
+}
+
+/// The right to write, until it is dropped.
+struct Turn<'a>(&'a Committer);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.queue).is_writing = false;
+        self.0.written.notify_all();
+    }
 }
 
 /// The record with the largest number that a tree ever had.
@@ -63,7 +81,8 @@ impl Committer {
     pub(super) fn new(ephemeral: bool) -> Self {
         Self {
             queue: Mutex::default(),
-            writer: Mutex::new(!ephemeral),
+            written: Condvar::new(),
+            syncs: AtomicBool::new(!ephemeral),
             durability: AtomicU8::new(0),
             dirty: AtomicBool::new(false),
             ephemeral,
@@ -81,14 +100,23 @@ impl Committer {
             overlay,
             result: Mutex::new(None),
         });
-        lock(&self.queue).push(Arc::clone(&own));
-        let mut syncs = lock(&self.writer);
-        if let Some(result) = lock(&own.result).take() {
-            return result;
-        }
-        let group = std::mem::take(&mut *lock(&self.queue));
-        self.set_sync(environment, &mut syncs)?;
-        let result = write(environment, &group);
+        let mut queue = lock(&self.queue);
+        queue.waiting.push(Arc::clone(&own));
+        let (turn, group) = loop {
+            if let Some(result) = lock(&own.result).take() {
+                return result;
+            }
+            if !queue.is_writing {
+                queue.is_writing = true;
+                break (Turn(self), std::mem::take(&mut queue.waiting));
+            }
+            let woken = self.written.wait(queue);
+            queue = woken.unwrap_or_else(PoisonError::into_inner);
+        };
+        drop(queue);
+        let result = self
+            .set_sync(environment)
+            .and_then(|()| write(environment, &group));
         if result.is_err() && group.len() > 1 {
             // Who is to blame shall fail alone.
             for waiting in &group {
@@ -100,18 +128,18 @@ impl Committer {
                 *lock(&waiting.result) = Some(result.clone());
             }
         }
-        if !*syncs {
+        if !self.syncs.load(Ordering::Relaxed) {
             self.dirty.store(true, Ordering::Release);
         }
-        drop(syncs);
+        drop(turn);
         lock(&own.result).take().unwrap_or(Ok(()))
     }
 
     /// Sets whether the file syncs with each commit.
     #[expect(unsafe_code, reason = "changing when the file is synced")]
-    fn set_sync(&self, environment: &Environment, syncs: &mut bool) -> Result<()> {
+    fn set_sync(&self, environment: &Environment) -> Result<()> {
         let wanted = !self.ephemeral && self.durability.load(Ordering::Relaxed) == 0;
-        if wanted == *syncs {
+        if wanted == self.syncs.load(Ordering::Relaxed) {
             return Ok(());
         }
         let mode = if wanted {
@@ -122,7 +150,7 @@ impl Committer {
         // SAFETY: no transaction writes now, since the right to write is held here.
         let set = unsafe { environment.env.set_flags(EnvFlags::NO_SYNC, mode) };
         set.map_err(|error| environment.error(&error))?;
-        *syncs = wanted;
+        self.syncs.store(wanted, Ordering::Relaxed);
         if wanted {
             self.sync(environment)?;
         }

@@ -41,6 +41,9 @@ enum Holder {
     Buffer(Buffer),
 }
 
+/// The buffers of some blocks, and for each block which one and where in it.
+type Buffers = (Vec<Buffer>, Vec<(u32, u32)>);
+
 /// Keeps blocks where they are.
 struct Owner {
     #[expect(dead_code, reason = "held, not read")]
@@ -158,7 +161,7 @@ impl Pieces {
 
     /// The buffers of the blocks, and for each block which one and where in it.
     #[expect(unsafe_code, reason = "a buffer over the map of the file")]
-    fn buffers(&self) -> (Vec<Buffer>, Vec<(u32, u32)>) {
+    fn buffers(&self) -> Buffers {
         let mut buffers = Vec::new();
         let mut places = Vec::with_capacity(self.blocks.len());
         let mut span: Option<(usize, usize)> = None;
@@ -227,7 +230,7 @@ impl Pieces {
         &self,
         number: usize,
         ty: PhysicalType,
-        buffers: &Option<(Vec<Buffer>, Vec<(u32, u32)>)>,
+        buffers: &Option<Buffers>,
     ) -> Checked<ArrayRef> {
         let rows = self.rows;
         let mut nulls = Nulls::default();

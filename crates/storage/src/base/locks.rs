@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
-use super::environment::{TreeId, record_key};
 use crate::table::{LockMode, LockWait};
 
 /// So often a waiter looks whether its statement was killed.
@@ -112,19 +111,17 @@ impl Locks {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gets a lock for a transaction, or waits for it; false when it is held by another and shall be
+    /// Gets the lock of a name (a tree and a key) for a transaction, or waits for it; false when it is held by another and shall be
     /// skipped.
     pub(super) fn acquire(
         &self,
         transaction: TransactionId,
         held: &Mutex<Held>,
-        tree: TreeId,
-        key: &[u8],
+        name: Vec<u8>,
         mode: LockMode,
         wait: LockWait,
         interrupt: &Interrupt,
     ) -> Result<bool> {
-        let name = record_key(tree, key);
         let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.0.get(name.as_slice()).is_some_and(|has| *has >= mode) {
             return Ok(true);

@@ -10,7 +10,7 @@ use mayfly_types::{Batch, PhysicalType, Result};
 use super::block::Block;
 use super::cursor::{Projection, TreeScan};
 use super::definition::TableDefinition;
-use super::environment::TreeId;
+use super::environment::{TreeId, record_key};
 use super::row;
 use super::snapshot::Snapshot;
 use super::transaction::StatementState;
@@ -148,7 +148,14 @@ impl TableInner {
         let interrupt = &self.statement.options.interrupt;
         let held = &transaction.held;
         let locks = &transaction.store.locks;
-        locks.acquire(transaction.id, held, tree, key, mode, wait, interrupt)
+        locks.acquire(
+            transaction.id,
+            held,
+            record_key(tree, key),
+            mode,
+            wait,
+            interrupt,
+        )
     }
 }
 
