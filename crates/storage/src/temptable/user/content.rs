@@ -50,6 +50,15 @@ pub(super) struct Scratch {
     row: Vec<u8>,
 }
 
+impl Scratch {
+    /// Whether it is worth keeping.
+    pub(super) fn is_small(&self) -> bool {
+        let keys = self.keys.iter().flat_map(|(new, old)| [new, old]);
+        let keys: usize = keys.map(Vec::capacity).sum();
+        keys + self.page.capacity() + self.row.capacity() < 16 << 10
+    }
+}
+
 /// A key of the row that comes or goes.
 fn append_key(shape: &Shape, index: usize, row: &[u8], resolver: Resolver<'_>, key: &mut Vec<u8>) {
     key.clear();

@@ -43,6 +43,7 @@ use content::{Content, Shape};
 use handle::{Handle, Pin};
 use memory_engine::MemoryAccount;
 use pages::Pager;
+use writer::WriterScratch;
 
 pub use memory_engine::MemoryLimits;
 pub use undo::UndoLog;
@@ -110,6 +111,8 @@ pub(crate) struct Core {
     /// For the MEMORY engine.
     account: Option<MemoryAccount>,
     is_holder: AtomicBool,
+    /// What the last writer left to the next.
+    scratch: Mutex<Option<Box<WriterScratch>>>,
     registration: Registration,
 }
 
@@ -132,6 +135,10 @@ impl Core {
 
     fn pins(&self) -> MutexGuard<'_, Vec<Weak<Pin>>> {
         self.pins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn scratch(&self) -> MutexGuard<'_, Option<Box<WriterScratch>>> {
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_transactional(&self) -> bool {
@@ -271,6 +278,7 @@ impl UserTable {
             version: AtomicU64::new(0),
             account,
             is_holder: AtomicBool::new(false),
+            scratch: Mutex::default(),
             registration,
         }))
     }

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use mayfly_memory::{Block, Budget, Extent, MemoryError, Result, TempFile};
 
 use crate::temptable::context::Resources;
+use crate::temptable::rows::prefetch;
 
 /// Where a table's pages come from and go to.
 #[derive(Debug)]
@@ -285,6 +286,16 @@ impl PageSet {
         // SAFETY: the block has `length` initialised bytes. It goes, and is written, only through
         // `&mut` of the set that has it while the table is locked to write.
         Ok(unsafe { std::slice::from_raw_parts(address, cell.length as usize) })
+    }
+
+    /// Asks the memory for the first bytes of a page.
+    #[inline]
+    pub(super) fn prefetch(&self, number: u32, bytes: usize) {
+        let address = self.cell(number).address.load(Ordering::Relaxed);
+        // Processors fetch lines in pairs.
+        for offset in (0..bytes).step_by(128) {
+            prefetch(address.wrapping_add(offset));
+        }
     }
 
     /// A page's bytes for a reader that will not come again soon: what it reads is not kept.

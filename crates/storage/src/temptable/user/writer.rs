@@ -20,6 +20,24 @@ const RUN_ROWS: usize = 64;
 /// How long a statement waits for another session's that writes to the same MEMORY table.
 const WRITE_WAIT: Duration = Duration::from_secs(50);
 
+/// Memory that one writer leaves to the next.
+#[derive(Debug)]
+pub(super) struct WriterScratch {
+    scratch: Scratch,
+    rows: Vec<u64>,
+    sources: Sources,
+}
+
+impl Default for WriterScratch {
+    fn default() -> Self {
+        Self {
+            scratch: Scratch::default(),
+            rows: Vec::new(),
+            sources: Sources::transient_only(),
+        }
+    }
+}
+
 /// One statement's writer.
 pub(super) struct Writer {
     core: Arc<Core>,
@@ -28,9 +46,7 @@ pub(super) struct Writer {
     pin: Arc<Pin>,
     /// The undo log when it began, until it has finished.
     start: Option<u64>,
-    scratch: Scratch,
-    rows: Vec<u64>,
-    sources: Sources,
+    scratch: Option<Box<WriterScratch>>,
 }
 
 /// A table that is locked to be changed.
@@ -182,9 +198,7 @@ impl Writer {
             undo: undo.clone(),
             pin: Arc::clone(pin),
             start: Some(undo.moment()),
-            scratch: Scratch::default(),
-            rows: Vec::new(),
-            sources: Sources::transient_only(),
+            scratch: core.scratch().take(),
         })
     }
 
@@ -212,13 +226,18 @@ impl Writer {
             self.undo.note_not_undone();
             None
         };
-        self.sources.begin_batch();
+        let WriterScratch {
+            scratch,
+            rows,
+            sources,
+        } = &mut **self.scratch.get_or_insert_default();
+        sources.begin_batch();
         let columns = batch.map_or(&[][..], Batch::columns);
-        let encoder = Encoder::new(columns, &mut self.sources, &content.blobs.directory);
+        let encoder = Encoder::new(columns, sources, &content.blobs.directory);
         let mut rows = Rows {
             encoder,
             core: &core,
-            rows: &mut self.rows,
+            rows,
             start: 0,
             end: 0,
             count: batch.map_or(0, Batch::row_count),
@@ -227,11 +246,13 @@ impl Writer {
             core: &core,
             content,
             undo,
-            scratch: &mut self.scratch,
-            sources: &self.sources,
+            scratch,
+            sources,
         };
         let (done, stopped) = work(&mut change, &mut rows);
         drop(change);
+        // Lets go of the batch's strings.
+        sources.begin_batch();
         let count = state.content.heap.len();
         core.registration
             .record
@@ -370,5 +391,10 @@ impl Drop for Writer {
             self.undo.undo_to(start);
         }
         self.leave();
+        if let Some(scratch) = self.scratch.take()
+            && scratch.scratch.is_small()
+        {
+            *self.core.scratch() = Some(scratch);
+        }
     }
 }

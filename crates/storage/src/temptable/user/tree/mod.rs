@@ -62,6 +62,8 @@ pub(super) struct Tree {
     /// The last leaf: ascending keys go there without a search.
     last: u32,
     page_length: usize,
+    /// Levels of inner nodes.
+    height: u32,
     entries: u64,
     /// Where the last insertion went, to see that keys come in order.
     previous: (u32, usize),
@@ -75,6 +77,7 @@ impl Tree {
             root: NONE,
             last: NONE,
             page_length: SMALL_PAGE,
+            height: 0,
             entries: 0,
             previous: (NONE, 0),
         }
@@ -97,13 +100,16 @@ impl Tree {
     /// The leaf where an entry is or would be.
     fn leaf_of(&self, pager: &Pager, entry: &[u8]) -> Result<u32> {
         let mut number = self.root;
-        loop {
+        for level in (0..self.height).rev() {
             let page = self.pages.read(pager, number)?;
-            if node::is_leaf(page) {
-                return Ok(number);
-            }
             number = node::child(page, node::search_child(page, entry));
+            if level == 0 {
+                // A search in a leaf that is not in the cache would wait for one line after the
+                // other.
+                self.pages.prefetch(number, node::SLOTS_BYTES);
+            }
         }
+        Ok(number)
     }
 
     fn path_to(&self, pager: &Pager, entry: &[u8]) -> Result<(Path, u32)> {
@@ -127,6 +133,9 @@ impl Tree {
     /// The row of the first entry that begins with `key`.
     pub(super) fn first_with(&self, pager: &Pager, key: &[u8]) -> Result<Option<u64>> {
         if self.entries == 0 {
+            return Ok(None);
+        }
+        if node::last_is_less(self.pages.read(pager, self.last)?, key) {
             return Ok(None);
         }
         let leaf = self.leaf_of(pager, key)?;
@@ -260,6 +269,7 @@ impl Tree {
         node::clear(block.as_mut_slice(), false);
         let root = self.pages.add(block);
         let old = std::mem::replace(&mut self.root, root);
+        self.height += 1;
         let page = self.pages.write(pager, root)?;
         node::set_first_child(page, old);
         node::insert(page, 0, &separator, child, scratch);
@@ -409,6 +419,7 @@ impl Tree {
             let child = node::child(page, 0);
             self.pages.remove(self.root);
             self.root = child;
+            self.height -= 1;
         }
     }
 

@@ -1,10 +1,10 @@
 //! A page of a tree: entries in order, their common beginning stored once.
 //!
 //! ```text
-//!   0         HEADER                                   top                        length
-//!   +---------+--------+--------+---+------------------+--------+--------+---+--------+
-//!   | header  | slot 0 | slot 1 |   |  free            | tail n | tail m |...| prefix |
-//!   +---------+--------+--------+---+------------------+--------+--------+---+--------+
+//!   0         HEADER                                            top                   length
+//!   +---------+--------+--------+--------+---+------------------+--------+--------+---+
+//!   | header  | prefix | slot 0 | slot 1 |   |  free            | tail n | tail m |   |
+//!   +---------+--------+--------+--------+---+------------------+--------+--------+---+
 //!   slot: first 4 bytes of the entry after the prefix, place of its tail, its length after the prefix
 //! ```
 //!
@@ -27,6 +27,10 @@ const PREVIOUS: usize = 16;
 const FIRST_CHILD: usize = 20;
 const HEADER: usize = 24;
 const SLOT: usize = 8;
+/// With so many entries a page looks for a longer prefix, and when it is full.
+const PREFIX_AT: [usize; 3] = [4, 16, 64];
+/// Where most pages of small entries have their slots.
+pub(super) const SLOTS_BYTES: usize = 2304;
 /// Bytes of an entry that are in its slot.
 const HEAD: usize = 4;
 const CHILD: usize = 4;
@@ -148,12 +152,19 @@ pub(super) fn set_first_child(page: &mut [u8], child: u32) {
 
 #[inline(always)]
 fn prefix(page: &[u8]) -> &[u8] {
-    &page[page.len() - get16(page, PREFIX)..]
+    &page[HEADER..HEADER + get16(page, PREFIX)]
+}
+
+/// Where the slots begin.
+#[inline(always)]
+fn first_slot(page: &[u8]) -> usize {
+    HEADER + get16(page, PREFIX)
 }
 
 #[inline(always)]
 fn slots(page: &[u8]) -> &[[u8; SLOT]] {
-    page[HEADER..HEADER + SLOT * count(page)].as_chunks().0
+    let first = first_slot(page);
+    page[first..first + SLOT * count(page)].as_chunks().0
 }
 
 #[inline(always)]
@@ -186,17 +197,23 @@ fn compare(page: &[u8], slot: Slot, other: &[u8], other_head: u32) -> Ordering {
 /// How many entries are smaller than `entry`.
 #[inline]
 pub(super) fn search(page: &[u8], entry: &[u8]) -> usize {
+    search_by::<false>(page, entry)
+}
+
+/// Which child holds `entry`, as a position for [`child`]: a child has entries from its separator
+/// on.
+#[inline]
+pub(super) fn search_child(page: &[u8], entry: &[u8]) -> usize {
+    search_by::<true>(page, entry)
+}
+
+/// How many entries are smaller than `entry`, or equal if `EQUAL`.
+#[inline(always)]
+fn search_by<const EQUAL: bool>(page: &[u8], entry: &[u8]) -> usize {
     let prefix = prefix(page);
-    let suffix = if prefix.is_empty() {
-        entry
-    } else {
-        let shared = prefix.len().min(entry.len());
-        match entry[..shared].cmp(&prefix[..shared]) {
-            Ordering::Less => return 0,
-            Ordering::Greater => return count(page),
-            Ordering::Equal if entry.len() < prefix.len() => return 0,
-            Ordering::Equal => &entry[shared..],
-        }
+    let Some(suffix) = entry.strip_prefix(prefix) else {
+        // What is a beginning of the prefix is smaller than all, too.
+        return if entry < prefix { 0 } else { count(page) };
     };
     let suffix_head = head(suffix);
     let slots = slots(page);
@@ -204,7 +221,16 @@ pub(super) fn search(page: &[u8], entry: &[u8]) -> usize {
     while length > 0 {
         let half = length / 2;
         let slot = Slot(u64::from_le_bytes(slots[low + half]));
-        if compare(page, slot, suffix, suffix_head) == Ordering::Less {
+        let is_before = match slot.head().cmp(&suffix_head) {
+            Ordering::Less => true,
+            Ordering::Greater => false,
+            Ordering::Equal => match compare(page, slot, suffix, suffix_head) {
+                Ordering::Less => true,
+                Ordering::Equal => EQUAL,
+                Ordering::Greater => false,
+            },
+        };
+        if is_before {
             low += half + 1;
             length -= half + 1;
         } else {
@@ -212,26 +238,6 @@ pub(super) fn search(page: &[u8], entry: &[u8]) -> usize {
         }
     }
     low
-}
-
-/// Which child holds `entry`, as a position for [`child`].
-#[inline]
-pub(super) fn search_child(page: &[u8], entry: &[u8]) -> usize {
-    let position = search(page, entry);
-    // A child has entries from its separator on.
-    if position < count(page) && is_equal(page, position, entry) {
-        position + 1
-    } else {
-        position
-    }
-}
-
-fn is_equal(page: &[u8], index: usize, entry: &[u8]) -> bool {
-    let suffix = match entry.strip_prefix(prefix(page)) {
-        Some(suffix) => suffix,
-        None => return false,
-    };
-    compare(page, slot(page, index), suffix, head(suffix)) == Ordering::Equal
 }
 
 /// Whether an entry begins with `key`.
@@ -323,6 +329,13 @@ pub(super) fn insert(
         }
     }
     if try_insert(page, position, entry, child) {
+        // Searches look at slots alone when these tell entries apart.
+        if PREFIX_AT.contains(&count(page)) {
+            let common = common_prefix(page, entry);
+            if common > get16(page, PREFIX) {
+                rebuild(page, common, scratch);
+            }
+        }
         return true;
     }
     // What deleted entries left, and a longer prefix.
@@ -341,7 +354,8 @@ fn try_insert(page: &mut [u8], position: usize, entry: &[u8], child: u32) -> boo
     let tail = suffix.get(HEAD..).unwrap_or(&[]);
     let bytes = tail.len() + if is_inner { CHILD } else { 0 };
     let count = count(page);
-    let end = HEADER + SLOT * count;
+    let first = first_slot(page);
+    let end = first + SLOT * count;
     let top = get16(page, TOP);
     if top < end + SLOT + bytes {
         return false;
@@ -351,7 +365,7 @@ fn try_insert(page: &mut [u8], position: usize, entry: &[u8], child: u32) -> boo
     if is_inner {
         set32(page, place + tail.len(), child);
     }
-    let at = HEADER + SLOT * position;
+    let at = first + SLOT * position;
     page.copy_within(at..end, at + SLOT);
     let slot = Slot::new(head(suffix), place, suffix.len());
     page[at..at + SLOT].copy_from_slice(&slot.0.to_le_bytes());
@@ -365,8 +379,9 @@ pub(super) fn remove(page: &mut [u8], index: usize) {
     let removed = slot(page, index);
     let bytes = removed.tail() + if is_leaf(page) { 0 } else { CHILD };
     let count = count(page);
-    let at = HEADER + SLOT * index;
-    page.copy_within(at + SLOT..HEADER + SLOT * count, at);
+    let first = first_slot(page);
+    let at = first + SLOT * index;
+    page.copy_within(at + SLOT..first + SLOT * count, at);
     set16(page, COUNT, count - 1);
     if removed.place() == get16(page, TOP) {
         set16(page, TOP, removed.place() + bytes);
@@ -418,7 +433,7 @@ fn rebuild(page: &mut [u8], prefix_length: usize, scratch: &mut Vec<u8>) -> bool
     if prefix_length < old_prefix {
         let more = count * (old_prefix - prefix_length);
         let end = HEADER + SLOT * count;
-        let room = get16(page, TOP) + get16(page, GARBAGE) + old_prefix;
+        let room = get16(page, TOP) + get16(page, GARBAGE);
         if room < end + more + prefix_length {
             return false;
         }
@@ -438,8 +453,8 @@ fn rebuild(page: &mut [u8], prefix_length: usize, scratch: &mut Vec<u8>) -> bool
     set16(page, COUNT, 0);
     set16(page, GARBAGE, 0);
     set16(page, PREFIX, prefix_length);
-    set16(page, TOP, length - prefix_length);
-    page[length - prefix_length..].copy_from_slice(&first);
+    set16(page, TOP, length);
+    page[HEADER..HEADER + prefix_length].copy_from_slice(&first);
     let mut entry = first;
     for index in 0..count {
         entry.clear();
@@ -461,8 +476,8 @@ pub(super) fn move_upper(page: &mut [u8], position: usize, to: &mut [u8], scratc
     let prefix_length = get16(page, PREFIX);
     let length = to.len();
     set16(to, PREFIX, prefix_length);
-    set16(to, TOP, length - prefix_length);
-    to[length - prefix_length..].copy_from_slice(prefix(page));
+    set16(to, TOP, length);
+    to[HEADER..HEADER + prefix_length].copy_from_slice(prefix(page));
     let mut entry = Vec::with_capacity(64);
     for index in position..count {
         entry.clear();
