@@ -4,6 +4,7 @@
 //! a session, statements.
 
 mod csv_table;
+mod data_directory;
 mod demo;
 mod options;
 mod output;
@@ -35,8 +36,11 @@ fn main() -> ExitCode {
 /// Does what the command line asks for. An `Err` is what kept it from starting; errors of
 /// statements are printed where they happen.
 fn start(options: &Options) -> Result<ExitCode, String> {
-    if let Some(Command::Demo(demo)) = &options.command {
-        return demo::run(demo, options);
+    match &options.command {
+        Some(Command::Demo(demo)) => return demo::run(demo, options),
+        Some(Command::Backup { target }) => return data_directory::backup(options, target),
+        Some(Command::Check) => return data_directory::check(options),
+        None => {}
     }
     let database = Database::open(options.database_options()?).map_err(|e| e.to_string())?;
     let mut session = database.session();

@@ -59,6 +59,13 @@ pub(crate) struct EngineOptions {
 pub(crate) enum Command {
     /// Shows what temporary tables cost at three memory limits.
     Demo(DemoOptions),
+    /// Copies the data directory of --datadir, with nothing unused in it.
+    Backup {
+        /// A new or empty directory.
+        target: PathBuf,
+    },
+    /// Reads the whole data directory of --datadir and says whether it is in order.
+    Check,
 }
 
 /// Options of `mayfly demo`.

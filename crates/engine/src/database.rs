@@ -1,6 +1,7 @@
 //! A database process: everything that sessions share.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Instant;
@@ -181,6 +182,21 @@ impl Database {
         let syncs = self.options.datadir.is_some();
         let thread = syncs.then(|| SyncThread::start(&opened)).transpose()?;
         Ok(store.insert((opened, thread)).0.clone())
+    }
+
+    /// Writes a copy of the data directory, as it is at this moment, into a new or empty one, while
+    /// sessions read and write.
+    pub fn backup(&self, directory: &Path) -> Result<()> {
+        self.store()?.backup(directory)
+    }
+
+    /// Reads the whole data directory and checks that it is what it should be; the first thing that
+    /// is wrong is the error. Gives the number of durable tables.
+    pub fn check(&self) -> Result<usize> {
+        let tables = self.catalog.all_tables();
+        let tables: Vec<_> = tables.iter().filter_map(|table| table.durable()).collect();
+        self.store()?.check(&tables)?;
+        Ok(tables.len())
     }
 
     /// A session of `root@localhost`.

@@ -156,6 +156,41 @@ fn definitions_and_rows_come_back() {
 }
 
 #[test]
+fn a_backup_is_a_data_directory_of_its_own() {
+    let directory = Directory::new("backup-from");
+    let copy = Directory::new("backup-to");
+    let database = directory.open();
+    let mut session = database.session();
+    must(&mut session, "USE test");
+    must(
+        &mut session,
+        "CREATE TABLE t (id int PRIMARY KEY, v varchar(20), KEY (v))",
+    );
+    must(
+        &mut session,
+        "INSERT INTO t SELECT n, n % 7 FROM (WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL \
+         SELECT n + 1 FROM r WHERE n < 900) SELECT n FROM r) x",
+    );
+    must(&mut session, "BEGIN");
+    must(&mut session, "DELETE FROM t WHERE id < 500");
+    database.backup(&copy.0).unwrap();
+    must(&mut session, "COMMIT");
+    must(&mut session, "DROP TABLE t");
+    assert_eq!(database.check().unwrap(), 0);
+    assert!(database.backup(&copy.0).is_err(), "it is not empty");
+    let database = copy.open();
+    assert_eq!(database.check().unwrap(), 1);
+    let mut session = database.session();
+    assert_eq!(
+        must(
+            &mut session,
+            "SELECT COUNT(*), SUM(id), COUNT(DISTINCT v) FROM test.t"
+        ),
+        ["900\t405450\t7"]
+    );
+}
+
+#[test]
 fn a_directory_is_opened_once() {
     let directory = Directory::new("once");
     let database = directory.open();

@@ -132,6 +132,14 @@ impl BaseTable {
         Ok(greatest)
     }
 
+    /// How the data directory has it, if it is there.
+    pub(crate) fn durable(&self) -> Option<Arc<mayfly_storage::TableDefinition>> {
+        match &self.store {
+            TableStore::Durable(definition, _) => Some(Arc::clone(definition)),
+            TableStore::Columnar(_) | TableStore::User(_) => None,
+        }
+    }
+
     /// Where its rows are in the data directory, if they are there.
     pub(crate) fn trees(&self) -> Option<&Trees> {
         match &self.store {
