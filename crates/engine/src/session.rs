@@ -846,6 +846,14 @@ impl Session {
         counters.add(Counter::SortScan, get(&done.sort_scan));
         counters.add(Counter::SortRange, get(&done.sort_range));
         counters.add(Counter::SelectScan, get(&done.select_scan));
+        counters.add(Counter::SelectRange, get(&done.select_range));
+        counters.add(
+            Counter::SelectFullRangeJoin,
+            get(&done.select_full_range_join),
+        );
+        counters.add(Counter::HandlerReadLast, get(&done.handler_read_last));
+        counters.add(Counter::HandlerReadNext, get(&done.handler_read_next));
+        counters.add(Counter::HandlerReadPrev, get(&done.handler_read_prev));
         counters.add(Counter::SelectFullJoin, get(&done.select_full_join));
         let temp = context.temp.counters();
         self.finished_temporary_tables

@@ -96,6 +96,8 @@ impl StatementOptions {
                     derived_condition_pushdown: switch("derived_condition_pushdown"),
                     semijoin: switch("semijoin"),
                     group_by_limit_pushdown: switch("group_by_limit_pushdown"),
+                    use_invisible_indexes: switch("use_invisible_indexes"),
+                    prefer_ordering_index: switch("prefer_ordering_index"),
                 },
                 optimizer: database.optimizer,
             },

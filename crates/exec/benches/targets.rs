@@ -142,6 +142,7 @@ impl World {
                 })
                 .collect(),
             unique_keys: Vec::new(),
+            indexes: Vec::new(),
             row_count: rows as u64,
             temporary: false,
         };
@@ -189,6 +190,7 @@ impl World {
                 alias: "gtest".into(),
                 columns: columns.to_vec(),
                 predicate: None,
+                possible: Vec::new(),
             },
         }
     }
@@ -262,6 +264,7 @@ fn group(input: Plan, calls: Vec<AggregateCall>, first_groups: Option<u64>) -> P
             aggregates: calls,
             rollup: false,
             first_groups,
+            ordered: false,
             temporary: Some(temporary(Purpose::GroupBy)),
         },
     )
@@ -276,6 +279,7 @@ fn total(input: Plan, call: AggregateCall) -> Plan {
             aggregates: vec![call],
             rollup: false,
             first_groups: None,
+            ordered: false,
             temporary: None,
         },
     )

@@ -89,6 +89,12 @@ impl StatementContext {
 pub struct Counters {
     /// `Handler_read_first`: scans begun at the first row.
     pub handler_read_first: AtomicU64,
+    /// `Handler_read_last`: scans begun at the last row.
+    pub handler_read_last: AtomicU64,
+    /// `Handler_read_next`: rows read in the order of an index.
+    pub handler_read_next: AtomicU64,
+    /// `Handler_read_prev`: rows read against the order of an index.
+    pub handler_read_prev: AtomicU64,
     /// `Handler_read_rnd_next`: rows read by scans.
     pub handler_read_rnd_next: AtomicU64,
     /// `Handler_read_rnd`: rows fetched by position, as a sort does.
@@ -105,6 +111,10 @@ pub struct Counters {
     pub sort_range: AtomicU64,
     /// `Select_scan`: first tables read by a full scan.
     pub select_scan: AtomicU64,
+    /// `Select_range`: first tables of which ranges are read.
+    pub select_range: AtomicU64,
+    /// `Select_full_range_join`: later tables of a join of which ranges are read.
+    pub select_full_range_join: AtomicU64,
     /// `Select_full_join`: joins without an index.
     pub select_full_join: AtomicU64,
     /// Rows of the result that FOUND_ROWS() counts.

@@ -50,6 +50,17 @@ impl Walk<'_> {
         match &plan.operator {
             Operator::Values { rows } => self.expressions(rows.iter().flatten()),
             Operator::TableScan { predicate, .. } => self.expressions(predicate),
+            Operator::IndexScan(scan) => {
+                self.expressions(&scan.predicate);
+                if let Some(ranges) = &scan.ranges {
+                    ranges.for_each_expression(&mut |value| self.expression(value));
+                }
+            }
+            Operator::IndexLookupJoin(join) => {
+                self.plan(&join.left);
+                self.expressions(join.keys.iter().map(|key| &key.value));
+                self.expressions(&join.residual);
+            }
             Operator::SharedScan { shared, .. } => self.shared(shared.0),
             Operator::WorkingTable { .. } => {}
             Operator::Filter { input, predicate } => {

@@ -21,12 +21,16 @@ pub(crate) fn tally(plan: &QueryPlan, counters: &Counters) {
 
 /// `is_first`: nothing stands before it in a join.
 fn visit(plan: &Plan, is_first: bool, counters: &Counters) {
-    let scan = || match is_first {
+    let scan_all = || match is_first {
         true => count(&counters.select_scan, 1),
         false => count(&counters.select_full_join, 1),
     };
     stacker::maybe_grow(64 * 1024, 1024 * 1024, || match &plan.operator {
-        Operator::TableScan { .. } | Operator::SharedScan { .. } => scan(),
+        Operator::TableScan { .. } | Operator::SharedScan { .. } => scan_all(),
+        Operator::IndexScan(scan) if scan.ranges.is_none() => scan_all(),
+        Operator::IndexScan(_) if is_first => count(&counters.select_range, 1),
+        Operator::IndexScan(_) => count(&counters.select_full_range_join, 1),
+        Operator::IndexLookupJoin(join) => visit(&join.left, is_first, counters),
         Operator::Values { .. } | Operator::WorkingTable { .. } => {}
         Operator::Filter { input, .. }
         | Operator::Project { input, .. }
@@ -35,7 +39,7 @@ fn visit(plan: &Plan, is_first: bool, counters: &Counters) {
         | Operator::Aggregate { input, .. } => visit(input, is_first, counters),
         Operator::Block { input, table, .. } => {
             if table.is_some() {
-                scan();
+                scan_all();
             }
             visit(input, true, counters);
         }
@@ -47,7 +51,7 @@ fn visit(plan: &Plan, is_first: bool, counters: &Counters) {
                 visit(input, true, counters);
             }
             if temporary.is_some() {
-                scan();
+                scan_all();
             }
         }
         Operator::HashJoin { left, right, .. }

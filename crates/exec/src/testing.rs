@@ -153,6 +153,7 @@ impl World {
             name: format!("t{id}"),
             columns: columns.collect(),
             unique_keys: Vec::new(),
+            indexes: Vec::new(),
             row_count: rows.len() as u64,
             temporary: false,
         });
@@ -366,6 +367,7 @@ pub(crate) fn scan(table: &Arc<TableSource>) -> Plan {
             alias: table.name.clone(),
             columns: (0..output.len()).collect(),
             predicate: None,
+            possible: Vec::new(),
         },
         &output,
     )
@@ -417,6 +419,7 @@ pub(crate) fn group(input: Plan, keys: Vec<Expression>, aggregates: Vec<Aggregat
             aggregates,
             rollup: false,
             first_groups: None,
+            ordered: false,
             temporary,
         },
         &output,

@@ -1,5 +1,7 @@
 //! What the planner may know of tables.
 
+use std::fmt::Debug;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use mayfly_types::{Error, Result, SqlType, Value};
@@ -50,10 +52,67 @@ pub struct TableSource {
     /// Sets of columns (by index) in which no two rows are equal: PRIMARY KEY and UNIQUE NOT NULL.
     /// Functional dependence under ONLY_FULL_GROUP_BY rests on them.
     pub unique_keys: Vec<Vec<usize>>,
+    /// Its indexes, unique ones first, the primary key before all.
+    pub indexes: Vec<IndexSource>,
     /// How many rows it is thought to have.
     pub row_count: u64,
     /// CREATE TEMPORARY TABLE.
     pub temporary: bool,
+}
+
+/// An index as the planner sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexSource {
+    /// Its place among the indexes of the stored table; none when the store keeps nothing that rows
+    /// could be found by (FULLTEXT, SPATIAL, expressions).
+    pub id: Option<usize>,
+    /// Its name; `PRIMARY` for the primary key.
+    pub name: String,
+    /// What its rows are found by.
+    pub parts: Vec<IndexPartSource>,
+    /// PRIMARY or UNIQUE.
+    pub unique: bool,
+    /// The rows themselves are in its order: whoever reads it reads the table.
+    pub clustered: bool,
+    /// HASH: finds equal keys only.
+    pub hash: bool,
+    /// Not INVISIBLE.
+    pub visible: bool,
+    /// The columns that can be read without going to the row (all of them when `clustered`).
+    pub covers: Vec<usize>,
+}
+
+/// A part of an index's key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexPartSource {
+    /// Which column of the table.
+    pub column: usize,
+    /// Only so many characters (bytes of a binary string) are in the index.
+    pub prefix: Option<u32>,
+    /// DESC
+    pub descending: bool,
+    /// Its order is only about that of the column's values: a range of it may hold rows outside of
+    /// the range of values, so that it finds rows which are then checked, and nothing else.
+    pub approximate: bool,
+}
+
+/// Keys of an index between two bounds, in its order: values for its first parts. Of fewer values
+/// than parts, all keys that begin with them are meant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValueRange {
+    /// Where it begins.
+    pub start: Bound<Vec<Value>>,
+    /// Where it ends.
+    pub end: Bound<Vec<Value>>,
+}
+
+/// What the planner may ask of a table's contents.
+pub trait TableStatistics: Debug + Send + Sync {
+    /// How many different keys the first `parts` parts of an index have, about.
+    fn distinct_keys(&self, index: usize, parts: usize) -> u64;
+
+    /// How many rows lie in a range of an index, about.
+    fn rows_in_range(&self, index: usize, range: &ValueRange) -> u64;
 }
 
 /// The planner's only way to tables.
@@ -63,6 +122,10 @@ pub trait Catalog {
 
     /// The table of that name: 1046, 1049 or 1146 when there is none.
     fn table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableSource>>;
+
+    /// What may be asked of the contents of a table that [`Self::table`] gave; nothing, if it has no
+    /// index.
+    fn statistics(&self, id: TableId) -> Option<Arc<dyn TableStatistics>>;
 
     /// The value and type of a system variable, for `@@name`. `scope` is as written.
     fn system_variable(&self, scope: Option<VariableScope>, name: &str)

@@ -3,6 +3,7 @@
 //! Plans are immutable, printable data; all run state lives in `exec`. Tables are seen only
 //! through this crate's own [`Catalog`].
 
+pub mod access;
 pub mod bind;
 pub mod catalog;
 pub mod change;
@@ -19,7 +20,10 @@ mod text;
 pub use bind::RowLock;
 pub use bind::as_number;
 pub use bind::{ScalarColumn, ScalarNames, bind_returning, bind_scalar};
-pub use catalog::{Catalog, ColumnSource, DefaultSource, TableId, TableSource};
+pub use catalog::{
+    Catalog, ColumnSource, DefaultSource, IndexPartSource, IndexSource, TableId, TableSource,
+    TableStatistics, ValueRange,
+};
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue};
 pub use expression::{Comparison, Expression, ExpressionKind};
 pub use options::{OptimizerSwitches, PlanOptions};

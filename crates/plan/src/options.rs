@@ -36,6 +36,11 @@ pub struct OptimizerSwitches {
     /// `group_by_limit_pushdown` (Mayfly's own): GROUP BY … LIMIT n without ORDER BY stops making
     /// groups after the first n.
     pub group_by_limit_pushdown: bool,
+    /// `use_invisible_indexes`: as if they were visible.
+    pub use_invisible_indexes: bool,
+    /// `prefer_ordering_index`: an index is read for its order alone when a LIMIT ends the reading
+    /// soon.
+    pub prefer_ordering_index: bool,
 }
 
 impl PlanOptions {

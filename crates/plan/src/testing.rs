@@ -9,10 +9,13 @@ use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
 
 use crate::catalog::VariableScope;
 use crate::logical::Query;
-use crate::{Catalog, ColumnSource, OptimizerSwitches, PlanOptions, TableId, TableSource};
+use crate::{
+    Catalog, ColumnSource, IndexPartSource, IndexSource, OptimizerSwitches, PlanOptions, TableId,
+    TableSource, TableStatistics, ValueRange,
+};
 
 /// `t (a int, b varchar(10), id int primary key)`, 1000 rows; `u (a int, c int)`, 10 rows;
-/// `v (a int not null, d text)`, 100000 rows.
+/// `v (a int not null, d text)`, 100000 rows; `w`, 10000 rows, with the indexes of [`indexed`].
 pub(crate) struct FakeCatalog {
     tables: Vec<Arc<TableSource>>,
 }
@@ -43,6 +46,7 @@ impl FakeCatalog {
                     &[("a", int(), false), ("d", text(), true)],
                     &[],
                 ),
+                indexed(),
             ],
         }
     }
@@ -69,10 +73,78 @@ fn table(
                 default: crate::catalog::DefaultSource::None,
             })
             .collect(),
+        indexes: Vec::new(),
         unique_keys: unique_keys.iter().map(|key| key.to_vec()).collect(),
         row_count,
         temporary: false,
     })
+}
+
+/// `w (id int primary key, a int, b varchar(10), c decimal(10,2), d datetime, e bigint unsigned,
+/// f varchar(20), g int)` with the indexes `ka (a, b)`, `kb (b)`, `kc (c)`, `kd (d desc)`, `ke (e)` and
+/// `kp (f(3))`: each key of them has ten rows, and so has each range that is no key.
+fn indexed() -> Arc<TableSource> {
+    let int = || SqlType::integer(TypeKind::Int);
+    let varchar = |length| SqlType::varchar(length, CollationId::default());
+    let source = table(
+        4,
+        "w",
+        10_000,
+        &[
+            ("id", int(), false),
+            ("a", int(), true),
+            ("b", varchar(10), true),
+            ("c", SqlType::decimal(10, 2), true),
+            ("d", SqlType::temporal(TypeKind::DateTime, 0), true),
+            ("e", SqlType::bigint_unsigned(), true),
+            ("f", varchar(20), true),
+            ("g", int(), true),
+        ],
+        &[&[0]],
+    );
+    let index = |id: usize, name: &str, columns: &[usize]| IndexSource {
+        id: Some(id),
+        name: name.to_owned(),
+        parts: columns
+            .iter()
+            .map(|column| IndexPartSource {
+                column: *column,
+                prefix: (name == "kp").then_some(3),
+                descending: name == "kd",
+                approximate: false,
+            })
+            .collect(),
+        unique: name == "PRIMARY",
+        clustered: name == "PRIMARY",
+        hash: false,
+        visible: true,
+        covers: [&[0], columns].concat(),
+    };
+    let mut source = Arc::unwrap_or_clone(source);
+    source.indexes = vec![
+        index(0, "PRIMARY", &[0]),
+        index(1, "ka", &[1, 2]),
+        index(2, "kb", &[2]),
+        index(3, "kc", &[3]),
+        index(4, "kd", &[4]),
+        index(5, "ke", &[5]),
+        index(6, "kp", &[6]),
+    ];
+    Arc::new(source)
+}
+
+/// What is known of the contents of `w`.
+#[derive(Debug)]
+struct TenRows;
+
+impl TableStatistics for TenRows {
+    fn distinct_keys(&self, _index: usize, _parts: usize) -> u64 {
+        1000
+    }
+
+    fn rows_in_range(&self, _index: usize, _range: &ValueRange) -> u64 {
+        10
+    }
 }
 
 impl Catalog for FakeCatalog {
@@ -90,6 +162,10 @@ impl Catalog for FakeCatalog {
             Some(table) => Ok(Arc::clone(table)),
             None => Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name])),
         }
+    }
+
+    fn statistics(&self, id: TableId) -> Option<Arc<dyn TableStatistics>> {
+        (id == TableId(4)).then(|| Arc::new(TenRows) as Arc<dyn TableStatistics>)
     }
 
     fn system_variable(
@@ -121,6 +197,8 @@ pub(crate) fn options() -> PlanOptions {
             derived_condition_pushdown: true,
             semijoin: true,
             group_by_limit_pushdown: true,
+            use_invisible_indexes: false,
+            prefer_ordering_index: true,
         },
         optimizer: true,
     }

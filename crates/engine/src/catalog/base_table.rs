@@ -3,13 +3,14 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mayfly_plan::{ColumnSource, TableId, TableSource};
+use mayfly_plan::{ColumnSource, IndexPartSource, TableId, TableSource};
 use mayfly_storage::{ColumnId, DurableTransaction, IndexId, KeyRange, Table, TableStatistics};
 use mayfly_types::temporal::{TimeZone, ZoneClock};
 use mayfly_types::{Result, TypeKind, Value};
 
 use super::definition::TableDefinition;
 use super::dictionary::{self, Trees};
+use super::indexes::{IndexStorage, index_sources};
 use super::table_store::TableStore;
 use super::unique::UniqueKeys;
 use super::zoned_table;
@@ -78,7 +79,11 @@ impl BaseTable {
         };
         Self {
             timestamps: timestamps(&definition),
-            source: Mutex::new(Arc::new(table_source(id, &definition))),
+            source: Mutex::new(Arc::new(table_source(
+                id,
+                &definition,
+                store.index_storage(),
+            ))),
             next_auto_increment: Arc::new(AtomicU64::new(definition.auto_increment_start.max(1))),
             numbered_to: Arc::default(),
             id,
@@ -95,7 +100,11 @@ impl BaseTable {
             id,
             store: self.store.clone(),
             timestamps: timestamps(&definition),
-            source: Mutex::new(Arc::new(table_source(id, &definition))),
+            source: Mutex::new(Arc::new(table_source(
+                id,
+                &definition,
+                self.store.index_storage(),
+            ))),
             next_auto_increment: Arc::clone(&self.next_auto_increment),
             numbered_to: Arc::clone(&self.numbered_to),
             unique: Arc::clone(&self.unique),
@@ -181,6 +190,14 @@ impl BaseTable {
             for column in &self.timestamps {
                 source.columns[*column].default =
                     self.definition.columns[*column].default_source(zone);
+            }
+        }
+        let is_moment = |part: &IndexPartSource| self.timestamps.contains(&part.column);
+        let mut parts = source.indexes.iter().flat_map(|index| &index.parts);
+        if parts.any(is_moment) && !ZoneClock::new(zone).is_never_set() {
+            let indexes = &mut Arc::make_mut(&mut source).indexes;
+            for part in indexes.iter_mut().flat_map(|index| &mut index.parts) {
+                part.approximate = is_moment(part);
             }
         }
         Ok(source)
@@ -278,7 +295,7 @@ fn timestamps(definition: &TableDefinition) -> Vec<usize> {
     (0..definition.columns.len()).filter(is_timestamp).collect()
 }
 
-fn table_source(id: TableId, definition: &TableDefinition) -> TableSource {
+fn table_source(id: TableId, definition: &TableDefinition, indexes: IndexStorage) -> TableSource {
     TableSource {
         id,
         database: definition.database.clone(),
@@ -295,6 +312,7 @@ fn table_source(id: TableId, definition: &TableDefinition) -> TableSource {
             })
             .collect(),
         unique_keys: definition.identifying_columns(),
+        indexes: index_sources(definition, indexes),
         row_count: 0,
         temporary: definition.temporary,
     }

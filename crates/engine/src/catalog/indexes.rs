@@ -4,6 +4,7 @@
 //! a row meets MySQL's first. A FULLTEXT or SPATIAL key, and one over an expression, is kept in the
 //! definition and has no index.
 
+use mayfly_plan::{IndexPartSource, IndexSource};
 use mayfly_storage::{IndexId, IndexPart, IndexSpec, KeyMode};
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::PhysicalType;
@@ -31,13 +32,79 @@ pub(crate) fn indexed_keys(definition: &TableDefinition) -> Vec<usize> {
     keys
 }
 
-/// The index of a key, by the key's place in the definition.
-#[expect(dead_code, reason = "for the planner's choice of indexes")]
-pub(crate) fn index_of_key(definition: &TableDefinition, key: usize) -> Option<IndexId> {
-    let place = indexed_keys(definition)
+/// The keys as the planner sees them, in the order of the store's indexes; those that are no index
+/// come last. Rows are found by none of them in a store without indexes.
+pub(crate) fn index_sources(
+    definition: &TableDefinition,
+    stored: IndexStorage,
+) -> Vec<IndexSource> {
+    let indexed = indexed_keys(definition);
+    let others = (0..definition.keys.len()).filter(|key| !indexed.contains(key));
+    indexed
         .iter()
-        .position(|other| *other == key);
-    place.map(IndexId)
+        .enumerate()
+        .map(|(place, key)| (Some(place), *key))
+        .chain(others.map(|key| (None, key)))
+        .filter_map(|(place, key)| {
+            let id = place.filter(|_| stored != IndexStorage::None);
+            Some(source(definition, definition.keys.get(key)?, id, stored))
+        })
+        .collect()
+}
+
+/// What a store keeps indexes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IndexStorage {
+    /// There are none.
+    None,
+    /// Keys lead to rows that are elsewhere, and are not read themselves.
+    Keys,
+    /// Rows of the index's columns and the primary key's, in whose order the table is.
+    Rows,
+}
+
+fn source(
+    definition: &TableDefinition,
+    key: &KeyDefinition,
+    id: Option<usize>,
+    stored: IndexStorage,
+) -> IndexSource {
+    let spec = spec(definition, key);
+    let primary = definition
+        .keys
+        .iter()
+        .filter(|key| key.kind == KeyKind::Primary);
+    let whole_columns = |key: &KeyDefinition| -> Vec<usize> {
+        let parts = key.parts.iter().filter(|part| part.prefix.is_none());
+        parts
+            .filter_map(|part| match part.target {
+                KeyTarget::Column(column) => Some(column),
+                KeyTarget::Expression(_) => None,
+            })
+            .collect()
+    };
+    let covers = match stored {
+        IndexStorage::Rows => primary.chain([key]).flat_map(whole_columns).collect(),
+        IndexStorage::None | IndexStorage::Keys => Vec::new(),
+    };
+    let parts = spec.iter().flat_map(|spec| &spec.parts);
+    IndexSource {
+        id,
+        name: key.name.clone(),
+        parts: parts
+            .map(|part| IndexPartSource {
+                column: part.column,
+                prefix: part.prefix,
+                descending: part.descending,
+                approximate: false,
+            })
+            .collect(),
+        unique: key.is_unique(),
+        clustered: stored == IndexStorage::Rows && key.kind == KeyKind::Primary,
+        hash: spec.as_ref().is_some_and(|spec| spec.hash),
+        visible: !key.invisible,
+        covers,
+    }
 }
 
 /// The key that an index of the store is of.

@@ -2,11 +2,12 @@
 //! system tables are there too. This is the planner's only way to tables and variables.
 
 use std::cell::{Cell, RefCell};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use mayfly_plan::catalog::VariableScope;
-use mayfly_plan::{Catalog, TableId, TableSource};
-use mayfly_storage::Table;
+use mayfly_plan::{Catalog, TableId, TableSource, TableStatistics, ValueRange};
+use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, Result, SqlType, Value};
 
@@ -56,6 +57,31 @@ impl<'s> SessionCatalog<'s> {
     }
 }
 
+/// What the planner may ask of the contents of a table.
+#[derive(Debug)]
+struct StoredStatistics(Arc<dyn Table>);
+
+impl TableStatistics for StoredStatistics {
+    fn distinct_keys(&self, index: usize, parts: usize) -> u64 {
+        self.0.distinct_keys(IndexId(index), parts)
+    }
+
+    fn rows_in_range(&self, index: usize, range: &ValueRange) -> u64 {
+        let bound = |bound: &Bound<Vec<Value>>| match bound {
+            Bound::Unbounded => KeyBound::Unbounded,
+            Bound::Included(values) => KeyBound::Included(values.clone()),
+            Bound::Excluded(values) => KeyBound::Excluded(values.clone()),
+        };
+        let range = KeyRange {
+            start: bound(&range.start),
+            end: bound(&range.end),
+        };
+        let rows = self.0.rows_in_range(IndexId(index), &range);
+        // An estimate that cannot be had is no reason for a statement to fail.
+        rows.unwrap_or_else(|_| self.0.statistics().rows)
+    }
+}
+
 impl Catalog for SessionCatalog<'_> {
     fn current_database(&self) -> Option<&str> {
         self.session.current_database()
@@ -92,6 +118,13 @@ impl Catalog for SessionCatalog<'_> {
             return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
         }
         Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
+    }
+
+    fn statistics(&self, id: TableId) -> Option<Arc<dyn TableStatistics>> {
+        let tables = self.tables.borrow();
+        let (_, table) = tables.iter().find(|(known, _)| *known == id)?;
+        (!table.indexes().is_empty())
+            .then(|| Arc::new(StoredStatistics(Arc::clone(table))) as Arc<dyn TableStatistics>)
     }
 
     fn system_variable(

@@ -10,7 +10,7 @@ use mayfly_types::Result;
 
 use super::definition::TableDefinition;
 use super::dictionary::Trees;
-use super::indexes::index_specs;
+use super::indexes::{IndexStorage, index_specs};
 use crate::session::Session;
 
 /// A table's store. Cloning gives another handle to the same rows.
@@ -70,6 +70,15 @@ impl TableStore {
             trees.indexes.clone(),
         );
         Self::Durable(Arc::new(definition), trees)
+    }
+
+    /// What its indexes are to whoever reads the table.
+    pub(crate) fn index_storage(&self) -> IndexStorage {
+        match self {
+            Self::Columnar(_) => IndexStorage::None,
+            Self::User(_) => IndexStorage::Keys,
+            Self::Durable(..) => IndexStorage::Rows,
+        }
     }
 
     /// Whether its indexes keep unique keys unique.

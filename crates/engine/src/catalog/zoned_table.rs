@@ -16,7 +16,7 @@ use mayfly_storage::{
     ColumnId, IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait, Locked, RowsWritten,
     Table, TableScan, TableStatistics, TableWriter,
 };
-use mayfly_types::temporal::{TimeZone, ZoneClock};
+use mayfly_types::temporal::{DateTime, TimeZone, ZoneClock};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, TypeKind, Value};
 
 /// A table as a session in that time zone reads it. `timestamps` are its TIMESTAMP columns.
@@ -201,29 +201,61 @@ impl ZonedTable {
         part.is_some_and(|part| self.timestamps.contains(&part.column))
     }
 
-    /// A range of local times as moments. Where the clock is set back the order of both differs:
-    /// whoever asks for more than one moment checks what it gets.
+    /// A range of local times as moments. A clock that is set back shows some times twice: the range
+    /// then holds a little more at its ends, and whoever asks for it checks what it gets.
     fn range(&self, index: IndexId, range: &KeyRange) -> KeyRange {
-        let mut clock = self.clock.clone();
-        let mut moments = |values: &[Value]| -> Vec<Value> {
-            let value = |(part, value): (usize, &Value)| match value {
-                Value::Int(packed) if self.is_moment(index, part) => {
-                    Value::Int(clock.utc_of_local(*packed))
+        let parts = match self.table.indexes().get(index.0) {
+            Some(index) => index.parts.as_slice(),
+            None => &[],
+        };
+        let is_moment = |part: usize| {
+            let part = parts.get(part);
+            part.is_some_and(|part| self.timestamps.contains(&part.column))
+        };
+        let widens = !self.clock.is_never_set();
+        let moments = |values: &[Value], is_start: bool| -> Vec<Value> {
+            let mut clock = self.clock.clone();
+            let mut moment = |(part, value): (usize, &Value)| match value {
+                Value::Int(packed) if is_moment(part) => {
+                    let moment = clock.utc_of_local(*packed);
+                    let descends = parts.get(part).is_some_and(|part| part.descending);
+                    Value::Int(match widens {
+                        true => moved(moment, is_start != descends),
+                        false => moment,
+                    })
                 }
                 value => value.clone(),
             };
-            values.iter().enumerate().map(value).collect()
+            values.iter().enumerate().map(&mut moment).collect()
         };
-        let mut bound = |bound: &KeyBound| match bound {
+        let bound = |bound: &KeyBound, is_start: bool| match bound {
             KeyBound::Unbounded => KeyBound::Unbounded,
-            KeyBound::Included(values) => KeyBound::Included(moments(values)),
-            KeyBound::Excluded(values) => KeyBound::Excluded(moments(values)),
+            KeyBound::Excluded(values) => {
+                let widened = |(part, value): (usize, &Value)| is_moment(part) && !value.is_null();
+                let moments = moments(values, is_start);
+                match widens && values.iter().enumerate().any(widened) {
+                    true => KeyBound::Included(moments),
+                    false => KeyBound::Excluded(moments),
+                }
+            }
+            KeyBound::Included(values) => KeyBound::Included(moments(values, is_start)),
         };
         KeyRange {
-            start: bound(&range.start),
-            end: bound(&range.end),
+            start: bound(&range.start, true),
+            end: bound(&range.end, false),
         }
     }
+}
+
+/// A moment before or after another by more than any clock was set back since 1970.
+fn moved(packed: i64, before: bool) -> i64 {
+    const MICROS: i64 = 4 * 3600 * 1_000_000;
+    let moment = DateTime::unpack(packed);
+    let moved = match moment.has_zero_part() {
+        true => None,
+        false => moment.add_micros(if before { -MICROS } else { MICROS }),
+    };
+    moved.map_or(packed, DateTime::pack)
 }
 
 struct ZonedScan {

@@ -66,6 +66,7 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
             name: relation.name.to_owned(),
             columns: columns.collect(),
             unique_keys: Vec::new(),
+            indexes: Vec::new(),
             row_count: 100,
             temporary: false,
         };

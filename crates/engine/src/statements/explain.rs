@@ -104,10 +104,12 @@ fn traditional(plan: &QueryPlan) -> Outcome {
             text(row.table.as_deref()),
             Value::Null,
             text(row.access),
-            Value::Null,
-            Value::Null,
-            Value::Null,
-            Value::Null,
+            text(row.possible_keys.as_deref()),
+            text(row.key.as_deref()),
+            row.key_length.map_or(Value::Null, |length| {
+                Value::from(length.to_string().as_str())
+            }),
+            text(row.reference.as_deref()),
             row.rows.map_or(Value::Null, Value::UInt),
             row.filtered.map_or(Value::Null, Value::Float),
             text(row.extra.as_deref()),

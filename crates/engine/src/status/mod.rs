@@ -69,6 +69,8 @@ counters! {
     Questions => "Questions", "Statements that clients sent.";
     Queries => "Queries", "Statements that ran.";
     SelectFullJoin => "Select_full_join", "Joins without an index.";
+    SelectFullRangeJoin => "Select_full_range_join", "Joins that read ranges of a later table.";
+    SelectRange => "Select_range", "Statements that read ranges of their first table.";
     SelectScan => "Select_scan", "Statements that scan their first table.";
     SlowQueries => "Slow_queries", "Statements longer than long_query_time.";
     SortMergePasses => "Sort_merge_passes", "Merges of sorted runs.";

@@ -12,6 +12,8 @@ pub(crate) mod aggregate;
 mod apply;
 mod filter;
 mod hash_join;
+mod index_lookup_join;
+mod index_scan;
 mod keys;
 mod limit;
 pub(crate) mod materialize;
@@ -79,6 +81,8 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
             predicate,
             ..
         } => scan::build(table, columns, predicate.as_ref()),
+        Operator::IndexScan(scan) => index_scan::build(scan),
+        Operator::IndexLookupJoin(join) => index_lookup_join::build(join, build(&join.left, run)?)?,
         Operator::SharedScan { shared, .. } => Arc::new(shared::SharedScan::new(*shared)),
         Operator::WorkingTable { shared, .. } => Arc::new(shared::WorkingTable::new(*shared)),
         Operator::Filter { input, predicate } => {
@@ -100,6 +104,7 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
             aggregates,
             rollup,
             first_groups,
+            ordered,
             temporary,
         } => aggregate::build(
             build_for(
@@ -112,6 +117,7 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
                 aggregates,
                 rollup: *rollup,
                 first_groups: *first_groups,
+                ordered: *ordered,
                 temporary: temporary.as_ref(),
             },
             run,

@@ -54,6 +54,7 @@ pub(super) fn build(
                 aggregates: &[],
                 rollup: false,
                 first_groups: None,
+                ordered: false,
                 temporary,
             },
             run,

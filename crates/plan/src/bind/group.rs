@@ -126,6 +126,7 @@ impl Binder<'_> {
             aggregates,
             rollup: rollup_column,
             first_groups: None,
+            ordered: false,
             purpose: Purpose::GroupBy,
             cause,
         });

@@ -39,6 +39,7 @@ use crate::physical::{ColumnOrigin, OutputColumn, StatementLimit};
 
 pub(crate) use change::{bind_delete, bind_update};
 pub use expression::literal::as_number;
+pub(crate) use expression::mirrored;
 pub(crate) use from::{conjunction, conjuncts};
 pub use locking::RowLock;
 pub(crate) use locking::{BoundLocks, bind_locking};

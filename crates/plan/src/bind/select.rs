@@ -429,6 +429,7 @@ impl Binder<'_> {
             aggregates,
             rollup: None,
             first_groups: None,
+            ordered: false,
             purpose: Purpose::Distinct,
             cause: "DISTINCT drops duplicates".to_owned(),
         }))

@@ -4,6 +4,7 @@
 //! temporary table is followed by the reason why it exists, in brackets:
 //! `-> Aggregate using temporary table  (cost=0.55 rows=2) [GROUP BY has no index to follow]`.
 
+mod access;
 mod json;
 mod outline;
 mod traditional;

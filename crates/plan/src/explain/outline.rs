@@ -1,10 +1,13 @@
 //! The steps of a plan in MySQL's words, with the names of columns put back in.
 
+use super::access;
+use crate::catalog::TableSource;
 use crate::expression::{Expression, ExpressionKind, Subquery};
 use crate::logical::{visit_expression, with_stack};
+use crate::physical::build::rows::selectivity;
 use crate::physical::{
-    AggregateCall, JoinKey, JoinKind, Operator, Plan, Purpose, QueryPlan, SetOperationKind,
-    SharedId, SharedSource,
+    AggregateCall, IndexLookupJoin, JoinKey, JoinKind, Operator, Plan, Purpose, QueryPlan,
+    SetOperationKind, SharedId, SharedSource,
 };
 use crate::text::{Names, call_text, expression_text, order_text};
 
@@ -31,6 +34,16 @@ pub(super) fn outline(plan: &QueryPlan) -> Vec<Step> {
     let mut steps = vec![described.step];
     steps.append(&mut outliner.beside);
     steps
+}
+
+/// The names of the columns that a part of a plan gives.
+pub(super) fn names_of(query: &QueryPlan, plan: &Plan) -> Vec<String> {
+    let mut outliner = Outliner {
+        plan: query,
+        seen: vec![true; query.shared.len()],
+        beside: Vec::new(),
+    };
+    outliner.plan(plan).names
 }
 
 /// A step and the names of the columns that it gives.
@@ -63,6 +76,8 @@ impl Names for ByPosition<'_> {
 /// What reading a table costs before its first row, and for each row: MySQL's in-memory figures.
 const SCAN_COST: f64 = 0.25;
 const ROW_COST: f64 = 0.1;
+/// What a row costs that an index leads to.
+const FETCH_COST: f64 = 0.35;
 
 fn step(text: impl Into<String>, cost: f64, rows: f64, inputs: Vec<Step>) -> Step {
     Step {
@@ -87,14 +102,9 @@ impl Outliner<'_> {
                 alias,
                 columns,
                 predicate,
+                ..
             } => {
-                let names: Vec<String> = columns
-                    .iter()
-                    .map(|index| {
-                        let name = table.columns.get(*index).map(|column| column.name.as_str());
-                        format!("{alias}.{}", name.unwrap_or_default())
-                    })
-                    .collect();
+                let names = column_names(table, alias, columns);
                 let all = table.row_count as f64;
                 let cost = SCAN_COST + all * ROW_COST;
                 let scan = step(format!("Table scan on {alias}"), cost, all, Vec::new());
@@ -108,6 +118,26 @@ impl Outliner<'_> {
                     cost,
                 }
             }
+            Operator::IndexScan(scan) => {
+                let names = column_names(&scan.table, &scan.alias, &scan.columns);
+                let per_row = match scan.covering {
+                    true => ROW_COST,
+                    false => FETCH_COST,
+                };
+                let cost = SCAN_COST + scan.read_rows * per_row;
+                let text = access::scan_text(scan, &ByPosition(&names));
+                let read = step(text, cost, scan.read_rows, Vec::new());
+                let read = match &scan.predicate {
+                    Some(predicate) => self.filtered(read, predicate, &names, cost, rows),
+                    None => read,
+                };
+                Described {
+                    step: read,
+                    names,
+                    cost,
+                }
+            }
+            Operator::IndexLookupJoin(join) => self.lookup_join(join, rows),
             Operator::SharedScan { shared, alias } => self.shared(*shared, alias, rows),
             Operator::WorkingTable { shared, alias } => {
                 let cost = SCAN_COST + rows * ROW_COST;
@@ -277,6 +307,7 @@ impl Outliner<'_> {
             aggregates,
             rollup,
             first_groups,
+            ordered,
             temporary,
         } = &plan.operator
         else {
@@ -294,7 +325,11 @@ impl Outliner<'_> {
             names.push("<rollup level>".to_owned());
         }
         let Some(temporary) = temporary else {
-            let text = format!("Aggregate: {}", calls.join(", "));
+            let text = match (ordered, calls.as_slice()) {
+                (false, _) => format!("Aggregate: {}", calls.join(", ")),
+                (true, []) => "Group (no aggregates)".to_owned(),
+                (true, _) => format!("Group aggregate: {}", calls.join(", ")),
+            };
             return Described {
                 step: step(text, cost, rows, vec![input.step]),
                 names,
@@ -405,6 +440,36 @@ impl Outliner<'_> {
         }
     }
 
+    fn lookup_join(&mut self, join: &IndexLookupJoin, rows: f64) -> Described {
+        let left = self.plan(&join.left);
+        let mut names = left.names.clone();
+        let per_row = match join.covering {
+            true => ROW_COST,
+            false => FETCH_COST,
+        };
+        let once = SCAN_COST + join.rows_per_key * per_row;
+        let text = access::lookup_text(join, &ByPosition(&names));
+        names.extend(column_names(&join.table, &join.alias, &join.columns));
+        let mut right = step(text, once, join.rows_per_key, Vec::new());
+        if let Some(residual) = &join.residual {
+            let kept = join.rows_per_key * selectivity(residual);
+            right = self.filtered(right, residual, &names, once, kept);
+        }
+        let cost = left.cost + join.left.estimated_rows * once;
+        let text = match join.kind {
+            JoinKind::Semi => "Nested loop semijoin (FirstMatch)".to_owned(),
+            kind => format!("Nested loop {}", join_word(kind)),
+        };
+        if join.kind.is_left_only() {
+            names.truncate(left.names.len());
+        }
+        Described {
+            step: step(text, cost, rows, vec![left.step, right]),
+            names,
+            cost,
+        }
+    }
+
     fn join(&mut self, plan: &Plan) -> Described {
         let rows = plan.estimated_rows;
         let (kind, left_plan, right_plan) = match &plan.operator {
@@ -462,13 +527,7 @@ impl Outliner<'_> {
                 (text, condition.as_ref(), vec![left.step, built])
             }
             Operator::Apply { condition, .. } => {
-                let word = match kind {
-                    JoinKind::Inner => "inner join",
-                    JoinKind::Left => "left join",
-                    JoinKind::Semi => "semijoin",
-                    JoinKind::Anti | JoinKind::NullAwareAnti => "antijoin",
-                };
-                let text = format!("Nested loop {word}");
+                let text = format!("Nested loop {}", join_word(kind));
                 (text, condition.as_ref(), vec![left.step, right.step])
             }
             _ => return self.unknown(),
@@ -583,6 +642,24 @@ fn limit_step(offset: u64, count: u64, cost: f64, rows: f64, input: Step) -> Ste
 /// Whether a grouping is a DISTINCT: of the select list, or of the values of an aggregate.
 fn is_distinct(purpose: Purpose, aggregates: &[AggregateCall]) -> bool {
     purpose == Purpose::Distinct || (purpose == Purpose::Aggregate && aggregates.is_empty())
+}
+
+fn join_word(kind: JoinKind) -> &'static str {
+    match kind {
+        JoinKind::Inner => "inner join",
+        JoinKind::Left => "left join",
+        JoinKind::Semi => "semijoin",
+        JoinKind::Anti | JoinKind::NullAwareAnti => "antijoin",
+    }
+}
+
+/// The names of some columns of a table.
+fn column_names(table: &TableSource, alias: &str, columns: &[usize]) -> Vec<String> {
+    let name = |index: &usize| {
+        let name = table.columns.get(*index).map(|column| column.name.as_str());
+        format!("{alias}.{}", name.unwrap_or_default())
+    };
+    columns.iter().map(name).collect()
 }
 
 fn hash_join_name(kind: JoinKind) -> &'static str {

@@ -3,10 +3,14 @@
 
 use std::collections::VecDeque;
 
+use super::access::{self, KeyColumns};
+use crate::catalog::TableSource;
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::with_stack;
 use crate::physical::build::rows::selectivity;
-use crate::physical::{JoinKind, Operator, Plan, QueryPlan, SharedId, SharedSource};
+use crate::physical::{
+    IndexLookupJoin, JoinKind, Operator, Plan, QueryPlan, SharedId, SharedSource,
+};
 
 /// A row of the traditional format. What is `None` is shown as NULL.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +23,14 @@ pub struct ExplainRow {
     pub table: Option<String>,
     /// How it is read.
     pub access: Option<&'static str>,
+    /// The indexes that its conditions could use.
+    pub possible_keys: Option<String>,
+    /// The index that is read.
+    pub key: Option<String>,
+    /// How many bytes of the key matter.
+    pub key_length: Option<u64>,
+    /// What the key is compared with.
+    pub reference: Option<String>,
     /// How many rows it is thought to have.
     pub rows: Option<u64>,
     /// How many percent of them its conditions are thought to leave.
@@ -77,6 +89,36 @@ struct Table {
     filtered: f64,
     conditions: bool,
     notes: Vec<String>,
+    key: KeyColumns,
+    possible: Vec<String>,
+}
+
+impl Table {
+    fn scanned(name: Option<String>, rows: Option<u64>) -> Self {
+        Self {
+            name,
+            rows,
+            filtered: 1.0,
+            conditions: false,
+            notes: Vec::new(),
+            key: KeyColumns {
+                access: "ALL",
+                ..KeyColumns::default()
+            },
+            possible: Vec::new(),
+        }
+    }
+
+    /// The notes about an index; how it is read.
+    fn by_index(mut self, covering: bool, reverse: bool) -> Self {
+        if reverse {
+            self.notes.push("Backward index scan".to_owned());
+        }
+        if covering {
+            self.notes.push("Using index".to_owned());
+        }
+        self
+    }
 }
 
 impl<'p> Explainer<'p> {
@@ -107,6 +149,15 @@ impl<'p> Explainer<'p> {
             if table.conditions {
                 notes.push("Using where".to_owned());
             }
+            let of_index = table.key.key.is_some();
+            let (mut behind, before) = (table.notes, &mut notes);
+            if of_index {
+                let is_join =
+                    |note: &String| !note.starts_with("Using") && !note.starts_with("Backward");
+                let (joins, index): (Vec<_>, Vec<_>) = behind.into_iter().partition(is_join);
+                before.extend(index);
+                behind = joins;
+            }
             if index == 0 {
                 // The rows of a join are sorted once they are all there.
                 if block.temporary || (block.filesort && several) {
@@ -116,12 +167,17 @@ impl<'p> Explainer<'p> {
                     notes.push("Using filesort".to_owned());
                 }
             }
-            notes.extend(table.notes);
+            notes.extend(behind);
             let is_table = table.name.is_some();
+            let possible = (!table.possible.is_empty()).then(|| table.possible.join(","));
             self.rows.push(ExplainRow {
                 id: block.id,
                 select_type: block.select_type,
-                access: is_table.then_some("ALL"),
+                access: is_table.then_some(table.key.access),
+                possible_keys: possible,
+                key: table.key.key,
+                key_length: table.key.length,
+                reference: table.key.reference,
                 table: table.name,
                 rows: table.rows,
                 filtered: is_table.then_some((table.filtered * 10_000.0).round() / 100.0),
@@ -172,6 +228,10 @@ impl<'p> Explainer<'p> {
             select_type: result.1,
             table: Some(format!("<{}{}>", result.2, ids.join(","))),
             access: Some("ALL"),
+            possible_keys: None,
+            key: None,
+            key_length: None,
+            reference: None,
             rows: None,
             filtered: None,
             extra: Some(extra),
@@ -196,26 +256,40 @@ impl<'p> Explainer<'p> {
                 table,
                 alias,
                 predicate,
+                possible,
                 ..
             } => {
                 block.tables.push(Table {
-                    name: Some(alias.clone()),
-                    rows: Some(table.row_count),
                     filtered: predicate.as_ref().map_or(1.0, selectivity),
                     conditions: predicate.is_some(),
-                    notes: Vec::new(),
+                    possible: index_names(table, possible),
+                    ..Table::scanned(Some(alias.clone()), Some(table.row_count))
                 });
                 if let Some(predicate) = predicate {
                     self.subqueries(predicate);
                 }
             }
+            Operator::IndexScan(scan) => {
+                let read = Some((scan.read_rows.round() as u64).max(1));
+                block.tables.push(
+                    Table {
+                        filtered: scan.predicate.as_ref().map_or(1.0, selectivity),
+                        conditions: scan.predicate.is_some(),
+                        possible: index_names(&scan.table, &scan.possible),
+                        key: access::of_scan(scan),
+                        ..Table::scanned(Some(scan.alias.clone()), read)
+                    }
+                    .by_index(scan.covering, scan.reverse),
+                );
+                if let Some(predicate) = &scan.predicate {
+                    self.subqueries(predicate);
+                }
+            }
+            Operator::IndexLookupJoin(join) => self.lookup_join(join, block),
             Operator::SharedScan { shared, .. } => self.shared(*shared, block),
             Operator::WorkingTable { alias, .. } => block.tables.push(Table {
-                name: Some(alias.clone()),
-                rows: Some(whole(plan.estimated_rows)),
-                filtered: 1.0,
-                conditions: false,
                 notes: vec!["Recursive".to_owned()],
+                ..Table::scanned(Some(alias.clone()), Some(whole(plan.estimated_rows)))
             }),
             Operator::Filter { input, predicate } => {
                 self.visit(input, block);
@@ -390,6 +464,37 @@ impl<'p> Explainer<'p> {
         }
     }
 
+    fn lookup_join(&mut self, join: &'p IndexLookupJoin, block: &mut Block<'p>) {
+        self.visit(&join.left, block);
+        let outer = block.tables.first().and_then(|table| table.name.clone());
+        let names = super::outline::names_of(self.plan, &join.left);
+        let mut table = Table {
+            filtered: join.residual.as_ref().map_or(1.0, selectivity),
+            conditions: join.residual.is_some(),
+            possible: index_names(&join.table, &join.possible),
+            key: access::of_lookup(join, &|column: usize| {
+                names.get(column).cloned().unwrap_or_default()
+            }),
+            ..Table::scanned(
+                Some(join.alias.clone()),
+                Some((join.rows_per_key.round() as u64).max(1)),
+            )
+        }
+        .by_index(join.covering, false);
+        match join.kind {
+            JoinKind::Semi => {
+                let outer = outer.unwrap_or_default();
+                table.notes.push(format!("FirstMatch({outer})"));
+            }
+            JoinKind::Anti => table.notes.push("Not exists".to_owned()),
+            JoinKind::Inner | JoinKind::Left | JoinKind::NullAwareAnti => {}
+        }
+        block.tables.push(table);
+        if let Some(residual) = &join.residual {
+            self.subqueries(residual);
+        }
+    }
+
     /// A lateral derived table is made anew for every row before it.
     fn lateral(&mut self, plan: &'p Plan, block: &mut Block<'p>) {
         let before = block.tables.len();
@@ -434,23 +539,21 @@ impl<'p> Explainer<'p> {
     }
 }
 
+fn index_names(table: &TableSource, positions: &[usize]) -> Vec<String> {
+    let indexes = positions
+        .iter()
+        .filter_map(|position| table.indexes.get(*position));
+    indexes.map(|index| index.name.clone()).collect()
+}
+
 fn derived_table(id: u64, estimate: f64) -> Table {
-    Table {
-        name: Some(format!("<derived{id}>")),
-        rows: Some(whole(estimate)),
-        filtered: 1.0,
-        conditions: false,
-        notes: Vec::new(),
-    }
+    Table::scanned(Some(format!("<derived{id}>")), Some(whole(estimate)))
 }
 
 fn no_table(note: &str) -> Table {
     Table {
-        name: None,
-        rows: None,
-        filtered: 1.0,
-        conditions: false,
         notes: vec![note.to_owned()],
+        ..Table::scanned(None, None)
     }
 }
 

@@ -20,7 +20,9 @@ use std::sync::Arc;
 
 use mayfly_types::SqlType;
 
-use crate::catalog::TableSource;
+use crate::access::path::IndexHints;
+use crate::access::{Access, Lookup};
+use crate::catalog::{TableSource, TableStatistics};
 use crate::expression::{Comparison, Expression};
 use crate::physical::{
     AggregateCall, JoinKind, Purpose, SetOperationKind, SortKey, TemporaryTable,
@@ -164,6 +166,16 @@ pub struct Scan {
     pub predicates: Vec<Expression>,
     /// `select#` of its query block.
     pub select_id: usize,
+    /// What may be asked of its contents.
+    pub statistics: Option<Arc<dyn TableStatistics>>,
+    /// USE, FORCE and IGNORE INDEX.
+    pub hints: Arc<IndexHints>,
+    /// How many rows are thought to meet the predicates, once that was looked up.
+    pub rows: Option<f64>,
+    /// How it is read.
+    pub access: Access,
+    /// The indexes that its predicates could use.
+    pub possible: Vec<usize>,
 }
 
 /// Groups and their aggregates. Without keys: one group, also over no rows.
@@ -179,6 +191,8 @@ pub struct Aggregate {
     pub rollup: Option<ColumnId>,
     /// Only so many groups are asked for, any of them.
     pub first_groups: Option<u64>,
+    /// The input gives the rows of each group one after the other.
+    pub ordered: bool,
     /// GROUP BY or DISTINCT.
     pub purpose: Purpose,
     /// Why, for people.
@@ -202,6 +216,9 @@ pub struct Join {
     pub straight: bool,
     /// The null-aware pair of NOT IN, kept apart from `on`.
     pub null_aware: Vec<(Expression, Expression)>,
+    /// The right input is a base table of which each left row's keys are read, and `on` what else
+    /// must hold of the pairs.
+    pub lookup: Option<Lookup>,
 }
 
 /// A subquery inside an expression of a logical plan.

@@ -1,6 +1,7 @@
 //! Walks over logical trees, in one place, so that rules name only what they change.
 
-use super::{Relation, Subquery, SubqueryKind};
+use super::{Relation, Scan, Subquery, SubqueryKind};
+use crate::access::{Access, KeyRanges};
 use crate::expression::{Expression, ExpressionKind};
 
 /// How deep a walk may go before it continues on a new piece of stack.
@@ -148,6 +149,16 @@ pub(crate) fn for_each_child_mut(
     }
 }
 
+impl Scan {
+    /// The ranges of an index that are read.
+    fn ranges(&self) -> Option<&KeyRanges> {
+        match &self.access {
+            Access::Table => None,
+            Access::Index(access) => access.ranges.as_ref(),
+        }
+    }
+}
+
 impl Relation {
     /// The inputs of this relation (not those of subqueries in its expressions).
     pub fn inputs(&self) -> Vec<&Relation> {
@@ -192,7 +203,12 @@ impl Relation {
     pub fn for_each_expression(&self, visit: &mut dyn FnMut(&Expression)) {
         match self {
             Self::Values { rows, .. } => rows.iter().flatten().for_each(visit),
-            Self::Scan(scan) => scan.predicates.iter().for_each(visit),
+            Self::Scan(scan) => {
+                scan.predicates.iter().for_each(&mut *visit);
+                if let Some(ranges) = scan.ranges() {
+                    ranges.for_each_expression(&mut |expression| visit(expression));
+                }
+            }
             Self::Filter { predicates, .. } => predicates.iter().for_each(visit),
             Self::Project { columns, .. } | Self::Extend { columns, .. } => {
                 columns.iter().for_each(|column| visit(&column.expression));
@@ -213,6 +229,9 @@ impl Relation {
                     visit(left);
                     visit(right);
                 }
+                for key in join.lookup.iter().flat_map(|lookup| &lookup.keys) {
+                    visit(&key.value);
+                }
             }
             Self::SharedScan { .. }
             | Self::Limit { .. }
@@ -226,7 +245,14 @@ impl Relation {
     pub fn for_each_expression_mut(&mut self, visit: &mut dyn FnMut(&mut Expression)) {
         match self {
             Self::Values { rows, .. } => rows.iter_mut().flatten().for_each(visit),
-            Self::Scan(scan) => scan.predicates.iter_mut().for_each(visit),
+            Self::Scan(scan) => {
+                scan.predicates.iter_mut().for_each(&mut *visit);
+                if let Access::Index(access) = &mut scan.access
+                    && let Some(ranges) = &mut access.ranges
+                {
+                    ranges.for_each_expression_mut(visit);
+                }
+            }
             Self::Filter { predicates, .. } => predicates.iter_mut().for_each(visit),
             Self::Project { columns, .. } | Self::Extend { columns, .. } => {
                 columns
@@ -250,6 +276,9 @@ impl Relation {
                 for (left, right) in &mut join.null_aware {
                     visit(left);
                     visit(right);
+                }
+                for key in join.lookup.iter_mut().flat_map(|lookup| &mut lookup.keys) {
+                    visit(&mut key.value);
                 }
             }
             Self::SharedScan { .. }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use mayfly_functions::{AggregateFunction, AggregateSignature};
 use mayfly_types::{SqlType, Value};
 
+use crate::access::{KeyRanges, LookupKey};
 use crate::catalog::TableSource;
 use crate::expression::Expression;
 
@@ -179,7 +180,14 @@ pub enum Operator {
         columns: Vec<usize>,
         /// Only rows for which this is true (over the scanned columns).
         predicate: Option<Expression>,
+        /// The indexes that its conditions could use.
+        possible: Vec<usize>,
     },
+    /// The rows of a base table that an index leads to.
+    IndexScan(Box<IndexScan>),
+    /// A join that follows an index of its right table: output is the left columns, then (unless semi
+    /// or anti) the right ones. Its rows come in the order of the left ones.
+    IndexLookupJoin(Box<IndexLookupJoin>),
     /// The rows of a shared result.
     SharedScan {
         /// Which.
@@ -232,6 +240,9 @@ pub enum Operator {
         rollup: bool,
         /// `Some(n)`: only n groups are asked for, any of them; the first n seen are given.
         first_groups: Option<u64>,
+        /// The input gives the rows of each group one after the other: groups are given as they
+        /// come, in that order, and no table is made.
+        ordered: bool,
         /// Why; `None` when there are no keys.
         temporary: Option<TemporaryTable>,
     },
@@ -318,6 +329,62 @@ pub enum Operator {
         /// Why.
         temporary: TemporaryTable,
     },
+}
+
+/// What [`Operator::IndexScan`] does.
+#[derive(Debug, Clone)]
+pub struct IndexScan {
+    /// The table.
+    pub table: Arc<TableSource>,
+    /// The name that the statement gives it.
+    pub alias: String,
+    /// The index's place in the table's list.
+    pub index: usize,
+    /// Which columns, by index in the table, or [`POSITION`].
+    pub columns: Vec<usize>,
+    /// What is read of the index; none: all of it.
+    pub ranges: Option<KeyRanges>,
+    /// From its end to its beginning.
+    pub reverse: bool,
+    /// The rows must come in the order of the index.
+    pub ordered: bool,
+    /// No row is read outside of the index.
+    pub covering: bool,
+    /// Only rows for which this is true (over the scanned columns).
+    pub predicate: Option<Expression>,
+    /// How many rows are thought to be read.
+    pub read_rows: f64,
+    /// The indexes that its conditions could use.
+    pub possible: Vec<usize>,
+}
+
+/// What [`Operator::IndexLookupJoin`] does.
+#[derive(Debug, Clone)]
+pub struct IndexLookupJoin {
+    /// Which rows come out: all but NullAwareAnti.
+    pub kind: JoinKind,
+    /// Left input.
+    pub left: Plan,
+    /// The right table.
+    pub table: Arc<TableSource>,
+    /// The name that the statement gives it.
+    pub alias: String,
+    /// The index's place in the table's list.
+    pub index: usize,
+    /// Which columns of the right table, by index in it, or [`POSITION`].
+    pub columns: Vec<usize>,
+    /// Values over left rows of the index's first parts.
+    pub keys: Vec<LookupKey>,
+    /// No row is read outside of the index.
+    pub covering: bool,
+    /// What else must hold, over left ++ right columns.
+    pub residual: Option<Expression>,
+    /// How many rows a left row is thought to find.
+    pub rows_per_key: f64,
+    /// Each key finds one row at most.
+    pub finds_one: bool,
+    /// The indexes that its conditions could use.
+    pub possible: Vec<usize>,
 }
 
 /// How a query block is seen as a table.

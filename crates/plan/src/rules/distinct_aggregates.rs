@@ -117,6 +117,7 @@ fn in_two_steps(aggregate: &mut Aggregate, next_column: &mut ColumnId) {
         aggregates: inner_calls,
         rollup: None,
         first_groups: None,
+        ordered: false,
         purpose: Purpose::Aggregate,
         cause: format!("{text}(DISTINCT) counts each value once"),
     });

@@ -1,9 +1,13 @@
 //! The order of inner joins: from the smallest input on, always the table next that keeps the result
-//! smallest, and none without a condition to what is joined already while there is one with.
+//! smallest, and none without a condition to what is joined already while there is one with. A table
+//! that an index of its own leads to costs what following the index does.
 //!
-//! Joins of two inputs keep their order: which of them the hash table is over is chosen later.
+//! Of two inputs the one that an index leads to comes second; without an index they keep their order,
+//! and which of them the hash table is over is chosen later.
 
 use super::Rule;
+use super::access_paths::needed_columns;
+use crate::access::{lookup, path};
 use crate::expression::Expression;
 use crate::logical::{ColumnSet, Join, Query, Relation, produced, with_stack};
 use crate::options::PlanOptions;
@@ -18,9 +22,19 @@ impl Rule for JoinOrder {
         "join_order"
     }
 
-    fn apply(&self, query: &mut Query, _options: &PlanOptions) {
-        query.for_each_block_mut(&mut reorder);
+    fn apply(&self, query: &mut Query, options: &PlanOptions) {
+        let order = Order {
+            needed: needed_columns(query),
+            options,
+        };
+        query.for_each_block_mut(&mut |relation| order.reorder(relation));
     }
+}
+
+struct Order<'a> {
+    /// What the statement reads.
+    needed: ColumnSet,
+    options: &'a PlanOptions,
 }
 
 /// An input of a chain of joins.
@@ -30,24 +44,102 @@ struct Leaf {
     rows: f64,
 }
 
-fn reorder(relation: &mut Relation) {
-    with_stack(|| {
-        if !is_chain(relation) {
-            relation.for_each_input_mut(&mut reorder);
-            return;
+impl Order<'_> {
+    fn reorder(&self, relation: &mut Relation) {
+        with_stack(|| {
+            if !is_chain(relation) {
+                relation.for_each_input_mut(&mut |input| self.reorder(input));
+                return;
+            }
+            let mut leaves = Vec::new();
+            let mut predicates = Vec::new();
+            flatten(relation.take(), &mut leaves, &mut predicates);
+            for leaf in &mut leaves {
+                self.reorder(&mut leaf.relation);
+            }
+            if let [first, second] = leaves.as_slice() {
+                let from = |a: &Leaf, b: &Leaf| self.cost(a) + self.step(a, b, &predicates).1;
+                if from(second, first) < from(first, second) * 0.99 {
+                    leaves.swap(0, 1);
+                }
+            }
+            *relation = if leaves.len() > 2 {
+                self.greedy(leaves, predicates)
+            } else {
+                in_order(leaves, predicates)
+            };
+        });
+    }
+
+    /// What reading an input costs.
+    fn cost(&self, leaf: &Leaf) -> f64 {
+        match &leaf.relation {
+            Relation::Scan(scan) => path::best(scan, &self.needed, self.options).0.cost,
+            _ => leaf.rows * path::ROW_COST,
         }
-        let mut leaves = Vec::new();
-        let mut predicates = Vec::new();
-        flatten(relation.take(), &mut leaves, &mut predicates);
-        for leaf in &mut leaves {
-            reorder(&mut leaf.relation);
-        }
-        *relation = if leaves.len() > 2 {
-            greedy(leaves, predicates)
-        } else {
-            in_order(leaves, predicates)
+    }
+
+    /// How many rows come of joining one more input, and what that costs, reading it included.
+    fn step(&self, joined: &Leaf, leaf: &Leaf, predicates: &[Expression]) -> (f64, f64) {
+        let equalities = predicates
+            .iter()
+            .filter(|p| connects(p, &joined.columns, &leaf.columns))
+            .count();
+        let rows = rows::joined(JoinKind::Inner, joined.rows, leaf.rows, equalities, false);
+        let hash = self.cost(leaf)
+            + lookup::hash_cost(joined.rows.min(leaf.rows), joined.rows.max(leaf.rows));
+        let Relation::Scan(scan) = &leaf.relation else {
+            return (rows, hash);
         };
-    });
+        let mut both = joined.columns.clone();
+        both.extend_from(&leaf.columns);
+        let on: Vec<Expression> = predicates
+            .iter()
+            .filter(|predicate| {
+                let read = predicate.columns();
+                read.intersects(&leaf.columns) && read.is_subset(&both)
+            })
+            .cloned()
+            .collect();
+        match lookup::best(scan, &on, &self.needed, self.options) {
+            Some(path) => (
+                joined.rows * path.rows_per_row,
+                hash.min(lookup::cost(joined.rows, &path)),
+            ),
+            None => (rows, hash),
+        }
+    }
+
+    fn greedy(&self, mut leaves: Vec<Leaf>, mut predicates: Vec<Expression>) -> Relation {
+        let mut first = 0;
+        let mut best = f64::INFINITY;
+        for (index, leaf) in leaves.iter().enumerate() {
+            let (before, after) = leaves.split_at(index);
+            let alone =
+                !connected(leaf, before, &predicates) && !connected(leaf, &after[1..], &predicates);
+            // One that nothing leads to comes last.
+            let rows = if alone { f64::MAX } else { leaf.rows };
+            if rows < best {
+                (first, best) = (index, rows);
+            }
+        }
+        let mut joined = leaves.remove(first);
+        while !leaves.is_empty() {
+            let mut next = 0;
+            let mut best = (false, f64::INFINITY, f64::INFINITY);
+            for (index, leaf) in leaves.iter().enumerate() {
+                let linked = connected(leaf, std::slice::from_ref(&joined), &predicates);
+                let (rows, cost) = self.step(&joined, leaf, &predicates);
+                if (linked && !best.0) || (linked == best.0 && (rows, cost) < (best.1, best.2)) {
+                    next = index;
+                    best = (linked, rows, cost);
+                }
+            }
+            let leaf = leaves.remove(next);
+            joined = join_with(joined, leaf, &mut predicates);
+        }
+        joined.relation.filtered(predicates)
+    }
 }
 
 fn is_chain(relation: &Relation) -> bool {
@@ -83,45 +175,13 @@ fn in_order(leaves: Vec<Leaf>, mut predicates: Vec<Expression>) -> Relation {
     joined.relation.filtered(predicates)
 }
 
-fn greedy(mut leaves: Vec<Leaf>, mut predicates: Vec<Expression>) -> Relation {
-    let connected = |leaf: &Leaf, others: &[Leaf]| {
-        others.iter().any(|other| {
-            predicates
-                .iter()
-                .any(|predicate| connects(predicate, &other.columns, &leaf.columns))
-        })
-    };
-    let mut first = 0;
-    let mut best = f64::INFINITY;
-    for (index, leaf) in leaves.iter().enumerate() {
-        let (before, after) = leaves.split_at(index);
-        let alone = !connected(leaf, before) && !connected(leaf, &after[1..]);
-        // One that nothing leads to comes last.
-        let rows = if alone { f64::MAX } else { leaf.rows };
-        if rows < best {
-            (first, best) = (index, rows);
-        }
-    }
-    let mut joined = leaves.remove(first);
-    while !leaves.is_empty() {
-        let mut next = 0;
-        let mut best = (false, f64::INFINITY);
-        for (index, leaf) in leaves.iter().enumerate() {
-            let equalities = predicates
-                .iter()
-                .filter(|p| connects(p, &joined.columns, &leaf.columns))
-                .count();
-            let rows = rows::joined(JoinKind::Inner, joined.rows, leaf.rows, equalities, false);
-            let linked = equalities > 0;
-            if (linked && !best.0) || (linked == best.0 && rows < best.1) {
-                next = index;
-                best = (linked, rows);
-            }
-        }
-        let leaf = leaves.remove(next);
-        joined = join_with(joined, leaf, &mut predicates);
-    }
-    joined.relation.filtered(predicates)
+/// Whether an equality leads from an input to one of others.
+fn connected(leaf: &Leaf, others: &[Leaf], predicates: &[Expression]) -> bool {
+    others.iter().any(|other| {
+        predicates
+            .iter()
+            .any(|predicate| connects(predicate, &other.columns, &leaf.columns))
+    })
 }
 
 /// Whether a condition is an equality between two sides.
@@ -164,6 +224,7 @@ fn join_with(joined: Leaf, leaf: Leaf, predicates: &mut Vec<Expression>) -> Leaf
         lateral: false,
         straight: false,
         null_aware: Vec::new(),
+        lookup: None,
     });
     Leaf {
         rows: estimate(&relation),

@@ -4,15 +4,19 @@
 //! comment at each says why it stands where it does. None is needed for a right answer, and
 //! [`PlanOptions::optimizer`] turns all of them off, so that tests can compare.
 
+mod access_paths;
 mod combine_distinct;
 mod distinct_aggregates;
 mod drop_orders;
 mod first_groups;
+mod index_ends;
+mod index_orders;
 mod inline_common_tables;
 mod join_order;
 mod outer_to_inner;
 mod push_limits;
 mod push_predicates;
+mod scan_rows;
 mod simplify_predicates;
 mod subqueries_to_joins;
 #[cfg(test)]
@@ -47,6 +51,7 @@ const RULES: &[&dyn Rule] = &[
     &subqueries_to_joins::SubqueriesToJoins,
     &outer_to_inner::OuterToInner,
     &push_predicates::PushPredicates,
+    &scan_rows::ScanRows,
     // Knows how many rows remain of each table after its own conditions.
     &join_order::JoinOrder,
     &drop_orders::DropOrders,
@@ -55,6 +60,11 @@ const RULES: &[&dyn Rule] = &[
     // Last: a limit binds an operator to what stands above it.
     &push_limits::PushLimits,
     &first_groups::FirstGroups,
+    // Nothing moves any more: what each table is asked for is known.
+    &access_paths::AccessPaths,
+    &index_orders::IndexOrders,
+    // What is read of a table must be chosen before one row of it is enough.
+    &index_ends::IndexEnds,
 ];
 
 /// Runs the rules.
@@ -109,7 +119,7 @@ fn is_movable(expression: &Expression) -> bool {
 }
 
 /// Whether an expression holds a subquery.
-fn has_subquery(expression: &Expression) -> bool {
+pub(crate) fn has_subquery(expression: &Expression) -> bool {
     let mut found = false;
     crate::logical::visit_expression(expression, &mut |inner| {
         found |= matches!(

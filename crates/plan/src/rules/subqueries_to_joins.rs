@@ -87,6 +87,7 @@ fn convert(mut input: Relation, predicates: Vec<Expression>) -> (Relation, Vec<E
                     lateral: false,
                     straight: false,
                     null_aware: shape.null_aware,
+                    lookup: None,
                 });
             }
             Err(subquery) => kept.push(Expression {

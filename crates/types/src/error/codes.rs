@@ -119,6 +119,7 @@ codes! {
     ER_MIX_OF_GROUP_FUNC_AND_FIELDS_V2 = (1140, "42000", "In aggregated query without GROUP BY, expression #{} of {} contains nonaggregated column '{}'; this is incompatible with sql_mode=only_full_group_by");
     ER_NO_SUCH_TABLE = (1146, "42S02", "Table '{}.{}' doesn't exist");
     ER_UNKNOWN_SYSTEM_VARIABLE = (1193, "HY000", "Unknown system variable '{}'");
+    ER_KEY_DOES_NOT_EXITS = (1176, "42000", "Key '{}' doesn't exist in table '{}'");
     ER_WRONG_USAGE = (1221, "HY000", "Incorrect usage of {} and {}");
     ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT = (1222, "21000", "The used SELECT statements have a different number of columns");
     ER_LOCAL_VARIABLE = (1228, "HY000", "Variable '{}' is a SESSION variable and can't be used with SET GLOBAL");

@@ -155,6 +155,11 @@ impl ZoneClock {
         self.offset == 0 && self.from == i64::MIN && self.until == i64::MAX
     }
 
+    /// Whether the clock is never set: local times then have the order of the moments.
+    pub fn is_never_set(&self) -> bool {
+        self.from == i64::MIN && self.until == i64::MAX
+    }
+
     /// A packed date and time of UTC as the clock shows it. What is no moment (zero dates) stays.
     pub fn local_of_utc(&mut self, packed: i64) -> i64 {
         let utc = DateTime::unpack(packed);

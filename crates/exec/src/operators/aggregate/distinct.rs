@@ -78,6 +78,7 @@ pub(super) fn build(
             aggregates: &[],
             rollup: false,
             first_groups: None,
+            ordered: false,
             temporary: Some(&temporary),
         },
         run,

@@ -1,6 +1,6 @@
 //! GROUP BY, aggregates and DISTINCT.
 //!
-//! Four ways, chosen by what is asked and by what the first rows look like:
+//! Five ways, chosen by what is asked and by what the first rows look like:
 //!
 //! - **No keys** ([`scalar`]): every worker keeps one state a call; they are merged at the end.
 //! - **Pre-aggregation** ([`grouped`]): every worker groups what it sees in a `GroupIndex`. Where
@@ -9,6 +9,7 @@
 //! - **Partition first** ([`grouped`]): when the first rows show that values do not repeat, rows go
 //!   to a table with hash access as they are, and are grouped partition by partition, lazily, so
 //!   that LIMIT stops early ([`partitions`]).
+//! - **Groups in order** ([`in_order`]): an index gives the rows of each group one after the other.
 //! - **The first groups** ([`first_groups`]): LIMIT without an order asks for any n groups.
 //!
 //! Calls that are all DISTINCT over the same arguments are calls over a grouping by those arguments
@@ -20,6 +21,7 @@ mod call;
 mod distinct;
 mod first_groups;
 mod grouped;
+mod in_order;
 mod ordered;
 mod partitions;
 mod rollup;
@@ -27,6 +29,7 @@ mod sample;
 mod scalar;
 
 use std::collections::VecDeque;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::ArrayRef;
@@ -49,6 +52,7 @@ pub(crate) struct Specification<'a> {
     pub(crate) aggregates: &'a [AggregateCall],
     pub(crate) rollup: bool,
     pub(crate) first_groups: Option<u64>,
+    pub(crate) ordered: bool,
     pub(crate) temporary: Option<&'a TemporaryTable>,
 }
 
@@ -72,7 +76,19 @@ pub(crate) fn build(
         .aggregates
         .iter()
         .map(|call| Call::new(call, &mut columns))
-        .collect();
+        .collect::<Vec<_>>();
+    if specification.ordered && !calls.iter().any(Call::needs_whole_groups) {
+        let keys = specification.keys.iter();
+        return Ok(Arc::new(in_order::InOrder {
+            input,
+            key_count: specification.keys.len(),
+            modes: keys.map(|key| key_mode(&key.ty)).collect(),
+            columns,
+            calls,
+            signature: run.statement.signature,
+            taken: AtomicBool::new(false),
+        }));
+    }
     Ok(Arc::new(Aggregate {
         input,
         key_count: specification.keys.len(),

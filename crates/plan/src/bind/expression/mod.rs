@@ -9,7 +9,7 @@ mod operator;
 mod subquery;
 
 pub(crate) use aggregate::{is_descending, position_of};
-pub(crate) use operator::bare;
+pub(crate) use operator::{bare, mirrored};
 
 use mayfly_syntax::ast::{self, BinaryOperator, Expr, UnaryOperator};
 use mayfly_syntax::encodings::{self, Variable};

@@ -21,7 +21,11 @@ impl Lowering {
         Ok(expression)
     }
 
-    fn lower_in_place(&mut self, expression: &mut Expression, layout: &[ColumnId]) -> Result<()> {
+    pub(super) fn lower_in_place(
+        &mut self,
+        expression: &mut Expression,
+        layout: &[ColumnId],
+    ) -> Result<()> {
         match &mut expression.kind {
             ExpressionKind::Literal(_)
             | ExpressionKind::Parameter(_)
@@ -221,6 +225,8 @@ fn is_volatile(plan: &Plan) -> bool {
     with_stack(|| match &plan.operator {
         Operator::Values { rows } => rows.iter().any(|row| any(row)),
         Operator::TableScan { predicate, .. } => one(predicate),
+        Operator::IndexScan(scan) => one(&scan.predicate),
+        Operator::IndexLookupJoin(join) => one(&join.residual) || is_volatile(&join.left),
         Operator::SharedScan { .. } | Operator::WorkingTable { .. } => false,
         Operator::Filter { input, predicate } => {
             expression_is_volatile(predicate) || is_volatile(input)

@@ -2,10 +2,14 @@
 
 use mayfly_types::Result;
 
-use super::{Lowered, Lowering, narrowed, rows};
+use super::{Lowered, Lowering, covers, internal, narrowed, rows};
+use crate::access::LookupKey;
 use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::{ColumnId, ColumnSet, Join, produced};
-use crate::physical::{JoinKey, JoinKind, Operator, Plan, Purpose, TemporaryTable};
+use crate::logical::{ColumnId, ColumnSet, Join, Relation, produced};
+use crate::physical::{
+    IndexLookupJoin, JoinKey, JoinKind, Operator, POSITION, Plan, Purpose, TemporaryTable,
+    position_type,
+};
 
 /// An equality between the two inputs of a join.
 pub(crate) struct Equality {
@@ -86,6 +90,9 @@ impl Lowering {
         if join.lateral {
             return self.apply(join, &needed);
         }
+        if join.lookup.is_some() {
+            return self.lookup_join(join, needed);
+        }
         let left_columns = produced(&join.left);
         let right_columns = produced(&join.right);
         let left = self.relation(*join.left, &needed)?;
@@ -157,6 +164,81 @@ impl Lowering {
                             .to_owned(),
                     },
                 },
+                output,
+                estimated_rows,
+            },
+            layout,
+        })
+    }
+
+    /// A join that follows an index of its right table.
+    fn lookup_join(&mut self, join: Join, mut needed: ColumnSet) -> Result<Lowered> {
+        let (Some(lookup), Relation::Scan(mut scan)) = (join.lookup, *join.right) else {
+            return Err(internal("a lookup join reads no table"));
+        };
+        for key in &lookup.keys {
+            key.value.collect_columns(&mut needed);
+        }
+        for predicate in &scan.predicates {
+            predicate.collect_columns(&mut needed);
+        }
+        let left = self.relation(*join.left, &needed)?;
+        let mut both = left.layout.clone();
+        let mut output = left.plan.output.clone();
+        let mut columns = Vec::new();
+        for (index, column) in scan.table.columns.iter().enumerate() {
+            if needed.contains(scan.first + index) {
+                columns.push(index);
+                both.push(scan.first + index);
+                output.push(column.ty.clone());
+            }
+        }
+        if needed.contains(scan.position()) {
+            columns.push(POSITION);
+            both.push(scan.position());
+            output.push(position_type());
+        }
+        let mut conditions = join.on;
+        conditions.append(&mut scan.predicates);
+        let pairs = left.plan.estimated_rows * lookup.rows_per_key;
+        let pairs = rows::filtered(pairs, &conditions);
+        let estimated_rows = rows::of_pairs(join.kind, left.plan.estimated_rows, pairs);
+        let keys = lookup
+            .keys
+            .into_iter()
+            .map(|key| {
+                Ok(LookupKey {
+                    value: self.expression(key.value, &left.layout)?,
+                    null_safe: key.null_safe,
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let residual = self.conjunction(conditions, &both)?;
+        let finds_one = scan.table.indexes.get(lookup.index).is_some_and(|index| {
+            index.unique && keys.len() == index.parts.len() && !keys.iter().any(|key| key.null_safe)
+        });
+        let layout = if join.kind.is_left_only() {
+            output.truncate(left.layout.len());
+            left.layout
+        } else {
+            both
+        };
+        Ok(Lowered {
+            plan: Plan {
+                operator: Operator::IndexLookupJoin(Box::new(IndexLookupJoin {
+                    kind: join.kind,
+                    left: left.plan,
+                    covering: covers(&scan.table, lookup.index, &columns),
+                    table: scan.table,
+                    alias: scan.alias,
+                    index: lookup.index,
+                    columns,
+                    keys,
+                    residual,
+                    rows_per_key: lookup.rows_per_key,
+                    finds_one,
+                    possible: scan.possible,
+                })),
                 output,
                 estimated_rows,
             },

@@ -16,9 +16,11 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, Value};
 
 use super::{
-    BlockTable, Operator, POSITION, Plan, Purpose, QueryPlan, SetOperationKind, SharedId,
-    SharedResult, SharedSource, TemporaryTable, position_type,
+    BlockTable, IndexScan, Operator, POSITION, Plan, Purpose, QueryPlan, SetOperationKind,
+    SharedId, SharedResult, SharedSource, TemporaryTable, position_type,
 };
+use crate::access::Access;
+use crate::catalog::TableSource;
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::{
     self, Aggregate, ColumnId, ColumnSet, Computed, DerivedTable, Relation, Scan, Shared,
@@ -238,7 +240,14 @@ impl Lowering {
         })
     }
 
-    fn scan(&mut self, scan: Scan, required: &ColumnSet) -> Result<Lowered> {
+    fn scan(&mut self, mut scan: Scan, required: &ColumnSet) -> Result<Lowered> {
+        let rows = rows::of_scan(&scan);
+        scan.rows = Some(rows);
+        if let Access::Index(access) = &scan.access {
+            let mut covered = access.covered.iter();
+            scan.predicates
+                .retain(|_| !covered.next().copied().unwrap_or(false));
+        }
         let mut needed = ColumnSet::new();
         for predicate in &scan.predicates {
             predicate.collect_columns(&mut needed);
@@ -260,16 +269,43 @@ impl Lowering {
             output.push(position_type());
         }
         let never = scan.predicates.iter().any(is_never_true);
-        let estimated_rows = rows::filtered(scan.table.row_count as f64, &scan.predicates);
-        let predicate = self.conjunction(scan.predicates, &layout)?;
-        let lowered = Lowered {
-            plan: Plan {
-                operator: Operator::TableScan {
+        let estimated_rows = rows::of_scan(&scan);
+        let operator = match scan.access {
+            Access::Table => Operator::TableScan {
+                predicate: self.conjunction(scan.predicates, &layout)?,
+                table: scan.table,
+                alias: scan.alias,
+                columns,
+                possible: scan.possible,
+            },
+            Access::Index(mut access) => {
+                if let Some(ranges) = &mut access.ranges {
+                    let mut outcome = Ok(());
+                    ranges.for_each_expression_mut(&mut |value| {
+                        if outcome.is_ok() {
+                            outcome = self.lower_in_place(value, &[]);
+                        }
+                    });
+                    outcome?;
+                }
+                Operator::IndexScan(Box::new(IndexScan {
+                    covering: covers(&scan.table, access.index, &columns),
+                    predicate: self.conjunction(scan.predicates, &layout)?,
                     table: scan.table,
                     alias: scan.alias,
                     columns,
-                    predicate,
-                },
+                    index: access.index,
+                    ranges: access.ranges,
+                    reverse: access.reverse,
+                    ordered: access.ordered,
+                    read_rows: access.rows,
+                    possible: scan.possible,
+                }))
+            }
+        };
+        let lowered = Lowered {
+            plan: Plan {
+                operator,
                 output,
                 estimated_rows,
             },
@@ -415,7 +451,7 @@ impl Lowering {
             keys.len(),
             aggregate.first_groups,
         );
-        let temporary = (!keys.is_empty()).then_some(TemporaryTable {
+        let temporary = (!keys.is_empty() && !aggregate.ordered).then_some(TemporaryTable {
             purpose: aggregate.purpose,
             cause: aggregate.cause,
         });
@@ -427,6 +463,7 @@ impl Lowering {
                     aggregates,
                     rollup: aggregate.rollup.is_some(),
                     first_groups: aggregate.first_groups,
+                    ordered: aggregate.ordered,
                     temporary,
                 },
                 output,
@@ -624,6 +661,14 @@ fn collect_shared(relation: &Relation, into: &mut Vec<usize>) {
     for input in relation.inputs() {
         collect_shared(input, into);
     }
+}
+
+/// Whether these columns of a table can be read from an index alone.
+pub(super) fn covers(table: &TableSource, index: usize, columns: &[usize]) -> bool {
+    table.indexes.get(index).is_some_and(|index| {
+        let inside = |column: &usize| *column == POSITION || index.covers.contains(column);
+        !index.clustered && columns.iter().all(inside)
+    })
 }
 
 /// Whether a predicate is a constant that is not true.

@@ -2,7 +2,7 @@
 //! fractions that MySQL uses for conditions it knows nothing about.
 
 use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::{Relation, with_stack};
+use crate::logical::{Relation, Scan, with_stack};
 use crate::physical::{JoinKind, SetOperationKind};
 
 /// What a result that is read more than once is thought to hold.
@@ -46,6 +46,12 @@ pub(crate) fn filtered(rows: f64, predicates: &[Expression]) -> f64 {
     predicates.iter().map(selectivity).product::<f64>() * rows
 }
 
+/// How many rows of a table meet its conditions.
+pub(crate) fn of_scan(scan: &Scan) -> f64 {
+    scan.rows
+        .unwrap_or_else(|| filtered(scan.table.row_count as f64, &scan.predicates))
+}
+
 pub(crate) fn limited(rows: f64, limit: Option<(u64, u64)>) -> f64 {
     match limit {
         Some((offset, count)) => (rows - offset as f64).max(0.0).min(count as f64),
@@ -86,11 +92,21 @@ pub(crate) fn joined(
     }
 }
 
+/// How many rows a join gives of whose left rows so many pairs are made.
+pub(crate) fn of_pairs(kind: JoinKind, left: f64, pairs: f64) -> f64 {
+    match kind {
+        JoinKind::Inner => pairs,
+        JoinKind::Left => pairs.max(left),
+        JoinKind::Semi => pairs.min(left),
+        JoinKind::Anti | JoinKind::NullAwareAnti => (left - pairs).max(left * 0.1),
+    }
+}
+
 /// How many rows a relation is thought to give, before it is lowered.
 pub(crate) fn estimate(relation: &Relation) -> f64 {
     with_stack(|| match relation {
         Relation::Values { rows, .. } => rows.len() as f64,
-        Relation::Scan(scan) => filtered(scan.table.row_count as f64, &scan.predicates),
+        Relation::Scan(scan) => of_scan(scan),
         Relation::SharedScan { .. } => SHARED_ROWS,
         Relation::Filter { input, predicates } => filtered(estimate(input), predicates),
         Relation::Project { input, .. }
@@ -118,6 +134,11 @@ pub(crate) fn estimate(relation: &Relation) -> f64 {
             }
         }
         Relation::Join(join) => {
+            if let (Some(lookup), Relation::Scan(scan)) = (&join.lookup, &*join.right) {
+                let left = estimate(&join.left);
+                let pairs = filtered(left * lookup.rows_per_key, &join.on);
+                return of_pairs(join.kind, left, filtered(pairs, &scan.predicates));
+            }
             let equality = |predicate: &&Expression| {
                 matches!(
                     predicate.kind,

@@ -1,0 +1,292 @@
+//! Joins that follow an index of their right table: the keys of a batch of left rows are looked up at
+//! once.
+//!
+//! The rows come out in the order of the left ones. How many left rows are looked up together follows
+//! from how many right rows the ones before found, so that a batch of pairs stays about as large as a
+//! batch of rows.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use arrow_array::{Array, ArrayRef, UInt32Array};
+use arrow_buffer::BooleanBuffer;
+use mayfly_plan::TableSource;
+use mayfly_plan::access::key_value;
+use mayfly_plan::physical;
+use mayfly_plan::physical::JoinKind;
+use mayfly_storage::{ColumnId, IndexId, Table};
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, PhysicalType, Result, Value};
+
+use super::index_scan::index_of;
+use super::{Cursor, Node, to_travelling};
+use crate::context::{RunContext, count};
+use crate::expression::values::{array_of, value_at};
+use crate::expression::{Program, Selection, filter_batch};
+use crate::state::lock;
+
+struct LookupJoin {
+    kind: JoinKind,
+    left: Arc<dyn Node>,
+    table: Arc<TableSource>,
+    index: usize,
+    columns: Vec<ColumnId>,
+    keys: Vec<Key>,
+    null_safe: Vec<bool>,
+    residual: Option<Program>,
+    finds_one: bool,
+    rows_per_key: f64,
+    opened: Mutex<Option<Arc<dyn Table>>>,
+}
+
+/// A value of a key part.
+struct Key {
+    program: Program,
+    /// The physical type of the value, and of the column.
+    types: (PhysicalType, PhysicalType),
+}
+
+pub(super) fn build(
+    join: &physical::IndexLookupJoin,
+    left: Arc<dyn Node>,
+) -> Result<Arc<dyn Node>> {
+    let (index, _) = index_of(&join.table, join.index)?;
+    let keys = join.keys.iter().zip(&index.parts).map(|(key, part)| {
+        let value = super::travelling(&key.value.ty);
+        let column = join.table.columns.get(part.column);
+        let column = column.map_or(value, |column| super::travelling(&column.ty));
+        Key {
+            program: Program::compile(&key.value),
+            types: (value, column),
+        }
+    });
+    Ok(Arc::new(LookupJoin {
+        kind: join.kind,
+        left,
+        index: join.index,
+        columns: join.columns.iter().copied().map(ColumnId).collect(),
+        keys: keys.collect(),
+        null_safe: join.keys.iter().map(|key| key.null_safe).collect(),
+        table: Arc::clone(&join.table),
+        residual: join.residual.as_ref().map(Program::compile),
+        finds_one: join.finds_one,
+        rows_per_key: join.rows_per_key,
+        opened: Mutex::new(None),
+    }))
+}
+
+impl Node for LookupJoin {
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        *lock(&self.opened) = Some(run.statement.tables.open(self.table.id)?);
+        self.left.prepare(run)
+    }
+
+    fn rows_hint(&self) -> u64 {
+        // Finding a key costs some rows of a scan.
+        let per_row = self.rows_per_key.max(1.0) * 4.0;
+        (self.left.rows_hint() as f64 * per_row) as u64
+    }
+
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        let Some(table) = lock(&self.opened).clone() else {
+            return Err(codes::ER_UNKNOWN_ERROR.with(&[&"a join was not prepared"]));
+        };
+        let (_, index) = index_of(&self.table, self.index)?;
+        Ok(Box::new(LookupCursor {
+            left: Arc::clone(&self.left).open(run)?,
+            table,
+            index,
+            fan_out: self.rows_per_key.max(1.0),
+            block: None,
+            ready: VecDeque::new(),
+            node: self,
+        }))
+    }
+}
+
+struct LookupCursor {
+    node: Arc<LookupJoin>,
+    left: Box<dyn Cursor>,
+    table: Arc<dyn Table>,
+    index: IndexId,
+    /// How many right rows a left row finds, by what was seen last.
+    fan_out: f64,
+    block: Option<Block>,
+    ready: VecDeque<Batch>,
+}
+
+/// A batch of left rows with their keys.
+struct Block {
+    left: Batch,
+    keys: Vec<ArrayRef>,
+    next_row: usize,
+}
+
+impl Cursor for LookupCursor {
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        loop {
+            if let Some(batch) = self.ready.pop_front() {
+                return Ok(Some(batch));
+            }
+            run.statement.check_interrupt()?;
+            let rows_max = run.statement.options.batch_rows;
+            let open = self
+                .block
+                .take()
+                .filter(|block| block.next_row < block.left.row_count());
+            let mut block = match open {
+                Some(block) => block,
+                None => {
+                    let Some(left) = self.left.next(run)? else {
+                        return Ok(None);
+                    };
+                    if left.is_empty() {
+                        continue;
+                    }
+                    Block {
+                        keys: self.node.keys_of(&left, run)?,
+                        left,
+                        next_row: 0,
+                    }
+                }
+            };
+            let first = block.next_row;
+            // The number fits: it is at most the batch's.
+            let wanted = (rows_max as f64 / self.fan_out).max(1.0) as usize;
+            let rows = wanted.min(block.left.row_count() - first);
+            block.next_row += rows;
+            let left = block.left.slice(first, rows);
+            let keys: Vec<ArrayRef> = block
+                .keys
+                .iter()
+                .map(|key| key.slice(first, rows))
+                .collect();
+            self.block = Some(block);
+            let node = &self.node;
+            let (right, found) =
+                self.table
+                    .index_lookup(self.index, &keys, &node.null_safe, &node.columns)?;
+            self.fan_out = (found.len() as f64 / rows as f64).max(1.0);
+            let counters = &run.statement.counters;
+            count(&counters.handler_read_key, rows as u64);
+            if !node.finds_one {
+                count(&counters.handler_read_next, found.len() as u64);
+            }
+            count(&counters.rows_examined, found.len() as u64);
+            if let Some(joined) = node.joined(left, right, found, run)? {
+                self.ready = super::aggregate::split(&joined, rows_max);
+            }
+        }
+    }
+}
+
+impl LookupJoin {
+    fn keys_of(&self, left: &Batch, run: &RunContext) -> Result<Vec<ArrayRef>> {
+        self.keys
+            .iter()
+            .map(|key| {
+                let values = to_travelling(key.program.evaluate_array(left, run)?);
+                let (from, to) = key.types;
+                if from == to {
+                    return Ok(values);
+                }
+                let converted: Vec<Value> = (0..values.len())
+                    .map(|row| key_value(&value_at(&values, row, from), to))
+                    .collect();
+                Ok(array_of(&converted, to))
+            })
+            .collect()
+    }
+
+    /// What some left rows give with the right rows that were found: right row `r` for left row
+    /// `found[r]`.
+    fn joined(
+        &self,
+        left: Batch,
+        right: Batch,
+        found: UInt32Array,
+        run: &RunContext,
+    ) -> Result<Option<Batch>> {
+        let pairs = self.pairs(&left, &right, &found)?;
+        let selection = match &self.residual {
+            None if found.is_empty() => Selection::None,
+            None => Selection::All,
+            Some(residual) => residual.select(&pairs, run)?,
+        };
+        if self.kind == JoinKind::Inner {
+            return Ok(match selection {
+                Selection::None => None,
+                Selection::All => Some(pairs),
+                Selection::Some(selection, count) => Some(filter_batch(&pairs, &selection, count)),
+            });
+        }
+        let kept = |pair: usize| match &selection {
+            Selection::All => true,
+            Selection::None => false,
+            Selection::Some(selection, _) => selection.value(pair),
+        };
+        let mut matched = vec![false; left.row_count()];
+        for (pair, row) in found.values().iter().enumerate() {
+            matched[*row as usize] |= kept(pair);
+        }
+        if self.kind == JoinKind::Left {
+            return self
+                .with_unmatched(&left, &right, &found, &matched, &kept)
+                .map(Some);
+        }
+        let wanted = self.kind == JoinKind::Semi;
+        let selection = BooleanBuffer::collect_bool(matched.len(), |row| matched[row] == wanted);
+        let count = selection.count_set_bits();
+        Ok((count > 0).then(|| filter_batch(&left, &selection, count)))
+    }
+
+    fn pairs(&self, left: &Batch, right: &Batch, found: &UInt32Array) -> Result<Batch> {
+        if self.kind.is_left_only() && self.residual.is_none() {
+            return Ok(Batch::new(Vec::new(), found.len()));
+        }
+        let mut columns = take_all(left.columns(), found)?;
+        columns.extend_from_slice(right.columns());
+        Ok(Batch::new(columns, found.len()))
+    }
+
+    /// A left join: rows without a partner stand where they stood, with NULLs.
+    fn with_unmatched(
+        &self,
+        left: &Batch,
+        right: &Batch,
+        found: &UInt32Array,
+        matched: &[bool],
+        kept: &dyn Fn(usize) -> bool,
+    ) -> Result<Batch> {
+        let mut left_rows: Vec<u32> = Vec::with_capacity(found.len());
+        let mut right_rows: Vec<Option<u32>> = Vec::with_capacity(found.len());
+        let found = found.values();
+        let mut pair = 0;
+        for (row, matched) in matched.iter().enumerate() {
+            // Both are at most as many as a batch's rows.
+            let row = row as u32;
+            while found.get(pair) == Some(&row) {
+                if kept(pair) {
+                    left_rows.push(row);
+                    right_rows.push(Some(pair as u32));
+                }
+                pair += 1;
+            }
+            if !matched {
+                left_rows.push(row);
+                right_rows.push(None);
+            }
+        }
+        let count = left_rows.len();
+        let mut columns = take_all(left.columns(), &UInt32Array::from(left_rows))?;
+        columns.extend(take_all(right.columns(), &UInt32Array::from(right_rows))?);
+        Ok(Batch::new(columns, count))
+    }
+}
+
+fn take_all(columns: &[ArrayRef], rows: &UInt32Array) -> Result<Vec<ArrayRef>> {
+    columns
+        .iter()
+        .map(|column| arrow_select::take::take(column, rows, None).map_err(crate::error::arrow))
+        .collect()
+}

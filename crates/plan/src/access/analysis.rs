@@ -1,0 +1,463 @@
+//! What conditions on a table's rows say about the keys of an index (the manual, "Range
+//! Optimization").
+//!
+//! Each conjunct is brought into a disjunction of boxes, conditions on the first key parts that hold
+//! together. A conjunct is covered when every row in the ranges meets it and every row outside does
+//! not, so that nothing is left to check; what is said inexactly (LIKE, prefixes, conditions behind a
+//! range) only narrows the search.
+
+use std::sync::Arc;
+
+use mayfly_types::{PhysicalType, SqlType, TypeKind, Value};
+
+use super::keys::{Condition, KeyBox, KeyRanges, RangePart, is_rounded};
+use crate::bind::mirrored;
+use crate::catalog::{IndexSource, TableSource};
+use crate::expression::{Comparison, Expression, ExpressionKind};
+use crate::logical::{ColumnId, with_stack};
+use crate::physical::build::expression_is_volatile;
+
+/// More boxes than these are not multiplied out.
+const PRODUCT_MAX: usize = 128;
+/// More boxes than these are not collected of one OR.
+const BOXES_MAX: usize = 8192;
+/// Beyond so many ranges a further key part is not used.
+const RANGES_MAX: usize = 16_384;
+
+/// The ranges of an index that hold all rows which meet some conditions.
+#[derive(Debug, Clone)]
+pub(crate) struct Analysis {
+    /// The ranges.
+    pub(crate) ranges: KeyRanges,
+    /// For each conjunct, whether the ranges say all that it does.
+    pub(crate) covered: Vec<bool>,
+}
+
+/// What `predicates`, all of which must hold, say about the keys of an index; `first` is the number
+/// of the table's first column. Nothing when they leave its whole length.
+pub(crate) fn analyse(
+    predicates: &[Expression],
+    table: &TableSource,
+    first: ColumnId,
+    index: &IndexSource,
+) -> Option<Analysis> {
+    let parts = index
+        .parts
+        .iter()
+        .map(|part| {
+            let column = table.columns.get(part.column)?;
+            Some(Part {
+                id: first + part.column,
+                ty: &column.ty,
+                prefix: part.prefix,
+                exact: part.prefix.is_none() && !part.approximate,
+                approximate: part.approximate,
+                descending: part.descending,
+            })
+        })
+        .collect::<Option<Vec<_>>>()?;
+    let reader = Reader {
+        parts: &parts,
+        columns: first..first + table.columns.len(),
+    };
+    let mut all = vec![Draft::default()];
+    let mut exact = vec![false; predicates.len()];
+    for (conjunct, predicate) in predicates.iter().enumerate() {
+        let Some(drafts) = reader.drafts(predicate, conjunct) else {
+            continue;
+        };
+        if let Some(product) = product(&all, &drafts.boxes) {
+            all = product;
+            exact[conjunct] = drafts.exact;
+        }
+    }
+    let mut covered = exact;
+    let mut boxes = Vec::with_capacity(all.len());
+    for draft in all {
+        let reached = draft.reached(&parts, index.hash);
+        if reached == 0 {
+            return None;
+        }
+        for atom in draft.parts.iter().skip(reached).flatten() {
+            covered[atom.conjunct] = false;
+        }
+        let conditions = draft.parts.into_iter().take(reached);
+        boxes.push(KeyBox {
+            parts: conditions
+                .map(|atoms| atoms.into_iter().map(|atom| atom.condition).collect())
+                .collect(),
+        });
+    }
+    let ranges = KeyRanges {
+        parts: parts
+            .iter()
+            .map(|part| RangePart {
+                ty: part.ty.clone(),
+                prefix: part.prefix,
+                descending: part.descending,
+            })
+            .collect(),
+        boxes,
+    };
+    Some(Analysis { ranges, covered })
+}
+
+/// The column of a table that an expression is, seen through conversions that keep order; of
+/// `columns` columns from `first` on.
+pub(crate) fn key_column(expression: &Expression) -> Option<ColumnId> {
+    match &expression.kind {
+        ExpressionKind::Column(id) => Some(*id),
+        ExpressionKind::Cast(inner, _) => match inner.kind {
+            ExpressionKind::Column(id) if keeps_order(&inner.ty, &expression.ty) => Some(id),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a conversion of numbers keeps their order and loses nothing (but the last digits of large
+/// integers, as doubles).
+fn keeps_order(from: &SqlType, to: &SqlType) -> bool {
+    let integer_digits = |ty: &SqlType| ty.length.saturating_sub(ty.decimals.into());
+    match (from.kind, to.kind) {
+        (TypeKind::Enum | TypeKind::Set, TypeKind::BigInt) => to.unsigned,
+        (TypeKind::Float, TypeKind::Double) => true,
+        _ if !from.is_integer() && from.kind != TypeKind::Decimal => false,
+        (TypeKind::Decimal, TypeKind::Decimal) => {
+            from.decimals <= to.decimals && integer_digits(from) <= integer_digits(to)
+        }
+        (TypeKind::Decimal, _) => false,
+        (_, TypeKind::Double) => true,
+        (_, TypeKind::Decimal) => integer_digits(to) >= 20 || from.kind != TypeKind::BigInt,
+        (_, TypeKind::BigInt) => from.physical() == to.physical(),
+        _ => false,
+    }
+}
+
+/// A key part.
+struct Part<'t> {
+    id: ColumnId,
+    ty: &'t SqlType,
+    prefix: Option<u32>,
+    exact: bool,
+    approximate: bool,
+    descending: bool,
+}
+
+impl Part<'_> {
+    fn is_points(&self, condition: &Condition) -> bool {
+        !self.approximate && condition.is_points(self.ty)
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Atom {
+    condition: Condition,
+    conjunct: usize,
+}
+
+/// Conditions on key parts that hold together.
+#[derive(Debug, Clone, Default)]
+struct Draft {
+    parts: Vec<Vec<Atom>>,
+}
+
+impl Draft {
+    fn one(part: usize, atom: Atom) -> Self {
+        let mut parts = vec![Vec::new(); part + 1];
+        parts[part].push(atom);
+        Self { parts }
+    }
+
+    fn with(&self, other: &Self) -> Self {
+        let mut parts = self.parts.clone();
+        if parts.len() < other.parts.len() {
+            parts.resize(other.parts.len(), Vec::new());
+        }
+        for (into, more) in parts.iter_mut().zip(&other.parts) {
+            into.extend(more.iter().cloned());
+        }
+        Self { parts }
+    }
+
+    /// How many of the first parts can be used: up to the first that is no set of points.
+    fn reached(&self, parts: &[Part<'_>], hash: bool) -> usize {
+        let mut ranges = 1_usize;
+        for (position, (atoms, part)) in self.parts.iter().zip(parts).enumerate() {
+            if atoms.is_empty() {
+                return if hash { 0 } else { position };
+            }
+            let points = atoms
+                .iter()
+                .filter(|atom| part.is_points(&atom.condition))
+                .map(|atom| atom.condition.point_count())
+                .min();
+            match points {
+                Some(points) => {
+                    ranges = ranges.saturating_mul(points.max(1));
+                    if ranges > RANGES_MAX && position > 0 {
+                        return if hash { 0 } else { position };
+                    }
+                }
+                None => return if hash { 0 } else { position + 1 },
+            }
+        }
+        let all = self.parts.len().min(parts.len());
+        // A hash finds whole keys only.
+        if hash && all < parts.len() { 0 } else { all }
+    }
+}
+
+/// What a condition says.
+struct Drafts {
+    /// One of these.
+    boxes: Vec<Draft>,
+    /// And nothing else.
+    exact: bool,
+}
+
+fn product(a: &[Draft], b: &[Draft]) -> Option<Vec<Draft>> {
+    let count = a.len().checked_mul(b.len())?;
+    // A single box with a long list of others is no product.
+    if a.len() > 1 && b.len() > 1 && count > PRODUCT_MAX {
+        return None;
+    }
+    Some(a.iter().flat_map(|x| b.iter().map(|y| x.with(y))).collect())
+}
+
+struct Reader<'a, 't> {
+    parts: &'a [Part<'t>],
+    /// The table's columns.
+    columns: std::ops::Range<ColumnId>,
+}
+
+impl Reader<'_, '_> {
+    fn drafts(&self, predicate: &Expression, conjunct: usize) -> Option<Drafts> {
+        with_stack(|| self.drafts_of(predicate, conjunct))
+    }
+
+    fn drafts_of(&self, predicate: &Expression, conjunct: usize) -> Option<Drafts> {
+        match &predicate.kind {
+            ExpressionKind::Literal(Value::Int(0) | Value::Null) => Some(Drafts {
+                boxes: Vec::new(),
+                exact: true,
+            }),
+            ExpressionKind::And(operands) => {
+                let mut all: Option<Drafts> = None;
+                let mut exact = true;
+                for operand in operands {
+                    let Some(drafts) = self.drafts(operand, conjunct) else {
+                        exact = false;
+                        continue;
+                    };
+                    exact &= drafts.exact;
+                    all = match all {
+                        None => Some(drafts),
+                        Some(known) => match product(&known.boxes, &drafts.boxes) {
+                            Some(boxes) => Some(Drafts { boxes, exact }),
+                            None => {
+                                exact = false;
+                                Some(known)
+                            }
+                        },
+                    };
+                }
+                all.map(|drafts| Drafts { exact, ..drafts })
+            }
+            ExpressionKind::Or(operands) => {
+                let mut boxes = Vec::new();
+                let mut exact = true;
+                for operand in operands {
+                    let drafts = self.drafts(operand, conjunct)?;
+                    exact &= drafts.exact;
+                    boxes.extend(drafts.boxes);
+                    if boxes.len() > BOXES_MAX {
+                        return None;
+                    }
+                }
+                Some(Drafts { boxes, exact })
+            }
+            ExpressionKind::Compare {
+                comparison,
+                left,
+                right,
+            } => self
+                .comparison(left, *comparison, right, conjunct)
+                .or_else(|| self.comparison(right, mirrored(*comparison), left, conjunct)),
+            ExpressionKind::InList {
+                operand,
+                list,
+                negated,
+            } => self.in_list(operand, list, *negated, conjunct),
+            ExpressionKind::IsNull(operand) => {
+                let part = self.part_of(operand)?;
+                Some(self.atom(part, Condition::IsNull, conjunct))
+            }
+            ExpressionKind::Not(inner) => match &inner.kind {
+                ExpressionKind::IsNull(operand) => {
+                    let part = self.part_of(operand)?;
+                    Some(self.atom(part, Condition::IsNotNull, conjunct))
+                }
+                _ => None,
+            },
+            ExpressionKind::Call {
+                function,
+                arguments,
+                signature,
+            } if function.names()[0] == "like" => {
+                let (value, pattern) = (arguments.first()?, arguments.get(1)?);
+                let escape = match arguments.get(2) {
+                    None => None,
+                    Some(escape) => match escape.as_literal()? {
+                        Value::Bytes(bytes) => std::str::from_utf8(bytes).ok()?.chars().next(),
+                        _ => return None,
+                    },
+                };
+                let ExpressionKind::Column(id) = value.kind else {
+                    return None;
+                };
+                let part = self.parts.iter().position(|part| part.id == id)?;
+                let ty = self.parts[part].ty;
+                let collation = signature.arguments.first()?.collation;
+                let begins = match pattern.as_literal() {
+                    Some(Value::Bytes(text)) => !matches!(text.first(), Some(b'%' | b'_') | None),
+                    Some(_) => false,
+                    None => true,
+                };
+                if !begins
+                    || !ty.is_string()
+                    || collation != ty.collation
+                    || !self.is_constant(pattern)
+                {
+                    return None;
+                }
+                Some(Drafts {
+                    exact: false,
+                    ..self.atom(part, Condition::Like(pattern.clone(), escape), conjunct)
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn atom(&self, part: usize, condition: Condition, conjunct: usize) -> Drafts {
+        // That a value is NULL can be said of every part.
+        let whole = matches!(condition, Condition::IsNull | Condition::IsNotNull);
+        let rounded = match &condition {
+            Condition::Compare(_, value) => is_rounded(self.parts[part].ty, &value.ty),
+            Condition::In(_, ty) => is_rounded(self.parts[part].ty, ty),
+            _ => false,
+        };
+        Drafts {
+            exact: (whole || self.parts[part].exact) && !rounded,
+            boxes: vec![Draft::one(
+                part,
+                Atom {
+                    condition,
+                    conjunct,
+                },
+            )],
+        }
+    }
+
+    fn comparison(
+        &self,
+        column: &Expression,
+        comparison: Comparison,
+        value: &Expression,
+        conjunct: usize,
+    ) -> Option<Drafts> {
+        let points = matches!(comparison, Comparison::Equal | Comparison::NullSafeEqual);
+        let part = self.compared_part(column, points)?;
+        if !self.is_constant(value) {
+            return None;
+        }
+        Some(self.atom(
+            part,
+            Condition::Compare(comparison, value.clone()),
+            conjunct,
+        ))
+    }
+
+    fn in_list(
+        &self,
+        operand: &Expression,
+        list: &Arc<[Value]>,
+        negated: bool,
+        conjunct: usize,
+    ) -> Option<Drafts> {
+        const EXCLUDED_MAX: usize = 100;
+        let part = self.compared_part(operand, !negated)?;
+        if !negated {
+            let condition = Condition::In(Arc::clone(list), operand.ty.clone());
+            return Some(self.atom(part, condition, conjunct));
+        }
+        if list.len() > EXCLUDED_MAX {
+            return None;
+        }
+        let mut draft = Draft::default();
+        let mut exact = true;
+        for value in list.iter() {
+            let value = Expression::literal(value.clone(), operand.ty.clone());
+            let condition = Condition::Compare(Comparison::NotEqual, value);
+            let drafts = self.atom(part, condition, conjunct);
+            exact &= drafts.exact;
+            draft = draft.with(drafts.boxes.first()?);
+        }
+        Some(Drafts {
+            boxes: vec![draft],
+            exact,
+        })
+    }
+
+    /// The key part that is compared by its own order; or only for equality, `points`.
+    fn compared_part(&self, column: &Expression, points: bool) -> Option<usize> {
+        if let Some(id) = key_column(column) {
+            let part = self.parts.iter().position(|part| part.id == id)?;
+            let ty = self.parts[part].ty;
+            let same_order = match ty.physical() {
+                PhysicalType::Bytes => {
+                    ty.is_string() && column.ty.is_string() && ty.collation == column.ty.collation
+                }
+                _ => !column.ty.is_string(),
+            };
+            return same_order.then_some(part);
+        }
+        // The text of a member of an ENUM.
+        match &column.kind {
+            ExpressionKind::Cast(inner, _)
+                if points && inner.ty.kind == TypeKind::Enum && column.ty.is_string() =>
+            {
+                let ExpressionKind::Column(id) = inner.kind else {
+                    return None;
+                };
+                self.parts.iter().position(|part| part.id == id)
+            }
+            _ => None,
+        }
+    }
+
+    fn part_of(&self, operand: &Expression) -> Option<usize> {
+        let ExpressionKind::Column(id) = operand.kind else {
+            return None;
+        };
+        self.parts.iter().position(|part| part.id == id)
+    }
+
+    /// Whether an expression has one value as long as the table is read.
+    fn is_constant(&self, value: &Expression) -> bool {
+        let mut constant = true;
+        crate::logical::visit_expression(value, &mut |inner| {
+            constant &= match &inner.kind {
+                ExpressionKind::Column(id) => !self.columns.contains(id),
+                ExpressionKind::Local(_)
+                | ExpressionKind::Let { .. }
+                | ExpressionKind::Subquery(_)
+                | ExpressionKind::LogicalSubquery(_) => false,
+                _ => true,
+            };
+            constant
+        });
+        constant && !expression_is_volatile(value)
+    }
+}

@@ -1,0 +1,85 @@
+//! Values of expressions that read no column, as far as they are known while planning: for estimates
+//! and EXPLAIN, never for results.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::i256;
+use mayfly_functions::scalar::Volatility;
+use mayfly_functions::{Column, EvaluationContext};
+use mayfly_types::convert::{CastContext, cast_value};
+use mayfly_types::temporal::DateTime;
+use mayfly_types::{Diagnostics, PhysicalType, SqlMode, Value};
+
+use crate::expression::{Expression, ExpressionKind};
+use crate::logical::with_stack;
+
+/// The value of an expression under these values of parameters, if it is known.
+pub(crate) fn known_value(
+    expression: &Expression,
+    parameters: &[Value],
+    sql_mode: SqlMode,
+) -> Option<Value> {
+    match &expression.kind {
+        ExpressionKind::Literal(value) => Some(value.clone()),
+        ExpressionKind::Parameter(parameter) => parameters.get(*parameter).cloned(),
+        _ => with_stack(|| computed(expression, parameters, sql_mode)),
+    }
+}
+
+fn computed(expression: &Expression, parameters: &[Value], sql_mode: SqlMode) -> Option<Value> {
+    let context = || EvaluationContext::new(sql_mode, Arc::new(Diagnostics::new(0)), 0);
+    match &expression.kind {
+        ExpressionKind::Cast(inner, _) => {
+            let value = known_value(inner, parameters, sql_mode)?;
+            let context = context();
+            let cast = CastContext {
+                sql_mode,
+                diagnostics: &context.diagnostics,
+                time_zone: &context.time_zone,
+                current_date: DateTime::default(),
+                operand: "",
+            };
+            cast_value(&value, &inner.ty, &expression.ty, &cast).ok()
+        }
+        ExpressionKind::Call {
+            function,
+            arguments,
+            signature,
+        } if function.volatility() == Volatility::Immutable => {
+            let arguments = arguments
+                .iter()
+                .map(|argument| known_value(argument, parameters, sql_mode).map(Column::Constant))
+                .collect::<Option<Vec<_>>>()?;
+            let result = function
+                .evaluate(&arguments, 1, signature, &context())
+                .ok()?;
+            first(&result, expression.ty.physical())
+        }
+        _ => None,
+    }
+}
+
+/// The first value of an array.
+fn first(array: &ArrayRef, physical: PhysicalType) -> Option<Value> {
+    if array.is_empty() || array.is_null(0) {
+        return Some(Value::Null);
+    }
+    Some(match physical {
+        PhysicalType::Bool => Value::Int(i64::from(array.as_boolean_opt()?.value(0))),
+        PhysicalType::Int64 => Value::Int(array.as_primitive_opt::<Int64Type>()?.value(0)),
+        PhysicalType::UInt64 => Value::UInt(array.as_primitive_opt::<UInt64Type>()?.value(0)),
+        PhysicalType::Float64 => Value::Float(array.as_primitive_opt::<Float64Type>()?.value(0)),
+        PhysicalType::Decimal128(scale) => Value::Decimal {
+            unscaled: i256::from_i128(array.as_primitive_opt::<Decimal128Type>()?.value(0)),
+            scale,
+        },
+        PhysicalType::Decimal256(scale) => Value::Decimal {
+            unscaled: array.as_primitive_opt::<Decimal256Type>()?.value(0),
+            scale,
+        },
+        PhysicalType::Bytes => Value::Bytes(array.as_binary_view_opt()?.value(0).to_vec()),
+    })
+}

@@ -1,0 +1,169 @@
+//! Joins that follow an index: each left row's values are the key of the right rows.
+
+use super::analysis::key_column;
+use super::keys::is_rounded;
+use super::path::{HintPurpose, ROW_COST, doublings, is_usable, row_cost, rows_per_key};
+use super::{Lookup, LookupKey};
+use crate::expression::{Comparison, Expression, ExpressionKind};
+use crate::logical::{ColumnSet, Scan};
+use crate::options::PlanOptions;
+use crate::physical::build::rows::selectivity;
+use mayfly_types::PhysicalType;
+
+/// Finding one key of a small table, and what each doubling of the table adds.
+const KEY_COST: f64 = 0.1;
+const KEY_COST_OF_DOUBLING: f64 = 0.05;
+/// A row that goes into a hash table, and one that is looked up in it.
+const BUILD_COST: f64 = 0.1;
+const PROBE_COST: f64 = 0.05;
+
+/// A way to follow a join.
+#[derive(Debug, Clone)]
+pub(crate) struct LookupPath {
+    pub(crate) lookup: Lookup,
+    /// For each of the join's conditions, whether the lookup makes it needless.
+    pub(crate) joined: Vec<bool>,
+    /// Likewise of the right table's own conditions.
+    pub(crate) covered: Vec<bool>,
+    /// What one left row costs.
+    pub(crate) cost_per_row: f64,
+    /// How many right rows it finds that meet all conditions.
+    pub(crate) rows_per_row: f64,
+}
+
+/// What finding one key costs.
+pub(crate) fn key_cost(scan: &Scan) -> f64 {
+    KEY_COST + KEY_COST_OF_DOUBLING * doublings(scan)
+}
+
+/// What a hash join costs beside its inputs.
+pub(crate) fn hash_cost(built: f64, probed: f64) -> f64 {
+    built * BUILD_COST + probed * PROBE_COST
+}
+
+/// The best way to follow `on` into a table, whose columns and those of the left rows it reads.
+pub(crate) fn best(
+    scan: &Scan,
+    on: &[Expression],
+    needed: &ColumnSet,
+    options: &PlanOptions,
+) -> Option<LookupPath> {
+    (0..scan.table.indexes.len())
+        .filter(|position| is_usable(scan, *position, HintPurpose::Join, options))
+        .filter_map(|position| path(scan, position, on, needed))
+        .min_by(|a, b| a.cost_per_row.total_cmp(&b.cost_per_row))
+}
+
+fn path(scan: &Scan, position: usize, on: &[Expression], needed: &ColumnSet) -> Option<LookupPath> {
+    let index = &scan.table.indexes[position];
+    let mut joined = vec![false; on.len()];
+    let mut covered = vec![false; scan.predicates.len()];
+    let mut keys = Vec::new();
+    let mut follows = false;
+    for part in &index.parts {
+        if part.prefix.is_some() || part.approximate {
+            break;
+        }
+        let equal = |predicate: &Expression| key_of(scan, part.column, predicate);
+        let by_join = on.iter().position(|predicate| equal(predicate).is_some());
+        let own = || {
+            let mut own = scan.predicates.iter();
+            own.position(|predicate| equal(predicate).is_some())
+        };
+        if let Some(at) = by_join {
+            joined[at] = true;
+            follows = true;
+            keys.extend(equal(&on[at]));
+        } else if let Some(at) = own() {
+            covered[at] = true;
+            keys.extend(equal(&scan.predicates[at]));
+        } else {
+            break;
+        }
+    }
+    if !follows || (index.hash && keys.len() < index.parts.len()) {
+        return None;
+    }
+    let null_safe = keys.iter().any(|key| key.null_safe);
+    let mut rows_per_key = rows_per_key(scan, index, keys.len());
+    if null_safe && keys.len() == index.parts.len() {
+        rows_per_key = rows_per_key.max(1.0);
+    }
+    let open = scan.predicates.iter().zip(&covered);
+    let left_over: f64 = open
+        .filter(|(_, covered)| !**covered)
+        .map(|(predicate, _)| selectivity(predicate))
+        .product();
+    let rest: f64 = on
+        .iter()
+        .zip(&joined)
+        .filter(|(_, joined)| !**joined)
+        .map(|(predicate, _)| selectivity(predicate))
+        .product();
+    Some(LookupPath {
+        cost_per_row: key_cost(scan) + rows_per_key * row_cost(scan, index, needed),
+        rows_per_row: rows_per_key * left_over * rest,
+        lookup: Lookup {
+            index: position,
+            keys,
+            rows_per_key,
+        },
+        joined,
+        covered,
+    })
+}
+
+/// The value that a condition makes equal to a column of the table.
+fn key_of(scan: &Scan, column: usize, predicate: &Expression) -> Option<LookupKey> {
+    let ExpressionKind::Compare {
+        comparison: comparison @ (Comparison::Equal | Comparison::NullSafeEqual),
+        left: a,
+        right: b,
+    } = &predicate.kind
+    else {
+        return None;
+    };
+    let null_safe = *comparison == Comparison::NullSafeEqual;
+    value_for(scan, column, a, b, null_safe).or_else(|| value_for(scan, column, b, a, null_safe))
+}
+
+fn value_for(
+    scan: &Scan,
+    column: usize,
+    of_table: &Expression,
+    value: &Expression,
+    null_safe: bool,
+) -> Option<LookupKey> {
+    let ty = &scan.table.columns.get(column)?.ty;
+    if key_column(of_table)? != scan.first + column {
+        return None;
+    }
+    let own = scan.first..scan.first + scan.table.columns.len();
+    let read = value.columns();
+    // Columns that are neither this table's nor the left rows' are an outer query's.
+    let known = !read.iter().any(|id| own.contains(&id));
+    let same_physical = value.ty.physical() == ty.physical();
+    let comparable = match ty.physical() {
+        // The comparison's collation is that of the side that was written first, and both have it.
+        PhysicalType::Bytes => {
+            same_physical
+                && ty.is_string()
+                && of_table.ty.is_string()
+                && of_table.ty.collation == ty.collation
+                && value.ty.collation == ty.collation
+        }
+        // NULL of a value that no row can have would find NULL.
+        _ => !value.ty.is_string() && !is_rounded(ty, &value.ty) && (same_physical || !null_safe),
+    };
+    let plain = !crate::rules::has_subquery(value)
+        && !crate::physical::build::expression_is_volatile(value);
+    (known && comparable && plain).then(|| LookupKey {
+        value: value.clone(),
+        null_safe,
+    })
+}
+
+/// What reading the right side by keys costs for so many left rows.
+pub(crate) fn cost(left: f64, path: &LookupPath) -> f64 {
+    left * path.cost_per_row + left * path.rows_per_row * ROW_COST * 0.2
+}

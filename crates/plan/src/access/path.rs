@@ -1,0 +1,323 @@
+//! The ways to read one table, and what they cost.
+//!
+//! Costs are in MySQL's unit, in which a row that is read by a scan costs 0.1.
+
+use std::ops::Bound;
+
+use mayfly_types::Value;
+
+use super::analysis::{Analysis, analyse};
+use super::constant::known_value;
+use super::keys::KeyRanges;
+use super::{Access, IndexAccess};
+use crate::catalog::{IndexSource, ValueRange};
+use crate::logical::{ColumnSet, Scan};
+use crate::options::PlanOptions;
+use crate::physical::build::rows::{filtered, selectivity};
+
+/// What reading begins with.
+const START_COST: f64 = 0.25;
+/// A row of a scan, or of an index that holds all that is asked for.
+pub(crate) const ROW_COST: f64 = 0.1;
+/// Finding the begin of a range.
+const SEEK_COST: f64 = 0.05;
+/// So many ranges are looked at; of more, each is thought to be as long as the average key's.
+const DIVES_MAX: usize = 200;
+
+/// What it costs to look at so many conditions of a row.
+fn check_cost(conditions: usize) -> f64 {
+    conditions as f64 * 0.02
+}
+
+/// What index hints are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HintPurpose {
+    /// Finding rows.
+    Join,
+    /// ORDER BY
+    OrderBy,
+    /// GROUP BY
+    GroupBy,
+}
+
+/// What index hints allow of a table's indexes.
+#[derive(Debug, Clone, Default)]
+pub struct IndexHints {
+    /// USE INDEX and FORCE INDEX: these only. With `FORCE`, a scan of the table is the last resort.
+    pub only: Vec<(HintPurpose, Vec<usize>, bool)>,
+    /// IGNORE INDEX
+    pub ignored: Vec<(HintPurpose, usize)>,
+}
+
+impl IndexHints {
+    /// Whether an index may be used for a purpose.
+    pub(crate) fn allow(&self, purpose: HintPurpose, index: usize) -> bool {
+        let mut lists = self
+            .only
+            .iter()
+            .filter(|(of, ..)| *of == purpose)
+            .peekable();
+        let named = lists.peek().is_none() || lists.any(|(_, named, _)| named.contains(&index));
+        named && !self.ignored.contains(&(purpose, index))
+    }
+
+    /// Whether indexes are forced for a purpose.
+    pub(crate) fn force(&self, purpose: HintPurpose) -> bool {
+        self.only
+            .iter()
+            .any(|(of, _, force)| *of == purpose && *force)
+    }
+}
+
+/// A way to read a table.
+#[derive(Debug, Clone)]
+pub(crate) struct Path {
+    pub(crate) access: Access,
+    /// What it costs to read all of it.
+    pub(crate) cost: f64,
+    /// How many rows meet all conditions.
+    pub(crate) rows: f64,
+}
+
+/// Whether an index may be used at all.
+pub(crate) fn is_usable(
+    scan: &Scan,
+    position: usize,
+    purpose: HintPurpose,
+    options: &PlanOptions,
+) -> bool {
+    let index = &scan.table.indexes[position];
+    index.id.is_some()
+        && (index.visible || options.switches.use_invisible_indexes)
+        && scan.hints.allow(purpose, position)
+}
+
+/// The best way to read a table, by no order, and the indexes that conditions could use.
+pub(crate) fn best(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) -> (Path, Vec<usize>) {
+    let mut best = table_path(scan);
+    if scan.hints.force(HintPurpose::Join) {
+        best.cost += 1e12;
+    }
+    let mut possible = Vec::new();
+    for position in 0..scan.table.indexes.len() {
+        if !is_usable(scan, position, HintPurpose::Join, options) {
+            continue;
+        }
+        let Some(path) = range_path(scan, position, needed, options) else {
+            continue;
+        };
+        possible.push(position);
+        // Of equal ones the first: unique indexes come first.
+        if path.cost < best.cost {
+            best = path;
+        }
+    }
+    if matches!(best.access, Access::Table) {
+        best.cost = table_path(scan).cost;
+    }
+    (best, possible)
+}
+
+/// The whole table.
+pub(crate) fn table_path(scan: &Scan) -> Path {
+    let all = scan.table.row_count as f64;
+    Path {
+        access: Access::Table,
+        cost: START_COST + all * (ROW_COST + check_cost(scan.predicates.len())),
+        rows: scan.rows.unwrap_or_else(|| filtered(all, &scan.predicates)),
+    }
+}
+
+/// What the conditions leave of an index.
+pub(crate) fn range_path(
+    scan: &Scan,
+    position: usize,
+    needed: &ColumnSet,
+    options: &PlanOptions,
+) -> Option<Path> {
+    let index = scan.table.indexes.get(position)?;
+    let Analysis { ranges, covered } = analyse(&scan.predicates, &scan.table, scan.first, index)?;
+    let (count, read) = estimate(scan, index, &ranges, options);
+    let cost = START_COST
+        + count * SEEK_COST
+        + read * row_cost(scan, index, needed)
+        + read * check_cost(covered.iter().filter(|covered| !**covered).count());
+    Some(Path {
+        access: Access::Index(Box::new(IndexAccess {
+            index: position,
+            ranges: Some(ranges),
+            rows: read,
+            reverse: false,
+            ordered: false,
+            covered: covered.clone(),
+        })),
+        cost,
+        rows: rest(scan, read, &covered),
+    })
+}
+
+/// All of an index, in its order.
+pub(crate) fn whole_path(scan: &Scan, position: usize, needed: &ColumnSet) -> Option<Path> {
+    let index = scan
+        .table
+        .indexes
+        .get(position)
+        .filter(|index| !index.hash)?;
+    let read = scan.table.row_count as f64;
+    let covered = vec![false; scan.predicates.len()];
+    Some(Path {
+        cost: START_COST
+            + read * (row_cost(scan, index, needed) + check_cost(scan.predicates.len())),
+        rows: rest(scan, read, &covered),
+        access: Access::Index(Box::new(IndexAccess {
+            index: position,
+            ranges: None,
+            rows: read,
+            reverse: false,
+            ordered: false,
+            covered,
+        })),
+    })
+}
+
+/// How many of the rows that were read meet the conditions that the ranges do not cover.
+fn rest(scan: &Scan, read: f64, covered: &[bool]) -> f64 {
+    let open = scan.predicates.iter().zip(covered);
+    let left: f64 = open
+        .filter(|(_, covered)| !**covered)
+        .map(|(predicate, _)| selectivity(predicate))
+        .product();
+    (read * left).min(scan.rows.unwrap_or(f64::INFINITY))
+}
+
+/// How many rows a table gives, before a way to read it is chosen: what the index knows that most
+/// conditions are about.
+pub(crate) fn estimated_rows(scan: &Scan, options: &PlanOptions) -> f64 {
+    let mut known: Option<(usize, f64)> = None;
+    for index in scan.table.indexes.iter().filter(|index| index.id.is_some()) {
+        if let Some(Analysis { ranges, covered }) =
+            analyse(&scan.predicates, &scan.table, scan.first, index)
+        {
+            let (_, read) = estimate(scan, index, &ranges, options);
+            let rows = rest(scan, read, &covered);
+            let said = covered.iter().filter(|covered| **covered).count();
+            if known.is_none_or(|(most, fewest)| said > most || said == most && rows < fewest) {
+                known = Some((said, rows));
+            }
+        }
+    }
+    match known {
+        Some((_, rows)) => rows,
+        None => filtered(scan.table.row_count as f64, &scan.predicates),
+    }
+}
+
+/// What a row of an index costs: more when the columns that it lacks are fetched from elsewhere, and
+/// the more the larger the table is.
+pub(crate) fn row_cost(scan: &Scan, index: &IndexSource, needed: &ColumnSet) -> f64 {
+    if is_covering(scan, index, needed) {
+        return ROW_COST;
+    }
+    ROW_COST + 0.1 * doublings(scan)
+}
+
+/// How often a thousand rows are doubled before they are as many as a table's: what makes a place in
+/// it harder to find.
+pub(crate) fn doublings(scan: &Scan) -> f64 {
+    (1.0 + scan.table.row_count as f64 / 1000.0).log2()
+}
+
+/// Whether all columns that are asked for can be read from an index.
+pub(crate) fn is_covering(scan: &Scan, index: &IndexSource, needed: &ColumnSet) -> bool {
+    index.clustered
+        || (0..scan.table.columns.len())
+            .all(|column| !needed.contains(scan.first + column) || index.covers.contains(&column))
+}
+
+/// How many ranges there are, and how many rows in them.
+fn estimate(
+    scan: &Scan,
+    index: &IndexSource,
+    ranges: &KeyRanges,
+    options: &PlanOptions,
+) -> (f64, f64) {
+    let all = scan.table.row_count as f64;
+    let id = index.id;
+    let known = ranges.resolve(&mut |value| Ok(known_value(value, &[], options.sql_mode)));
+    if let Ok(Some(ranges)) = known {
+        let count = ranges.len() as f64;
+        let rows = match &scan.statistics {
+            Some(statistics) => {
+                let seen = ranges.iter().take(DIVES_MAX);
+                let rows: f64 = seen
+                    .map(|range| match is_one_row(index, range) {
+                        true => 1.0,
+                        false => id.map_or(all, |id| statistics.rows_in_range(id, range) as f64),
+                    })
+                    .sum();
+                rows * (count / count.min(DIVES_MAX as f64).max(1.0))
+            }
+            None => ranges
+                .iter()
+                .map(|range| match is_one_row(index, range) {
+                    true => 1.0,
+                    false => all * 0.1,
+                })
+                .sum(),
+        };
+        return (count, rows.min(all));
+    }
+    let mut count = 0.0;
+    let mut rows = 0.0;
+    for one in &ranges.boxes {
+        let mut points = 0;
+        let mut keys = 1.0;
+        let mut share = 1.0;
+        for (conditions, part) in one.parts.iter().zip(&ranges.parts) {
+            let single = conditions
+                .iter()
+                .filter(|condition| condition.is_points(&part.ty))
+                .map(super::Condition::point_count)
+                .min();
+            match single {
+                Some(single) => {
+                    points += 1;
+                    keys *= single as f64;
+                }
+                None => share *= 0.3333_f64.powi(conditions.len().min(2) as i32),
+            }
+        }
+        let per_key = match points {
+            0 => all,
+            _ => rows_per_key(scan, index, points),
+        };
+        count += keys;
+        rows += keys * per_key * share;
+    }
+    (count, rows.min(all))
+}
+
+/// How many rows have the same values in the first parts of an index.
+pub(crate) fn rows_per_key(scan: &Scan, index: &IndexSource, parts: usize) -> f64 {
+    let all = scan.table.row_count as f64;
+    if index.unique && parts >= index.parts.len() {
+        return 1.0_f64.min(all);
+    }
+    let distinct = match (&scan.statistics, index.id) {
+        (Some(statistics), Some(id)) => statistics.distinct_keys(id, parts) as f64,
+        _ => all * 0.1,
+    };
+    all / distinct.max(1.0)
+}
+
+fn is_one_row(index: &IndexSource, range: &ValueRange) -> bool {
+    index.unique
+        && match (&range.start, &range.end) {
+            (Bound::Included(start), Bound::Included(end)) => {
+                start.len() == index.parts.len()
+                    && start == end
+                    && !start.iter().any(Value::is_null)
+            }
+            _ => false,
+        }
+}

@@ -1,0 +1,367 @@
+//! Which ranges conditions give, and which way is chosen, over the table `w` of [`crate::testing`].
+
+use std::ops::Bound;
+
+use mayfly_types::{CollationId, Value};
+
+use super::analysis::analyse;
+use super::constant::known_value;
+use crate::catalog::ValueRange;
+use crate::explain::{traditional, tree};
+use crate::logical::{Relation, Scan};
+use crate::testing::{FakeCatalog, options, parsed, rewritten};
+
+fn scan_of(relation: &Relation) -> Option<&Scan> {
+    match relation {
+        Relation::Scan(scan) => Some(scan),
+        other => other.inputs().into_iter().find_map(scan_of),
+    }
+}
+
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Int(number) => number.to_string(),
+        Value::UInt(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Decimal { unscaled, scale } => format!("{unscaled}e-{scale}"),
+        Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) if text.chars().all(char::is_alphanumeric) => text.to_owned(),
+            _ => format!("{} bytes", bytes.len()),
+        },
+    }
+}
+
+fn range_text(range: &ValueRange) -> String {
+    let values = |values: &[Value]| values.iter().map(value_text).collect::<Vec<_>>().join(",");
+    let start = match &range.start {
+        Bound::Unbounded => "(..".to_owned(),
+        Bound::Included(start) => format!("[{}", values(start)),
+        Bound::Excluded(start) => format!("({}", values(start)),
+    };
+    let end = match &range.end {
+        Bound::Unbounded => "..)".to_owned(),
+        Bound::Included(end) => format!("{}]", values(end)),
+        Bound::Excluded(end) => format!("{})", values(end)),
+    };
+    if let (Bound::Included(a), Bound::Included(b)) = (&range.start, &range.end)
+        && a == b
+    {
+        return format!("[{}]", values(a));
+    }
+    format!("{start} {end}")
+}
+
+/// The ranges of an index, and whether nothing is left to check.
+#[track_caller]
+fn check(index: &str, condition: &str, expected: &str, covered: bool) {
+    let query = rewritten(&format!("SELECT id FROM w WHERE {condition}"));
+    let scan = scan_of(&query.relation).expect("the statement reads a table");
+    let index = scan.table.indexes.iter().find(|known| known.name == index);
+    let index = index.expect("the index is there");
+    let found = analyse(&scan.predicates, &scan.table, scan.first, index);
+    let Some(found) = found else {
+        assert_eq!("none", expected, "{condition}");
+        return;
+    };
+    let options = options();
+    let ranges = found
+        .ranges
+        .resolve(&mut |value| Ok(known_value(value, &[], options.sql_mode)))
+        .expect("resolving does not fail")
+        .expect("all values are known");
+    let text: Vec<String> = ranges.iter().map(range_text).collect();
+    assert_eq!(text.join(" "), expected, "{condition}");
+    let all = found.covered.iter().all(|covered| *covered);
+    assert_eq!(all, covered, "{condition} is covered");
+}
+
+#[test]
+fn comparisons_of_numbers() {
+    check("PRIMARY", "id = 5", "[5]", true);
+    check("PRIMARY", "5 > id", "(NULL 5)", true);
+    check("PRIMARY", "id <= 5.5", "(NULL 5]", true);
+    check("PRIMARY", "id >= 5.5", "(5 ..)", true);
+    check("PRIMARY", "id = 5.5", "", true);
+    check("PRIMARY", "id < -1e30", "", true);
+    check("PRIMARY", "id > 1e30", "", true);
+    check("PRIMARY", "id < 1e30", "(NULL ..)", true);
+    check("PRIMARY", "id = '7'", "[7]", true);
+    check("PRIMARY", "id = 'x'", "[0]", true);
+    check("PRIMARY", "id BETWEEN 3 AND 8", "[3 8]", true);
+    check("PRIMARY", "id BETWEEN 8 AND 3", "", true);
+    check("PRIMARY", "id IN (9, 1, 3, 1)", "[1] [3] [9]", true);
+    check("PRIMARY", "id IN (1, 2) AND id > 1", "[2]", true);
+    check("PRIMARY", "id <> 4", "(NULL 4) (4 ..)", true);
+    check("PRIMARY", "id NOT IN (4, 6)", "(NULL 4) (4 6) (6 ..)", true);
+    check(
+        "PRIMARY",
+        "id < 3 OR id > 7 OR id = 5",
+        "(NULL 3) [5] (7 ..)",
+        true,
+    );
+    check("PRIMARY", "id < 5 OR id > 3", "(NULL ..)", true);
+    check("PRIMARY", "id + 0 = 5", "none", true);
+    check("PRIMARY", "id = 5 OR a = 3", "none", true);
+    check("kc", "c = 1.5", "[150e-2]", true);
+    check("kc", "c < 1.555", "(NULL 155e-2]", true);
+    check("kc", "c = 1.555", "", true);
+    check("kc", "c > -1.555", "(-156e-2 ..)", true);
+    check("kc", "c = 2", "[200e-2]", true);
+    check("kc", "c = 2e0", "none", true);
+    check("ke", "e = -1", "", true);
+    check("ke", "e > -1", "(NULL ..)", true);
+    check("ke", "e = 9007199254740993", "[9007199254740993]", true);
+    check(
+        "ke",
+        "e = 9007199254740992e0",
+        "[9007199254740991 9007199254740994]",
+        false,
+    );
+}
+
+#[test]
+fn nulls() {
+    check("ka", "a IS NULL", "[NULL]", true);
+    check("ka", "a IS NOT NULL", "(NULL ..)", true);
+    check("ka", "a <=> NULL", "[NULL]", true);
+    check("ka", "a <=> 3", "[3]", true);
+    check("ka", "a = 3 OR a IS NULL", "[NULL] [3]", true);
+    check("ka", "a IN (3, NULL)", "[3]", true);
+    check("ka", "a < 3", "(NULL 3)", true);
+}
+
+#[test]
+fn several_parts() {
+    check("ka", "a = 1 AND b = 'x'", "[1,x]", true);
+    check("ka", "a = 1 AND b > 'x'", "(1,x 1]", true);
+    check("ka", "a = 1 AND b < 'x'", "(1,NULL 1,x)", true);
+    check("ka", "a > 1 AND b = 'x'", "(1 ..)", false);
+    check("ka", "b = 'x'", "none", true);
+    check(
+        "ka",
+        "a IN (1, 2) AND b IN ('x', 'y')",
+        "[1,x] [1,y] [2,x] [2,y]",
+        true,
+    );
+    check("ka", "(a, b) = (1, 'x')", "[1,x]", true);
+    check("ka", "(a, b) > (1, 'x')", "(1,x ..)", true);
+    check("ka", "(a, b) >= (1, 'x')", "[1,x ..)", true);
+    check("ka", "(a, b) < (1, 'x')", "(NULL 1) (1,NULL 1,x)", true);
+    check("ka", "(a, b) IN ((2, 'y'), (1, 'x'))", "[1,x] [2,y]", true);
+    check("ka", "a = 1 AND id = 4", "[1]", false);
+    check(
+        "ka",
+        "a = 1 AND (b < 'c' OR b > 'x')",
+        "(1,NULL 1,c) (1,x 1]",
+        true,
+    );
+}
+
+#[test]
+fn texts_and_moments() {
+    check("kb", "b = 'x'", "[x]", true);
+    check("kb", "b = 5", "none", true);
+    check("kb", "b = 'x' COLLATE utf8mb4_bin", "none", true);
+    check("kb", "b LIKE 'ab%'", "[ab 34 bytes]", false);
+    check("kb", "b LIKE '%ab'", "none", true);
+    check("kb", "b LIKE 'a\\_%'", "[a 37 bytes]", false);
+    check("kp", "f = 'abcdef'", "[abc]", false);
+    check("kp", "f > 'abcdef'", "[abc ..)", false);
+    check("kd", "d IS NULL", "[NULL]", true);
+    // A descending part: the range begins at its greatest value.
+    let query = rewritten("SELECT id FROM w WHERE d > '2024-01-01'");
+    let scan = scan_of(&query.relation).expect("the statement reads a table");
+    let index = scan.table.indexes.iter().find(|index| index.name == "kd");
+    let found = analyse(
+        &scan.predicates,
+        &scan.table,
+        scan.first,
+        index.expect("kd"),
+    );
+    let ranges = found.expect("it is used").ranges;
+    let ranges = ranges.resolve(&mut |value| Ok(known_value(value, &[], options().sql_mode)));
+    let ranges = ranges.expect("no failure").expect("literals");
+    assert!(matches!(
+        ranges.as_slice(),
+        [ValueRange {
+            start: Bound::Unbounded,
+            end: Bound::Excluded(_)
+        }]
+    ));
+}
+
+fn planned(sql: &str) -> crate::physical::QueryPlan {
+    crate::bind_query(&parsed(sql), &FakeCatalog::new(), &options()).expect("the test's SQL plans")
+}
+
+/// table type key key_len ref rows Extra
+#[track_caller]
+fn check_rows(sql: &str, expected: &[&str]) {
+    let text = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let found: Vec<String> = traditional(&planned(sql))
+        .into_iter()
+        .map(|row| {
+            [
+                text(row.table),
+                text(row.access.map(str::to_owned)),
+                text(row.key),
+                text(row.key_length.map(|length| length.to_string())),
+                text(row.reference),
+                text(row.rows.map(|rows| rows.to_string())),
+                text(row.extra),
+            ]
+            .join(" ")
+        })
+        .collect();
+    assert_eq!(found, expected, "{sql}\n{}", tree(&planned(sql)));
+}
+
+#[test]
+fn one_table() {
+    check_rows(
+        "SELECT * FROM w WHERE id = 5",
+        &["w const PRIMARY 4 const 1 -"],
+    );
+    check_rows("SELECT * FROM w WHERE a = 5", &["w ref ka 5 const 10 -"]);
+    check_rows(
+        "SELECT * FROM w WHERE a = 5 AND b = 'x'",
+        &["w ref ka 48 const,const 10 -"],
+    );
+    check_rows(
+        "SELECT a, id FROM w WHERE a IN (1, 2)",
+        &["w range ka 5 - 20 Using index"],
+    );
+    check_rows(
+        "SELECT * FROM w WHERE a = 1 OR a IS NULL",
+        &["w ref_or_null ka 5 const 20 -"],
+    );
+    check_rows(
+        "SELECT * FROM w WHERE g = 1",
+        &["w ALL - - - 10000 Using where"],
+    );
+    check_rows(
+        "SELECT a FROM w WHERE a > 1",
+        &["w range ka 5 - 10 Using index"],
+    );
+    check_rows(
+        "SELECT * FROM w IGNORE INDEX (ka) WHERE a = 5",
+        &["w ALL - - - 10000 Using where"],
+    );
+    check_rows(
+        "SELECT * FROM w WHERE a = a",
+        &["w ALL - - - 10000 Using where"],
+    );
+}
+
+#[test]
+fn joins() {
+    check_rows(
+        "SELECT * FROM u JOIN w ON w.id = u.a",
+        &["u ALL - - - 10 -", "w eq_ref PRIMARY 4 test.u.a 1 -"],
+    );
+    check_rows(
+        "SELECT * FROM w JOIN u ON w.id = u.a",
+        &["u ALL - - - 10 -", "w eq_ref PRIMARY 4 test.u.a 1 -"],
+    );
+    check_rows(
+        "SELECT * FROM u LEFT JOIN w IGNORE INDEX (kb) ON w.a = u.a AND w.b = 'x'",
+        &["u ALL - - - 10 -", "w ref ka 48 test.u.a,const 10 -"],
+    );
+    check_rows(
+        "SELECT * FROM u WHERE a IN (SELECT a FROM w)",
+        &[
+            "u ALL - - - 10 -",
+            "w ref ka 5 test.u.a 10 Using index; FirstMatch(u)",
+        ],
+    );
+    check_rows(
+        "SELECT * FROM u WHERE NOT EXISTS (SELECT 1 FROM w WHERE w.id = u.a)",
+        &[
+            "u ALL - - - 10 -",
+            "w eq_ref PRIMARY 4 test.u.a 1 Not exists",
+        ],
+    );
+    // Most of it is read anyway.
+    check_rows(
+        "SELECT * FROM v JOIN w ON w.id = v.a",
+        &[
+            "w ALL - - - 10000 -",
+            "v ALL - - - 100000 Using where; Using join buffer (hash join)",
+        ],
+    );
+    check_rows(
+        "SELECT (SELECT b FROM w WHERE w.id = u.a) FROM u",
+        &["u ALL - - - 10 -", "w eq_ref PRIMARY 4 func 1 -"],
+    );
+}
+
+#[test]
+fn orders() {
+    check_rows(
+        "SELECT * FROM w ORDER BY id LIMIT 3",
+        &["w index PRIMARY 4 - 10000 -"],
+    );
+    check_rows(
+        "SELECT * FROM w ORDER BY a, b LIMIT 3",
+        &["w index ka 48 - 10000 -"],
+    );
+    check_rows(
+        "SELECT * FROM w ORDER BY a DESC, b DESC LIMIT 3",
+        &["w index ka 48 - 10000 Backward index scan"],
+    );
+    check_rows(
+        "SELECT * FROM w ORDER BY a, b DESC LIMIT 3",
+        &["w ALL - - - 10000 Using filesort"],
+    );
+    check_rows(
+        "SELECT * FROM w WHERE a = 3 ORDER BY b",
+        &["w ref ka 5 const 10 -"],
+    );
+    check_rows(
+        "SELECT a FROM w ORDER BY a",
+        &["w index ka 48 - 10000 Using index"],
+    );
+    check_rows(
+        "SELECT a, count(*) FROM w GROUP BY a ORDER BY a",
+        &["w index ka 48 - 10000 Using index"],
+    );
+    check_rows(
+        "SELECT DISTINCT a FROM w",
+        &["w index ka 48 - 10000 Using index"],
+    );
+    check_rows(
+        "SELECT u.c, w.b FROM w JOIN u ON u.c = w.g ORDER BY w.id",
+        &[
+            "u ALL - - - 10 Using temporary; Using filesort",
+            "w ALL - - - 10000 Using where; Using join buffer (hash join)",
+        ],
+    );
+}
+
+#[test]
+fn the_last_character_is_last() {
+    for row in mayfly_types::collation::COLLATIONS {
+        let collation = row.id;
+        if collation == CollationId::BINARY {
+            continue;
+        }
+        let charset = collation.charset();
+        let mut buffer = [0; 4];
+        let last = super::last_character(collation);
+        let last = last.encode_utf8(&mut buffer).as_bytes().to_vec();
+        let points = (0..0x1_0000).chain((0x1_0000..0x11_0000).step_by(251));
+        for point in points.filter_map(char::from_u32) {
+            if !charset.holds(u32::from(point)) {
+                continue;
+            }
+            let mut buffer = [0; 4];
+            let text = point.encode_utf8(&mut buffer).as_bytes();
+            assert!(
+                collation.compare(text, &last).is_le(),
+                "{} has {point:?} behind its last character",
+                collation.name()
+            );
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! How EXPLAIN names the ways through an index: type, key, key_len, ref, and the texts of the tree.
+
+use std::ops::Bound;
+
+use mayfly_types::{SqlMode, SqlType, TypeKind, Value};
+
+use crate::access::constant::known_value;
+use crate::access::{Condition, KeyRanges};
+use crate::catalog::{IndexSource, TableSource, ValueRange};
+use crate::expression::{Comparison, Expression, ExpressionKind};
+use crate::physical::{IndexLookupJoin, IndexScan};
+use crate::text::{Names, expression_text};
+
+/// What the traditional format shows of an index.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct KeyColumns {
+    /// type
+    pub(super) access: &'static str,
+    /// key
+    pub(super) key: Option<String>,
+    /// key_len
+    pub(super) length: Option<u64>,
+    /// ref
+    pub(super) reference: Option<String>,
+}
+
+pub(super) fn of_scan(scan: &IndexScan) -> KeyColumns {
+    let Some(index) = scan.table.indexes.get(scan.index) else {
+        return KeyColumns::default();
+    };
+    let parts = match &scan.ranges {
+        Some(ranges) => ranges.part_count(),
+        None => index.parts.len(),
+    };
+    let access = kind(scan);
+    let reference = match &scan.ranges {
+        Some(ranges) if matches!(access, "const" | "eq_ref" | "ref" | "ref_or_null") => Some(
+            points(ranges)
+                .iter()
+                .map(|value| match value {
+                    Some(value) if is_outer(value) => "func",
+                    _ => "const",
+                })
+                .collect::<Vec<_>>()
+                .join(","),
+        ),
+        _ => None,
+    };
+    KeyColumns {
+        access,
+        key: Some(index.name.clone()),
+        length: Some(key_length(&scan.table, index, parts)),
+        reference,
+    }
+}
+
+pub(super) fn of_lookup(join: &IndexLookupJoin, names: &dyn Names) -> KeyColumns {
+    let Some(index) = join.table.indexes.get(join.index) else {
+        return KeyColumns::default();
+    };
+    let name = |value: &Expression| match &value.kind {
+        ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => "const".to_owned(),
+        ExpressionKind::Column(column) => {
+            format!("{}.{}", join.table.database, names.column(*column))
+        }
+        _ => "func".to_owned(),
+    };
+    let references: Vec<String> = join.keys.iter().map(|key| name(&key.value)).collect();
+    KeyColumns {
+        access: if join.finds_one { "eq_ref" } else { "ref" },
+        key: Some(index.name.clone()),
+        length: Some(key_length(&join.table, index, join.keys.len())),
+        reference: Some(references.join(",")),
+    }
+}
+
+/// The type of access.
+fn kind(scan: &IndexScan) -> &'static str {
+    let (Some(ranges), Some(index)) = (&scan.ranges, scan.table.indexes.get(scan.index)) else {
+        return "index";
+    };
+    let fixed = ranges.fixed_parts();
+    if fixed > 0 && fixed == ranges.part_count() {
+        let may_be_null = ranges
+            .boxes
+            .iter()
+            .flat_map(|one| &one.parts)
+            .flatten()
+            .any(|one| {
+                matches!(
+                    one,
+                    Condition::IsNull | Condition::Compare(Comparison::NullSafeEqual, _)
+                )
+            });
+        return match index.unique && fixed == index.parts.len() && !may_be_null {
+            true if points(ranges).into_iter().flatten().any(is_outer) => "eq_ref",
+            true => "const",
+            false => "ref",
+        };
+    }
+    if is_ref_or_null(ranges) {
+        "ref_or_null"
+    } else {
+        "range"
+    }
+}
+
+/// Whether a value is that of an outer query's row.
+fn is_outer(value: &Expression) -> bool {
+    let mut outer = false;
+    crate::logical::visit_expression(value, &mut |inner| {
+        outer |= matches!(inner.kind, ExpressionKind::Parameter(_));
+        !outer
+    });
+    outer
+}
+
+/// `a = 1 OR a IS NULL`
+fn is_ref_or_null(ranges: &KeyRanges) -> bool {
+    let [one, other] = ranges.boxes.as_slice() else {
+        return false;
+    };
+    let is_null = |conditions: &[Condition]| matches!(conditions, [Condition::IsNull]);
+    let is_equal =
+        |conditions: &[Condition]| matches!(conditions, [Condition::Compare(Comparison::Equal, _)]);
+    match (one.parts.as_slice(), other.parts.as_slice()) {
+        ([a], [b]) => is_equal(a) && is_null(b) || is_null(a) && is_equal(b),
+        _ => false,
+    }
+}
+
+/// The values of a single key, NULL being none.
+fn points(ranges: &KeyRanges) -> Vec<Option<&Expression>> {
+    let parts = ranges.boxes.first().map_or(&[][..], |one| &one.parts);
+    let value = |conditions: &'_ Vec<Condition>| {
+        conditions.iter().position(|condition| {
+            matches!(
+                condition,
+                Condition::Compare(Comparison::Equal | Comparison::NullSafeEqual, _)
+            )
+        })
+    };
+    parts
+        .iter()
+        .map(|conditions| match conditions.get(value(conditions)?)? {
+            Condition::Compare(_, value) => Some(value),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The bytes of the first parts of a key, as MySQL counts them.
+fn key_length(table: &TableSource, index: &IndexSource, parts: usize) -> u64 {
+    let length = |part: &crate::catalog::IndexPartSource| {
+        let column = table.columns.get(part.column)?;
+        let characters = part.prefix.unwrap_or(column.ty.length);
+        Some(u64::from(column.nullable) + column_length(&column.ty, characters, part.prefix))
+    };
+    index.parts.iter().take(parts).filter_map(length).sum()
+}
+
+fn column_length(ty: &SqlType, characters: u32, prefix: Option<u32>) -> u64 {
+    let fraction = u64::from(ty.decimals.min(6)).div_ceil(2);
+    let character = u64::from(ty.collation.charset().max_length());
+    let text = match (prefix, ty.is_binary_string()) {
+        (_, true) => u64::from(characters),
+        _ => u64::from(characters) * character,
+    };
+    match ty.kind {
+        TypeKind::Boolean | TypeKind::TinyInt | TypeKind::Year | TypeKind::Null => 1,
+        TypeKind::SmallInt => 2,
+        TypeKind::MediumInt | TypeKind::Date => 3,
+        TypeKind::Int | TypeKind::Float => 4,
+        TypeKind::BigInt | TypeKind::Double => 8,
+        TypeKind::Decimal => {
+            let decimals = u32::from(ty.decimals);
+            decimal_bytes(ty.length.saturating_sub(decimals)) + decimal_bytes(decimals)
+        }
+        TypeKind::Time => 3 + fraction,
+        TypeKind::DateTime => 5 + fraction,
+        TypeKind::Timestamp => 4 + fraction,
+        TypeKind::Bit => u64::from(ty.length).div_ceil(8),
+        TypeKind::Enum => match ty.members.len() {
+            0..256 => 1,
+            _ => 2,
+        },
+        TypeKind::Set => match ty.members.len().div_ceil(8) {
+            bytes @ 0..=4 => bytes as u64,
+            _ => 8,
+        },
+        TypeKind::Char => text,
+        TypeKind::VarChar
+        | TypeKind::TinyText
+        | TypeKind::Text
+        | TypeKind::MediumText
+        | TypeKind::LongText
+        | TypeKind::Json => text + 2,
+    }
+}
+
+/// Nine digits take four bytes.
+fn decimal_bytes(digits: u32) -> u64 {
+    let rest = match digits % 9 {
+        0 => 0,
+        1 | 2 => 1,
+        3 | 4 => 2,
+        5 | 6 => 3,
+        _ => 4,
+    };
+    u64::from(digits / 9) * 4 + rest
+}
+
+/// The step of the tree.
+pub(super) fn scan_text(scan: &IndexScan, names: &dyn Names) -> String {
+    let Some(index) = scan.table.indexes.get(scan.index) else {
+        return String::new();
+    };
+    let place = format!("on {} using {}", scan.alias, index.name);
+    let covering = scan.covering;
+    let text = match (&scan.ranges, kind(scan)) {
+        (None, _) => format!("{} {place}", word(covering, "index scan")),
+        (Some(ranges), "const" | "eq_ref" | "ref") => {
+            let verb = match kind(scan) {
+                "const" | "eq_ref" => "Single-row index lookup",
+                _ => word(covering, "index lookup"),
+            };
+            let keys = points(ranges);
+            let keys = keys.iter().zip(&index.parts).map(|(value, part)| {
+                let value =
+                    value.map_or_else(|| "NULL".to_owned(), |value| expression_text(value, names));
+                format!("{} = {value}", column_name(&scan.table, part.column))
+            });
+            format!("{verb} {place} ({})", keys.collect::<Vec<_>>().join(", "))
+        }
+        (Some(ranges), _) => {
+            let over = ranges_text(ranges, &scan.table, index, names);
+            format!("{} {place} over {over}", word(covering, "index range scan"))
+        }
+    };
+    match scan.reverse {
+        true => format!("{text} (reverse)"),
+        false => text,
+    }
+}
+
+fn word(covering: bool, verb: &'static str) -> &'static str {
+    match (covering, verb) {
+        (false, "index scan") => "Index scan",
+        (true, "index scan") => "Covering index scan",
+        (false, "index lookup") => "Index lookup",
+        (true, "index lookup") => "Covering index lookup",
+        (true, _) => "Covering index range scan",
+        (false, _) => "Index range scan",
+    }
+}
+
+/// The step of the tree that reads the right side of a join.
+pub(super) fn lookup_text(join: &IndexLookupJoin, names: &dyn Names) -> String {
+    let Some(index) = join.table.indexes.get(join.index) else {
+        return String::new();
+    };
+    let verb = match (join.finds_one, join.covering) {
+        (true, true) => "Single-row covering index lookup",
+        (true, false) => "Single-row index lookup",
+        (false, covering) => word(covering, "index lookup"),
+    };
+    let keys: Vec<String> = join
+        .keys
+        .iter()
+        .zip(&index.parts)
+        .map(|(key, part)| {
+            format!(
+                "{} {} {}",
+                column_name(&join.table, part.column),
+                if key.null_safe { "<=>" } else { "=" },
+                expression_text(&key.value, names)
+            )
+        })
+        .collect();
+    format!(
+        "{verb} on {} using {} ({})",
+        join.alias,
+        index.name,
+        keys.join(", ")
+    )
+}
+
+fn column_name(table: &TableSource, column: usize) -> &str {
+    table
+        .columns
+        .get(column)
+        .map_or("", |column| column.name.as_str())
+}
+
+/// `(1 < a <= 5) OR (a = 7)`: the ranges, or the conditions while their values are not known.
+fn ranges_text(
+    ranges: &KeyRanges,
+    table: &TableSource,
+    index: &IndexSource,
+    names: &dyn Names,
+) -> String {
+    const SHOWN: usize = 2;
+    let known = ranges.resolve(&mut |value| Ok(known_value(value, &[], SqlMode::DEFAULT)));
+    let mut texts: Vec<String> = match known {
+        Ok(Some(found)) => {
+            if found.is_empty() {
+                return "(no rows)".to_owned();
+            }
+            found
+                .iter()
+                .take(SHOWN + 1)
+                .map(|range| range_text(range, ranges, table, index, names))
+                .chain(found.iter().skip(SHOWN + 1).map(|_| String::new()))
+                .collect()
+        }
+        _ => ranges
+            .boxes
+            .iter()
+            .map(|one| {
+                let parts = one.parts.iter().zip(&index.parts);
+                let texts: Vec<String> = parts
+                    .flat_map(|(conditions, part)| {
+                        let name = column_name(table, part.column);
+                        conditions
+                            .iter()
+                            .map(move |condition| condition_text(name, condition, names))
+                    })
+                    .collect();
+                texts.join(" AND ")
+            })
+            .collect(),
+    };
+    let more = match texts.len() {
+        count if count > SHOWN + 1 => Some(count - SHOWN),
+        _ => None,
+    };
+    if more.is_some() {
+        texts.truncate(SHOWN);
+    }
+    let mut text = texts
+        .iter()
+        .map(|text| format!("({text})"))
+        .collect::<Vec<_>>()
+        .join(" OR ");
+    if let Some(more) = more {
+        text.push_str(&format!(" OR ({more} more)"));
+    }
+    text
+}
+
+fn condition_text(name: &str, condition: &Condition, names: &dyn Names) -> String {
+    match condition {
+        Condition::Compare(comparison, value) => {
+            let sign = crate::text::comparison_text(*comparison);
+            format!("{name} {sign} {}", expression_text(value, names))
+        }
+        Condition::In(list, _) => format!("{name} in {} values", list.len()),
+        Condition::IsNull => format!("{name} is null"),
+        Condition::IsNotNull => format!("{name} is not null"),
+        Condition::Like(pattern, _) => format!("{name} like {}", expression_text(pattern, names)),
+    }
+}
+
+fn range_text(
+    range: &ValueRange,
+    ranges: &KeyRanges,
+    table: &TableSource,
+    index: &IndexSource,
+    names: &dyn Names,
+) -> String {
+    let values = |bound: &Bound<Vec<Value>>| match bound {
+        Bound::Unbounded => (Vec::new(), true),
+        Bound::Included(values) => (values.clone(), true),
+        Bound::Excluded(values) => (values.clone(), false),
+    };
+    let (start, start_included) = values(&range.start);
+    let (end, end_included) = values(&range.end);
+    let mut texts = Vec::new();
+    for (position, part) in index.parts.iter().enumerate() {
+        let name = column_name(table, part.column);
+        let (low, high) = (start.get(position), end.get(position));
+        if low.is_none() && high.is_none() {
+            break;
+        }
+        let text = |value: &Value| match (value, ranges.parts.get(position)) {
+            (Value::Null, _) | (_, None) => "NULL".to_owned(),
+            (value, Some(part)) => {
+                let literal = Expression::literal(value.clone(), part.ty.clone());
+                expression_text(&literal, names)
+            }
+        };
+        let is_last = |values: &[Value]| position + 1 == values.len();
+        if low == high
+            && let Some(value) = low
+        {
+            texts.push(format!("{name} = {}", text(value)));
+            continue;
+        }
+        let sign = |included: bool| if included { "<=" } else { "<" };
+        let (first, second) = match part.descending {
+            false => ((low, &start, start_included), (high, &end, end_included)),
+            true => ((high, &end, end_included), (low, &start, start_included)),
+        };
+        let mut one = name.to_owned();
+        if let (Some(value), values, included) = first {
+            one = format!(
+                "{} {} {one}",
+                text(value),
+                sign(included || !is_last(values))
+            );
+        }
+        if let (Some(value), values, included) = second {
+            one = format!(
+                "{one} {} {}",
+                sign(included || !is_last(values)),
+                text(value)
+            );
+        }
+        texts.push(one);
+    }
+    texts.join(" AND ")
+}

@@ -1,0 +1,206 @@
+//! Chooses by cost how each table is read: as a whole, or through an index, and whether a join follows
+//! an index of its right table or puts one side into a hash table.
+
+use super::{Rule, has_subquery};
+use crate::access::{Access, lookup, path};
+use crate::expression::{Expression, ExpressionKind};
+use crate::logical::{ColumnSet, Join, Query, Relation, Scan, SharedRelation, with_stack};
+use crate::options::PlanOptions;
+use crate::physical::JoinKind;
+use crate::physical::build::{estimate, rows};
+
+pub(super) struct AccessPaths;
+
+impl Rule for AccessPaths {
+    fn name(&self) -> &'static str {
+        "access_paths"
+    }
+
+    fn apply(&self, query: &mut Query, options: &PlanOptions) {
+        if query.tables.iter().all(|table| table.indexes.is_empty()) {
+            return;
+        }
+        let chooser = Chooser {
+            needed: needed_columns(query),
+            options,
+        };
+        query.for_each_relation_mut(&mut |relation| match relation {
+            Relation::Scan(scan) => chooser.scan(scan),
+            Relation::Join(join) => chooser.join(join),
+            _ => {}
+        });
+    }
+}
+
+/// Every column that something in the statement reads.
+pub(super) fn needed_columns(query: &mut Query) -> ColumnSet {
+    let mut needed: ColumnSet = query.columns.iter().copied().collect();
+    for shared in &query.shared {
+        if let Some(source) = &shared.source {
+            let last = match source {
+                SharedRelation::Plain(_) => &shared.columns,
+                SharedRelation::Recursive { step_columns, .. } => step_columns,
+            };
+            needed.extend_from(&shared.columns.iter().chain(last).copied().collect());
+        }
+    }
+    query.for_each_relation_mut(&mut |relation| {
+        relation.for_each_expression(&mut |expression| {
+            crate::logical::visit_expression(expression, &mut |inner| {
+                match &inner.kind {
+                    ExpressionKind::Column(id) => {
+                        needed.insert(*id);
+                    }
+                    ExpressionKind::LogicalSubquery(subquery) => {
+                        needed.extend_from(&subquery.columns.iter().copied().collect());
+                    }
+                    _ => {}
+                }
+                true
+            });
+        });
+        if let Relation::SetOperation { inputs, .. } = relation {
+            for (_, columns) in inputs {
+                needed.extend_from(&columns.iter().copied().collect());
+            }
+        }
+    });
+    needed
+}
+
+struct Chooser<'a> {
+    needed: ColumnSet,
+    options: &'a PlanOptions,
+}
+
+impl Chooser<'_> {
+    fn scan(&self, scan: &mut Scan) {
+        let (best, possible) = path::best(scan, &self.needed, self.options);
+        scan.possible = possible;
+        scan.rows = Some(best.rows);
+        scan.access = best.access;
+    }
+
+    fn join(&self, join: &mut Join) {
+        if join.lateral || !join.null_aware.is_empty() || join.kind == JoinKind::NullAwareAnti {
+            return;
+        }
+        let left_rows = estimate(&join.left);
+        let Some(target) = target(&join.right, join.kind, &join.on) else {
+            return;
+        };
+        let mut on = join.on.clone();
+        on.extend(
+            target
+                .conditions
+                .iter()
+                .map(|condition| (*condition).clone()),
+        );
+        let scan = target.scan;
+        let Some(best) = lookup::best(scan, &on, &self.needed, self.options) else {
+            return;
+        };
+        let (alone, _) = path::best(scan, &self.needed, self.options);
+        let (built, probed) = match join.kind {
+            JoinKind::Inner if !join.straight => {
+                (left_rows.min(alone.rows), left_rows.max(alone.rows))
+            }
+            _ => (alone.rows, left_rows),
+        };
+        let hash = alone.cost + lookup::hash_cost(built, probed);
+        let has_key = on.len() > best.joined.iter().filter(|joined| !**joined).count();
+        let forced = scan.hints.force(path::HintPurpose::Join);
+        if has_key && !forced && lookup::cost(left_rows, &best) > hash {
+            return;
+        }
+        let mut scan = scan.clone();
+        scan.access = Access::Table;
+        scan.rows = None;
+        scan.possible.push(best.lookup.index);
+        scan.possible.sort_unstable();
+        scan.possible.dedup();
+        let mut covered = best.covered.iter();
+        scan.predicates
+            .retain(|_| !covered.next().copied().unwrap_or(false));
+        let mut joined = best.joined.iter();
+        on.retain(|_| !joined.next().copied().unwrap_or(false));
+        join.on = on;
+        join.right = Box::new(Relation::Scan(scan));
+        join.lookup = Some(best.lookup);
+    }
+}
+
+/// A base table that is the right side of a join.
+struct Target<'r> {
+    scan: &'r Scan,
+    /// Conditions on its rows that stand above it.
+    conditions: Vec<&'r Expression>,
+}
+
+/// The base table that the right side of a join is.
+fn target<'r>(relation: &'r Relation, kind: JoinKind, on: &[Expression]) -> Option<Target<'r>> {
+    with_stack(|| match relation {
+        Relation::Scan(scan) => Some(Target {
+            scan,
+            conditions: Vec::new(),
+        }),
+        Relation::Filter { input, predicates } => {
+            if predicates.iter().any(has_subquery) {
+                return None;
+            }
+            let mut target = target(input, kind, on)?;
+            target.conditions.extend(predicates);
+            Some(target)
+        }
+        // What is computed of the right rows matters to nobody when they are only looked for.
+        Relation::Extend { input, columns } if kind.is_left_only() => {
+            let computed: ColumnSet = columns.iter().map(|column| column.id).collect();
+            let read = on
+                .iter()
+                .any(|predicate| predicate.columns().intersects(&computed));
+            match read {
+                true => None,
+                false => target(input, kind, on),
+            }
+        }
+        _ => None,
+    })
+}
+
+/// What reading a relation costs, with the ways that were chosen.
+pub(super) fn cost(relation: &Relation, needed: &ColumnSet, options: &PlanOptions) -> f64 {
+    with_stack(|| {
+        let inputs: f64 = match relation {
+            Relation::Join(join) if join.lookup.is_some() => cost(&join.left, needed, options),
+            _ => relation
+                .inputs()
+                .into_iter()
+                .map(|input| cost(input, needed, options))
+                .sum(),
+        };
+        let own = match relation {
+            Relation::Scan(scan) => scan_cost(scan, needed, options),
+            Relation::Join(join) => match (&join.lookup, &*join.right) {
+                (Some(lookup), Relation::Scan(scan)) => {
+                    let index = &scan.table.indexes[lookup.index];
+                    let row = path::row_cost(scan, index, needed);
+                    estimate(&join.left) * (lookup::key_cost(scan) + lookup.rows_per_key * row)
+                }
+                _ => lookup::hash_cost(estimate(&join.right), estimate(&join.left)),
+            },
+            _ => rows::estimate(relation) * path::ROW_COST * 0.5,
+        };
+        inputs + own
+    })
+}
+
+fn scan_cost(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) -> f64 {
+    let chosen = match &scan.access {
+        Access::Table => None,
+        Access::Index(access) => match access.ranges {
+            Some(_) => path::range_path(scan, access.index, needed, options),
+            None => path::whole_path(scan, access.index, needed),
+        },
+    };
+    chosen.unwrap_or_else(|| path::table_path(scan)).cost
+}

@@ -1,0 +1,153 @@
+//! MIN() and MAX() of a column are at the ends of an index: one row is read there (the manual,
+//! "Optimizing SELECT Statements", Select tables optimized away).
+//!
+//! Several of them become one aggregation each, every one over a scan of its own.
+
+use super::index_orders::{Orders, Wanted};
+use super::{Rule, has_subquery};
+use crate::access::path::HintPurpose;
+use crate::expression::{Expression, ExpressionKind};
+use crate::logical::{Aggregate, ColumnId, Join, Query, Relation, Scan, visit_expression_mut};
+use crate::options::PlanOptions;
+use crate::physical::{AggregateCall, JoinKind};
+
+pub(super) struct IndexEnds;
+
+impl Rule for IndexEnds {
+    fn name(&self) -> &'static str {
+        "index_ends"
+    }
+
+    fn apply(&self, query: &mut Query, options: &PlanOptions) {
+        if query.tables.iter().all(|table| table.indexes.is_empty()) {
+            return;
+        }
+        let orders = Orders::new(query, options);
+        let mut next_column = query.next_column;
+        query.for_each_relation_mut(&mut |relation| {
+            if let Some(ends) = ends(relation, &orders, &mut next_column) {
+                *relation = ends;
+            }
+        });
+        query.next_column = next_column;
+    }
+}
+
+/// The most calls of one aggregation for which scans of their own are made.
+const CALLS_MAX: usize = 4;
+
+/// The relation that reads the ends of indexes, in place of one that reads every row.
+fn ends(relation: &Relation, orders: &Orders<'_>, next_column: &mut ColumnId) -> Option<Relation> {
+    let Relation::Aggregate(aggregate) = relation else {
+        return None;
+    };
+    let Relation::Scan(scan) = &*aggregate.input else {
+        return None;
+    };
+    let calls = &aggregate.aggregates;
+    let fits = aggregate.keys.is_empty()
+        && aggregate.rollup.is_none()
+        && (1..=CALLS_MAX).contains(&calls.len())
+        && !scan.predicates.iter().any(has_subquery);
+    if !fits {
+        return None;
+    }
+    let mut joined: Option<Relation> = None;
+    for (place, (id, call)) in calls.iter().enumerate() {
+        let mut scan = scan.clone();
+        let mut call = call.clone();
+        if place > 0 {
+            let first = *next_column;
+            *next_column += scan.table.columns.len() + 1;
+            renumber(&mut scan, &mut call, first);
+        }
+        let one = Relation::Aggregate(Aggregate {
+            input: Box::new(end(scan, &call, orders)?),
+            keys: Vec::new(),
+            aggregates: vec![(*id, call)],
+            ..aggregate.clone()
+        });
+        joined = Some(match joined {
+            None => one,
+            Some(left) => Relation::Join(Join {
+                kind: JoinKind::Inner,
+                left: Box::new(left),
+                right: Box::new(one),
+                on: Vec::new(),
+                lateral: false,
+                straight: true,
+                null_aware: Vec::new(),
+                lookup: None,
+            }),
+        });
+    }
+    joined
+}
+
+/// The row of a table that has the least or the greatest value of a column.
+fn end(mut scan: Scan, call: &AggregateCall, orders: &Orders<'_>) -> Option<Relation> {
+    let descending = match call.function.names()[0] {
+        "min" => false,
+        "max" => true,
+        _ => return None,
+    };
+    let [argument] = call.arguments.as_slice() else {
+        return None;
+    };
+    let ExpressionKind::Column(id) = argument.kind else {
+        return None;
+    };
+    let column = id.checked_sub(scan.first)?;
+    let source = scan.table.columns.get(column)?;
+    if source.ty.is_string() && source.ty.collation != argument.ty.collation {
+        return None;
+    }
+    if source.nullable {
+        let value = Expression::column(id, source.ty.clone(), true);
+        scan.predicates.push(is_not_null(value));
+        scan.rows = None;
+    }
+    let wanted = [(column, descending)];
+    let path = orders.best(&scan, &Wanted::Sequence(&wanted), HintPurpose::Join, false)?;
+    let all = crate::access::path::table_path(&scan).cost;
+    // Rows are read until one meets all conditions.
+    if path.cost / path.rows.max(1.0) > all {
+        return None;
+    }
+    scan.rows = Some(path.rows);
+    scan.access = path.access;
+    Some(Relation::Limit {
+        input: Box::new(Relation::Scan(scan)),
+        offset: 0,
+        count: 1,
+    })
+}
+
+fn is_not_null(value: Expression) -> Expression {
+    let predicate = |kind| Expression {
+        kind,
+        ty: mayfly_types::SqlType::boolean(),
+        nullable: false,
+    };
+    let is_null = predicate(ExpressionKind::IsNull(Box::new(value)));
+    predicate(ExpressionKind::Not(Box::new(is_null)))
+}
+
+/// Gives a copy of a scan columns of its own.
+fn renumber(scan: &mut Scan, call: &mut AggregateCall, first: ColumnId) {
+    let own = scan.first..=scan.position();
+    let offset = scan.first;
+    let mut change = |expression: &mut Expression| {
+        visit_expression_mut(expression, &mut |inner| {
+            if let ExpressionKind::Column(id) = &mut inner.kind
+                && own.contains(id)
+            {
+                *id = *id - offset + first;
+            }
+            true
+        });
+    };
+    scan.predicates.iter_mut().for_each(&mut change);
+    call.arguments.iter_mut().for_each(&mut change);
+    scan.first = first;
+}

@@ -1,0 +1,406 @@
+//! Orders that an index gives: ORDER BY without a sort, GROUP BY and DISTINCT without a table (the
+//! manual, "ORDER BY Optimization", "GROUP BY Optimization").
+//!
+//! Rows keep the order of a table's index through filters, computed columns, and joins that follow an
+//! index into their right tables. Whether the order is worth reading the table by that index is a
+//! matter of cost; a LIMIT above makes it one of how soon the reading ends.
+
+use super::Rule;
+use super::access_paths::{cost, needed_columns};
+use crate::access::path::{self, HintPurpose, Path};
+use crate::access::{Access, IndexAccess};
+use crate::catalog::IndexSource;
+use crate::expression::{Expression, ExpressionKind};
+use crate::logical::{Aggregate, ColumnId, ColumnSet, Query, Relation, Scan, with_stack};
+use crate::options::PlanOptions;
+use crate::physical::SortKey;
+use crate::physical::build::estimate;
+
+pub(super) struct IndexOrders;
+
+impl Rule for IndexOrders {
+    fn name(&self) -> &'static str {
+        "index_orders"
+    }
+
+    fn apply(&self, query: &mut Query, options: &PlanOptions) {
+        if query.tables.iter().all(|table| table.indexes.is_empty()) {
+            return;
+        }
+        let rule = Orders::new(query, options);
+        query.for_each_relation_mut(&mut |relation| match relation {
+            Relation::Sort { .. } => rule.sort(relation),
+            Relation::Aggregate(aggregate) => rule.aggregate(aggregate),
+            _ => {}
+        });
+    }
+}
+
+/// What a row costs to sort, for each doubling of how many there are.
+const SORT_COST: f64 = 0.02;
+/// What a row costs to find its group, and what a group costs.
+const HASH_COST: f64 = 0.05;
+const GROUP_COST: f64 = 0.4;
+/// What rows cost more that only one thread reads.
+const SERIAL: f64 = 1.5;
+
+/// A column of a table and a direction.
+pub(super) type Key = (usize, bool);
+
+/// What an order asks of an index.
+pub(super) enum Wanted<'k> {
+    /// Rows in the order of these columns.
+    Sequence(&'k [Key]),
+    /// Rows with the same values of these columns one after the other.
+    Groups(&'k [Key]),
+}
+
+/// Finds orders of indexes.
+pub(super) struct Orders<'a> {
+    needed: ColumnSet,
+    options: &'a PlanOptions,
+}
+
+impl<'a> Orders<'a> {
+    pub(super) fn new(query: &mut Query, options: &'a PlanOptions) -> Self {
+        Self {
+            needed: needed_columns(query),
+            options,
+        }
+    }
+
+    fn sort(&self, relation: &mut Relation) {
+        let Relation::Sort {
+            input, keys, limit, ..
+        } = relation
+        else {
+            return;
+        };
+        let rows = estimate(input);
+        let wanted_rows = limit.map_or(rows, |(offset, count)| offset.saturating_add(count) as f64);
+        let share = (wanted_rows / rows.max(1.0)).min(1.0);
+        let chosen = cost(input, &self.needed, self.options);
+        let sorted = chosen + rows * SORT_COST * (rows.min(wanted_rows) + 2.0).log2();
+        let Some(found) = keys_of(input, keys) else {
+            return;
+        };
+        let Source::Scan(scan, keys) = found else {
+            // The groups come in the order that was asked for.
+            self.end(relation);
+            return;
+        };
+        let own = match &scan.access {
+            Access::Table => path::table_path(scan).cost,
+            Access::Index(access) => self.path(scan, access.index).map_or(0.0, |path| path.cost),
+        };
+        let rest = (chosen - own).max(0.0);
+        let is_limited = limit.is_some();
+        let Some(best) = self.best(
+            scan,
+            &Wanted::Sequence(&keys),
+            HintPurpose::OrderBy,
+            is_limited,
+        ) else {
+            return;
+        };
+        // One thread reads, but nothing is held back.
+        let ordered = (best.cost + rest) * share;
+        let forced = scan.hints.force(HintPurpose::OrderBy);
+        if ordered > sorted && !forced {
+            return;
+        }
+        scan.rows = Some(best.rows);
+        scan.access = best.access;
+        self.end(relation);
+    }
+
+    /// Takes a sort away whose input is in order.
+    fn end(&self, relation: &mut Relation) {
+        if let Relation::Sort { input, limit, .. } = relation {
+            *relation = match limit {
+                None => input.take(),
+                Some((offset, count)) => Relation::Limit {
+                    offset: *offset,
+                    count: *count,
+                    input: Box::new(input.take()),
+                },
+            };
+        }
+    }
+
+    fn aggregate(&self, aggregate: &mut Aggregate) {
+        let plain = aggregate.rollup.is_none()
+            && !aggregate.keys.is_empty()
+            && aggregate
+                .aggregates
+                .iter()
+                .all(|(_, call)| !call.distinct && call.order_by.is_empty());
+        if !plain {
+            return;
+        }
+        let columns: Option<Vec<ColumnId>> = aggregate
+            .keys
+            .iter()
+            .map(|key| match key.expression.kind {
+                ExpressionKind::Column(id) if id == key.id => Some(id),
+                _ => None,
+            })
+            .collect();
+        let Some(columns) = columns else {
+            return;
+        };
+        let rows = estimate(&aggregate.input);
+        let chosen = cost(&aggregate.input, &self.needed, self.options);
+        let limit = aggregate.first_groups;
+        let keys: Vec<SortKey> = aggregate
+            .keys
+            .iter()
+            .map(|key| SortKey {
+                expression: key.expression.clone(),
+                descending: false,
+            })
+            .collect();
+        let Some(Source::Scan(scan, keys)) = keys_of(&mut aggregate.input, &keys) else {
+            return;
+        };
+        if columns.len() != keys.len() {
+            return;
+        }
+        let own = match &scan.access {
+            Access::Table => path::table_path(scan).cost,
+            Access::Index(access) => self.path(scan, access.index).map_or(0.0, |path| path.cost),
+        };
+        let Some(best) = self.best(
+            scan,
+            &Wanted::Groups(&keys),
+            HintPurpose::GroupBy,
+            limit.is_some(),
+        ) else {
+            return;
+        };
+        let groups = match &best.access {
+            Access::Index(access) => {
+                let index = &scan.table.indexes[access.index];
+                let fixed = fixed_parts(access);
+                let all = scan.table.row_count as f64;
+                let parts = (fixed + keys.len()).min(index.parts.len());
+                let per_key = path::rows_per_key(scan, index, parts).max(1.0);
+                (all / per_key).min(rows)
+            }
+            Access::Table => rows,
+        };
+        let share = match limit {
+            Some(limit) => (limit as f64 / groups.max(1.0)).min(1.0),
+            None => 1.0,
+        };
+        let rest = (chosen - own).max(0.0);
+        let hashed = chosen + rows * HASH_COST + groups * GROUP_COST * share;
+        let ordered = (best.cost + rest) * SERIAL * share;
+        if ordered > hashed && !scan.hints.force(HintPurpose::GroupBy) {
+            return;
+        }
+        scan.rows = Some(best.rows);
+        scan.access = best.access;
+        aggregate.ordered = true;
+    }
+
+    /// The path through an index, with what the conditions leave of it.
+    fn path(&self, scan: &Scan, position: usize) -> Option<Path> {
+        path::range_path(scan, position, &self.needed, self.options)
+            .or_else(|| path::whole_path(scan, position, &self.needed))
+    }
+
+    /// The cheapest way to read a table in an order.
+    pub(super) fn best(
+        &self,
+        scan: &Scan,
+        wanted: &Wanted<'_>,
+        purpose: HintPurpose,
+        is_limited: bool,
+    ) -> Option<Path> {
+        let is_chosen = |position: usize| match &scan.access {
+            Access::Table => false,
+            Access::Index(access) => access.index == position,
+        };
+        let mut best: Option<Path> = None;
+        for (position, index) in scan.table.indexes.iter().enumerate() {
+            let usable = path::is_usable(scan, position, purpose, self.options)
+                && !index.hash
+                && (is_chosen(position)
+                    || !is_limited
+                    || self.options.switches.prefer_ordering_index);
+            if !usable {
+                continue;
+            }
+            let Some(mut path) = self.path(scan, position) else {
+                continue;
+            };
+            let Access::Index(access) = &mut path.access else {
+                continue;
+            };
+            let Some(reverse) = direction(index, access, wanted) else {
+                continue;
+            };
+            access.reverse = reverse;
+            access.ordered = true;
+            if best.as_ref().is_none_or(|best| path.cost < best.cost) {
+                best = Some(path);
+            }
+        }
+        best
+    }
+}
+
+/// For how many of the first parts all rows that are read have the same value.
+fn fixed_parts(access: &IndexAccess) -> usize {
+    access
+        .ranges
+        .as_ref()
+        .map_or(0, |ranges| ranges.fixed_parts())
+}
+
+/// Whether an index gives an order, and whether from its end.
+fn direction(index: &IndexSource, access: &IndexAccess, wanted: &Wanted<'_>) -> Option<bool> {
+    let fixed = fixed_parts(access);
+    let is_fixed = |column: usize| {
+        let mut parts = index.parts.iter().take(fixed);
+        parts.any(|part| part.column == column && part.prefix.is_none())
+    };
+    let exact = |position: usize| {
+        index
+            .parts
+            .get(position)
+            .filter(|part| part.prefix.is_none() && !part.approximate)
+    };
+    match wanted {
+        Wanted::Sequence(keys) => {
+            let mut reverse = None;
+            let mut position = 0;
+            for (column, descending) in keys.iter() {
+                let mut part = exact(position);
+                while let Some(known) = part
+                    && known.column != *column
+                    && position < fixed
+                {
+                    position += 1;
+                    part = exact(position);
+                }
+                match part {
+                    Some(part) if part.column == *column => {
+                        let backwards = part.descending != *descending;
+                        if position >= fixed && *reverse.get_or_insert(backwards) != backwards {
+                            return None;
+                        }
+                        position += 1;
+                    }
+                    _ if is_fixed(*column) => {}
+                    // What follows a whole unique key of values orders nothing any more.
+                    None if position >= index.parts.len() && index.unique && index.clustered => {}
+                    _ => return None,
+                }
+            }
+            Some(reverse.unwrap_or(false))
+        }
+        Wanted::Groups(keys) => {
+            let mut open: Vec<usize> = keys
+                .iter()
+                .map(|(column, _)| *column)
+                .filter(|column| !is_fixed(*column))
+                .collect();
+            let mut position = 0;
+            while !open.is_empty() {
+                let part = exact(position)?;
+                match open.iter().position(|column| *column == part.column) {
+                    Some(at) => {
+                        open.swap_remove(at);
+                    }
+                    None if position < fixed => {}
+                    None => return None,
+                }
+                position += 1;
+            }
+            Some(false)
+        }
+    }
+}
+
+/// Where the order of a relation's rows comes from.
+enum Source<'r> {
+    /// A table that is read, and the order in terms of its columns.
+    Scan(&'r mut Scan, Vec<Key>),
+    /// Groups that come in order already.
+    InOrder,
+}
+
+/// Follows an order to the table whose columns it is by, through whatever keeps the order of rows.
+fn keys_of<'r>(relation: &'r mut Relation, keys: &[SortKey]) -> Option<Source<'r>> {
+    let columns: Option<Vec<(ColumnId, bool, &Expression)>> = keys
+        .iter()
+        .map(|key| match key.expression.kind {
+            ExpressionKind::Column(id) => Some((id, key.descending, &key.expression)),
+            _ => None,
+        })
+        .collect();
+    let keys = columns?;
+    let collations: Vec<_> = keys.iter().map(|(.., key)| key.ty.collation).collect();
+    let keys: Vec<(ColumnId, bool)> = keys.iter().map(|(id, down, _)| (*id, *down)).collect();
+    follow(relation, keys, &collations)
+}
+
+fn follow<'r>(
+    relation: &'r mut Relation,
+    keys: Vec<(ColumnId, bool)>,
+    collations: &[mayfly_types::CollationId],
+) -> Option<Source<'r>> {
+    with_stack(|| match relation {
+        Relation::Scan(scan) => {
+            let keys = keys
+                .iter()
+                .zip(collations)
+                .map(|((id, descending), collation)| {
+                    let column = id.checked_sub(scan.first)?;
+                    let ty = &scan.table.columns.get(column)?.ty;
+                    let same = !ty.is_string() || ty.collation == *collation;
+                    same.then_some((column, *descending))
+                })
+                .collect::<Option<Vec<Key>>>()?;
+            Some(Source::Scan(scan, keys))
+        }
+        Relation::Filter { input, .. } => follow(input, keys, collations),
+        Relation::Block { input, derived, .. } => {
+            let streams = derived
+                .as_ref()
+                .is_some_and(|derived| derived.materialize.is_none());
+            streams.then(|| follow(input, keys, collations))?
+        }
+        Relation::Extend { input, columns } | Relation::Project { input, columns } => {
+            let mut keys = keys;
+            for (key, _) in &mut keys {
+                if let Some(computed) = columns.iter().find(|column| column.id == *key) {
+                    match computed.expression.kind {
+                        ExpressionKind::Column(id) => *key = id,
+                        _ => return None,
+                    }
+                }
+            }
+            follow(input, keys, collations)
+        }
+        Relation::Join(join) if join.lookup.is_some() => follow(&mut join.left, keys, collations),
+        Relation::Aggregate(aggregate) if aggregate.ordered => {
+            // The groups come in the order of the index that gives their rows.
+            let scan = match follow(&mut aggregate.input, keys, collations)? {
+                Source::Scan(scan, keys) => (scan, keys),
+                Source::InOrder => return Some(Source::InOrder),
+            };
+            let (scan, keys) = scan;
+            let Access::Index(access) = &mut scan.access else {
+                return None;
+            };
+            let index = scan.table.indexes.get(access.index)?;
+            let reverse = direction(index, access, &Wanted::Sequence(&keys))?;
+            access.reverse = reverse;
+            Some(Source::InOrder)
+        }
+        _ => None,
+    })
+}

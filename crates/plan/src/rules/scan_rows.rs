@@ -1,0 +1,25 @@
+//! How many rows of each table meet its conditions, as far as indexes know: asked once, for the rules
+//! that compare orders of joins and ways to read tables.
+
+use super::Rule;
+use crate::access::path;
+use crate::logical::{Query, Relation};
+use crate::options::PlanOptions;
+
+pub(super) struct ScanRows;
+
+impl Rule for ScanRows {
+    fn name(&self) -> &'static str {
+        "scan_rows"
+    }
+
+    fn apply(&self, query: &mut Query, options: &PlanOptions) {
+        query.for_each_relation_mut(&mut |relation| {
+            if let Relation::Scan(scan) = relation
+                && !scan.predicates.is_empty()
+            {
+                scan.rows = Some(path::estimated_rows(scan, options));
+            }
+        });
+    }
+}
