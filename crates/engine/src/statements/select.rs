@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mayfly_exec::StatementContext;
 use mayfly_plan::PlanOptions;
 use mayfly_plan::physical::QueryPlan;
+use mayfly_storage::Table;
 use mayfly_syntax::ast::{Query, SelectItem, SetExpr};
 use mayfly_syntax::encodings::{Variable, variable};
 use mayfly_types::{Batch, Result, SqlType, Value};
@@ -28,6 +29,8 @@ pub(crate) struct Planned {
 pub(crate) struct KeptPlan<P> {
     plan: Arc<P>,
     tables: Vec<Arc<BaseTable>>,
+    /// How many rows each of them had.
+    rows: Vec<u64>,
     parameters: Vec<SqlType>,
     surroundings: Surroundings,
 }
@@ -46,10 +49,25 @@ impl<P> KeptPlan<P> {
             return Ok(None);
         }
         let open = |table: &Arc<BaseTable>| Ok((table.id, table.rows_in(session)?));
-        let tables = self.tables.iter().map(open).collect::<Result<_>>()?;
+        let tables = self
+            .tables
+            .iter()
+            .map(open)
+            .collect::<Result<Vec<(_, Arc<dyn Table>)>>>()?;
+        let mut sizes = tables.iter().zip(&self.rows);
+        if sizes.any(|((_, table), rows)| is_of_another_size(*rows, table.statistics().rows)) {
+            return Ok(None);
+        }
         let tables = Arc::new(StatementTables(tables));
         Ok(Some((Arc::clone(&self.plan), tables)))
     }
+}
+
+/// Whether so many rows are read in another way than those that a plan was made for.
+fn is_of_another_size(planned: u64, rows: u64) -> bool {
+    const SMALL: u64 = 16;
+    let (less, more) = (planned.min(rows), planned.max(rows));
+    more > SMALL && more / 4 > less
 }
 
 /// Plans a statement. `parameters` are the types of its `?`, and `values` their values. The plan is
@@ -79,9 +97,15 @@ pub(crate) fn plan_or_keep<P>(
     let plan = Arc::new(plan);
     let (tables, lasting) = catalog.into_tables();
     if let Some(kept) = &mut kept {
-        **kept = lasting.map(|tables| KeptPlan {
+        let rows = |table: &Arc<BaseTable>| {
+            let mut opened = tables.0.iter();
+            let opened = opened.find(|(id, _)| *id == table.id);
+            opened.map_or(0, |(_, table)| table.statistics().rows)
+        };
+        **kept = lasting.map(|lasting| KeptPlan {
             plan: Arc::clone(&plan),
-            tables,
+            rows: lasting.iter().map(rows).collect(),
+            tables: lasting,
             parameters: parameters.to_vec(),
             surroundings: session.surroundings(),
         });
