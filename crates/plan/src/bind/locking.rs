@@ -13,6 +13,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::change::position_column;
+use super::from::last_part;
 use super::{Binder, Block};
 use crate::catalog::{Catalog, TableSource};
 use crate::logical::{self, Relation, Scan};
@@ -91,7 +92,8 @@ impl Binder<'_> {
                 block.columns.push(position_column(scan));
             }
             if !found && let Some(name) = &clause.of {
-                return Err(codes::ER_UNRESOLVED_TABLE_LOCK.with(&[name]));
+                let table = &last_part(name)?.value;
+                return Err(codes::ER_UNRESOLVED_TABLE_LOCK.with(&[table]));
             }
         }
         if locks.is_empty() {
