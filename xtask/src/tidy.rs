@@ -127,7 +127,7 @@ fn check(name: &str, text: &str) -> Vec<String> {
         if !FILE_CRATES.contains(&crate_name)
             && ["std::fs", "File::open(", "File::create(", "OpenOptions"]
                 .iter()
-                .any(|word| line.contains(word))
+                .any(|word| line.replace("EnvOpenOptions", "").contains(word))
         {
             problems.push(format!(
                 "{here}: file access below the engine belongs to `memory`"

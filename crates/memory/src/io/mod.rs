@@ -1,5 +1,6 @@
 //! The file operations of temporary files, behind a trait so that a test can make any one fail.
 
+mod data_directory;
 mod fault;
 mod system;
 
@@ -7,6 +8,7 @@ use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use data_directory::DataDirectory;
 pub use fault::{Fault, FaultIo};
 pub use system::SystemIo;
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use heed::CompactionOption;
+use mayfly_memory::io::DataDirectory;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -14,9 +15,7 @@ pub(super) const DATA_FILE: &str = "data.mdb";
 /// Copies the file, as one read transaction sees it, into a directory.
 pub(super) fn backup(environment: &Environment, directory: &Path) -> Result<()> {
     let failed = |error: std::io::Error| io_error(&error, directory, "write");
-    std::fs::create_dir_all(directory).map_err(failed)?;
-    let mut entries = std::fs::read_dir(directory).map_err(failed)?;
-    if entries.next().is_some() {
+    if !DataDirectory::make_empty(directory).map_err(failed)? {
         return Err(codes::ER_UNKNOWN_ERROR.with(&[&format!(
             "the directory {} is not empty: a backup is written into a new one",
             directory.display()

@@ -4,13 +4,13 @@
 //! blocks (see [`super::block`]). Tree 0 holds records with a name instead: what the layers above
 //! know about their tables, and the numbers of rows. A directory belongs to one process at a time.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, RoTxn, RwTxn, WithoutTls};
+use mayfly_memory::io::DataDirectory;
 use mayfly_memory::{StableRange, StableRanges};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
@@ -22,7 +22,6 @@ const MAP_BYTES: usize = 1 << 40;
 const SMALLEST_MAP_BYTES: usize = 1 << 30;
 /// Statements and results that read at one time.
 const READERS: u32 = 8192;
-const LOCK_FILE: &str = "mayfly.lock";
 
 pub(super) type Records = Database<'static, Bytes, Bytes>;
 
@@ -42,9 +41,8 @@ pub(super) struct Environment {
     version: AtomicU64,
     newest: Mutex<Option<Arc<Snapshot>>>,
     _stable: StableRange,
-    /// Removed with the last handle.
-    ephemeral: bool,
-    _lock: File,
+    // Given up last of all.
+    _claim: DataDirectory,
 }
 
 impl Environment {
@@ -55,21 +53,13 @@ impl Environment {
         stable: &StableRanges,
     ) -> Result<Arc<Self>> {
         let failed = |error: std::io::Error| io_error(&error, directory, "open");
-        std::fs::create_dir_all(directory).map_err(failed)?;
-        let lock_path = directory.join(LOCK_FILE);
-        let lock = File::options()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&lock_path)
-            .map_err(failed)?;
-        lock.try_lock().map_err(|error| match error {
-            std::fs::TryLockError::WouldBlock => codes::ER_UNKNOWN_ERROR.with(&[&format!(
+        let claim = DataDirectory::claim(directory, ephemeral).map_err(failed)?;
+        let Some(claim) = claim else {
+            return Err(codes::ER_UNKNOWN_ERROR.with(&[&format!(
                 "the data directory {} is in use by another process",
                 directory.display()
-            )]),
-            std::fs::TryLockError::Error(error) => failed(error),
-        })?;
+            )]));
+        };
         let env = open_environment(directory, ephemeral)?;
         let txn = env
             .write_txn()
@@ -93,8 +83,7 @@ impl Environment {
             version: AtomicU64::new(0),
             newest: Mutex::new(None),
             _stable: range,
-            ephemeral,
-            _lock: lock,
+            _claim: claim,
         }))
     }
 
@@ -145,15 +134,6 @@ impl Environment {
     pub(super) fn read(&self) -> Result<RoTxn<'static, WithoutTls>> {
         let env = self.env.clone();
         env.static_read_txn().map_err(|error| self.error(&error))
-    }
-}
-
-impl Drop for Environment {
-    fn drop(&mut self) {
-        if self.ephemeral {
-            // Nobody reads it again; what cannot be removed is removed with the temporary directory.
-            let _ = std::fs::remove_dir_all(&self.directory);
-        }
     }
 }
 
