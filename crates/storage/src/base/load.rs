@@ -7,15 +7,18 @@
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::block::Block;
-use super::bulk::{Bulk, BulkTree};
+use super::bulk::{Bulk, BulkTree, Keys};
+use super::definition::TableDefinition;
 use super::overlay::Loaded;
 use super::row;
+use super::transaction::Statement;
 use super::writer::{DurableWriter, WHOLE_TABLE, written};
 use crate::key_encoding::RowKeys;
-use crate::table::{Duplicate, LockMode, LockWait, RowsWritten};
+use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten, Table};
 
 /// An insert of so many rows at a time into an empty table fills it as a whole.
 const BULK_ROWS: usize = 256;
@@ -156,6 +159,67 @@ impl DurableWriter {
             }
         }
         Ok(())
+    }
+}
+
+impl Statement {
+    /// Fills an index that a table has got, from the rows that the statement sees: its tree is empty
+    /// before. Nobody else writes to the table meanwhile. The row that has the key of another, when
+    /// the index is unique and there is one; then nothing is kept.
+    pub fn build_index(
+        &self,
+        definition: &Arc<TableDefinition>,
+        index: IndexId,
+    ) -> Result<Option<(Duplicate, Batch)>> {
+        let Some(tree) = definition
+            .index(index)
+            .filter(|_| !definition.is_clustered(index))
+        else {
+            return Err(super::table::internal(&"the table has no such index"));
+        };
+        let table = self.table(definition)?;
+        let mut columns: Vec<ColumnId> = (0..definition.columns().len()).map(ColumnId).collect();
+        columns.push(ColumnId::POSITION);
+        let mut scan = table.scan(&columns)?;
+        let mut filled = BulkTree::new(tree.tree, &tree.types);
+        let mut keys = Keys::default();
+        let transaction = &self.0.transaction;
+        let mut reserved = 0;
+        let mut key = Vec::new();
+        while let Some(batch) = scan.next_batch()? {
+            let arrays = batch.columns();
+            let positions = arrays[definition.columns().len()].as_binary_view();
+            let of_index = tree.encoder.rows(arrays);
+            let first = filled.pending();
+            for row in 0..batch.row_count() {
+                key.clear();
+                of_index.append(row, &mut key);
+                let position = positions.value(row);
+                if tree.unique && !of_index.has_null(row) {
+                    if let Some(position) = keys.find(&key) {
+                        transaction.unreserve(reserved);
+                        return Ok(Some((Duplicate { index, position }, batch.slice(row, 1))));
+                    }
+                    keys.add(&key, position);
+                }
+                key.extend_from_slice(position);
+                filled.push_key(&key);
+            }
+            let places: Vec<usize> = (0..batch.row_count()).collect();
+            let of_tree: Vec<&ArrayRef> = tree.arrays(arrays).collect();
+            filled.push_columns(&of_tree, first, &places);
+            filled.step();
+            let needed = filled.memory() + keys.memory();
+            if needed > reserved {
+                if let Err(error) = transaction.reserve(needed - reserved) {
+                    transaction.unreserve(reserved);
+                    return Err(error);
+                }
+                reserved = needed;
+            }
+        }
+        transaction.join(vec![filled.finish()?]);
+        Ok(None)
     }
 }
 
