@@ -1,4 +1,31 @@
-//! Base tables that live as long as the process: chunks of columns, stored narrow (see [`chunk`]).
+//! Base tables: durable ones in a file of blocks of rows, and those that live as long as the process.
+//!
+//! # Durable tables
+//!
+//! A [`DurableStore`] is a data directory: one LMDB file ([`environment`]) whose records are blocks of
+//! rows ([`block`]). A session has one [`DurableTransaction`] for all of its transactions, one after the
+//! other; what it has changed is an overlay in memory ([`overlay`]) that only its own reads see
+//! ([`view`]), until the one writer commits it, with others that wait ([`commit`]). A [`Statement`] opens
+//! tables at one moment; reads take a snapshot ([`snapshot`]), changes take locks ([`locks`]) and look at
+//! the newest rows ([`writer`]). A statement that fills an empty table makes full blocks at once
+//! ([`bulk`]).
+//!
+//! ```text
+//! let store = DurableStore::open(&StoreOptions { directory, ephemeral: false, stable })?;
+//! let session = store.session(&memory);
+//! let definition = Arc::new(TableDefinition::new(columns, indexes, session.new_tree(), trees));
+//! session.set_record(b"table:t", Some(&description))?;        // committed with the rows
+//! let statement = session.statement(StatementOptions { view: ReadView::Statement, .. });
+//! let table = statement.table(&definition)?;                  // a `Table`
+//! let mut writer = table.writer()?;
+//! writer.insert(&batch)?;
+//! writer.finish()?;
+//! session.commit()?;                                          // or through `session.participant()`
+//! ```
+//!
+//! # Tables of the process
+//!
+//! They are chunks of columns, stored narrow (see [`chunk`]).
 //!
 //! A table holds as many chunks in memory as its budget allows; what comes after goes to a temporary
 //! file at once, and what is in memory follows when temporary tables need it. A scan reads such
