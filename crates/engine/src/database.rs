@@ -19,6 +19,7 @@ use crate::files::ReadableFiles;
 use crate::options::{DatabaseOptions, FileAccess};
 use crate::session::{Session, SessionOptions, SessionShared};
 use crate::status::{Counter, Counters};
+use crate::table_locks::Waits;
 use crate::variables::check::Check;
 use crate::variables::{self, Scope, Setting, Settings};
 
@@ -42,6 +43,8 @@ pub struct Database {
     user_tables: AtomicU64,
     connections: AtomicU64,
     pub(crate) readable_files: Arc<ReadableFiles>,
+    /// Who waits for whose tables.
+    pub(crate) table_waits: Waits,
     store: Mutex<Option<(DurableStore, Option<SyncThread>)>>,
 }
 
@@ -141,6 +144,7 @@ impl Database {
         // out by the first overflow, which says so.
         let _ = resources.temp_space.remove_orphans();
         let database = Arc::new(Self {
+            table_waits: Waits::default(),
             readable_files: Arc::new(ReadableFiles(options.file_access.clone())),
             options,
             catalog: Catalog::new(),

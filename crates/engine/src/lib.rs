@@ -23,6 +23,7 @@ mod session;
 mod statement_options;
 mod statements;
 mod status;
+mod table_locks;
 mod time_zones;
 mod transaction;
 mod variables;

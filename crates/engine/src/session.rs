@@ -37,6 +37,7 @@ use crate::result::{Outcome, ResultStream, StatementResult, StatementSummary};
 use crate::statement_options::StatementOptions;
 use crate::statements::prepared::Prepared;
 use crate::status::{Counter, Counters, SessionStatus};
+use crate::table_locks::{LockedTables, TransactionTables};
 use crate::transaction::{Isolation, Mark, Transaction, ends_transaction};
 use crate::variables::{self, Scope, Setting, Settings};
 use crate::{error, statements};
@@ -150,6 +151,9 @@ pub struct Session {
     pub(crate) local_files: bool,
     pub(crate) transaction: Transaction,
     undo: UndoLog,
+    /// The tables that its transaction holds.
+    pub(crate) transaction_tables: TransactionTables,
+    pub(crate) locked_tables: LockedTables,
     durable: OnceCell<DurableTransaction>,
     /// The running statement's view of durable tables, once it needs one.
     durable_statement: OnceCell<DurableStatement>,
@@ -193,6 +197,7 @@ impl Session {
             .cast_unsigned()
             ^ id;
         let undo = UndoLog::new();
+        let transaction_tables = TransactionTables::default();
         Self {
             shared: Arc::new(shared),
             user: Arc::from(user_text),
@@ -216,8 +221,13 @@ impl Session {
             statement_text: Arc::from(""),
             started_at: database.options.clock.now_utc_microseconds(),
             local_files: true,
-            transaction: Transaction::new(vec![Box::new(undo.clone())]),
+            transaction: Transaction::new(
+                vec![Box::new(undo.clone())],
+                Box::new(transaction_tables.clone()),
+            ),
             undo,
+            transaction_tables,
+            locked_tables: LockedTables::default(),
             durable: OnceCell::new(),
             durable_statement: OnceCell::new(),
             reads_newest: Cell::new(false),

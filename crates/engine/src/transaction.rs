@@ -54,6 +54,8 @@ pub(crate) struct Mark(Vec<u64>);
 /// A session's transaction, open or not.
 pub(crate) struct Transaction {
     participants: Vec<Box<dyn Participant>>,
+    /// What is let go when everything else has ended.
+    last: Box<dyn Participant>,
     /// One that takes part from its first statement on.
     late: OnceCell<Box<dyn Participant>>,
     savepoints: Vec<(String, Mark)>,
@@ -73,9 +75,10 @@ impl std::fmt::Debug for Transaction {
 
 impl Transaction {
     /// A transaction in which these stores may take part.
-    pub(crate) fn new(participants: Vec<Box<dyn Participant>>) -> Self {
+    pub(crate) fn new(participants: Vec<Box<dyn Participant>>, last: Box<dyn Participant>) -> Self {
         Self {
             participants,
+            last,
             late: OnceCell::new(),
             savepoints: Vec::new(),
             begun: None,
@@ -145,6 +148,7 @@ impl Transaction {
                 }
             }
         }
+        self.last.commit()?;
         committed
     }
 
@@ -156,6 +160,7 @@ impl Transaction {
         for participant in self.participants() {
             incomplete |= participant.roll_back();
         }
+        self.last.roll_back();
         incomplete
     }
 

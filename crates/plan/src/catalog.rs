@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use mayfly_syntax::ast::Query;
 use mayfly_types::{Error, Result, SqlType, Value};
 
 /// Names a table for as long as a plan may live. A table that is dropped and made again, or
@@ -115,6 +116,21 @@ pub trait TableStatistics: Debug + Send + Sync {
     fn rows_in_range(&self, index: usize, range: &ValueRange) -> u64;
 }
 
+/// A view as the planner sees it.
+#[derive(Debug)]
+pub struct ViewSource {
+    /// The database that it is in.
+    pub database: String,
+    /// Its name.
+    pub name: String,
+    /// Its columns' names, those of the query in order.
+    pub columns: Vec<String>,
+    /// Its query, in which every table is named with its database.
+    pub query: Box<Query>,
+    /// ALGORITHM = TEMPTABLE: never a part of the query that reads it.
+    pub materialized: bool,
+}
+
 /// The planner's only way to tables.
 pub trait Catalog {
     /// The database of unqualified names, if one is selected.
@@ -126,6 +142,28 @@ pub trait Catalog {
     /// What may be asked of the contents of a table that [`Self::table`] gave; nothing, if it has no
     /// index.
     fn statistics(&self, id: TableId) -> Option<Arc<dyn TableStatistics>>;
+
+    /// The table of that name, for a statement that calls it `alias`.
+    fn table_as(
+        &self,
+        database: Option<&str>,
+        name: &str,
+        alias: &str,
+    ) -> Result<Arc<TableSource>> {
+        let _ = alias;
+        self.table(database, name)
+    }
+
+    /// The base table of that name, for a view: a temporary table of its name is another one.
+    fn table_of_view(&self, database: Option<&str>, name: &str) -> Result<Arc<TableSource>> {
+        self.table(database, name)
+    }
+
+    /// The view of that name, if there is one.
+    fn view(&self, database: Option<&str>, name: &str) -> Option<Arc<ViewSource>> {
+        let _ = (database, name);
+        None
+    }
 
     /// The value and type of a system variable, for `@@name`. `scope` is as written.
     fn system_variable(&self, scope: Option<VariableScope>, name: &str)

@@ -22,7 +22,7 @@ pub use bind::as_number;
 pub use bind::{ScalarColumn, ScalarNames, bind_returning, bind_scalar};
 pub use catalog::{
     Catalog, ColumnSource, DefaultSource, IndexPartSource, IndexSource, TableId, TableSource,
-    TableStatistics, ValueRange,
+    TableStatistics, ValueRange, ViewSource,
 };
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue};
 pub use expression::{Comparison, Expression, ExpressionKind};

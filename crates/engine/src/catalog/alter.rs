@@ -156,15 +156,11 @@ impl Alteration<'_> {
         for action in self.actions {
             let table = &mut self.builder.table;
             match action {
-                AlterAction::DropCheck(name) => {
-                    if !remove_check(table, name) {
-                        return Err(codes::ER_CHECK_CONSTRAINT_NOT_FOUND.with(&[name]));
-                    }
+                AlterAction::DropCheck(name) if !remove_check(table, name) => {
+                    return Err(codes::ER_CHECK_CONSTRAINT_NOT_FOUND.with(&[name]));
                 }
-                AlterAction::DropForeignKey(name) => {
-                    if !remove_foreign_key(table, name) {
-                        return Err(codes::ER_CANT_DROP_FIELD_OR_KEY.with(&[name]));
-                    }
+                AlterAction::DropForeignKey(name) if !remove_foreign_key(table, name) => {
+                    return Err(codes::ER_CANT_DROP_FIELD_OR_KEY.with(&[name]));
                 }
                 AlterAction::DropConstraint(name) => {
                     let check = table

@@ -16,6 +16,7 @@ use super::unique::UniqueKeys;
 use super::zoned_table;
 use crate::convert;
 use crate::session::Session;
+use crate::table_locks::TableLock;
 
 /// A base table or a user's temporary table.
 #[derive(Debug)]
@@ -32,6 +33,7 @@ pub(crate) struct BaseTable {
     /// Numbers below this one are given without a record in the data directory.
     numbered_to: Arc<AtomicU64>,
     unique: Arc<Mutex<UniqueKeys>>,
+    lock: Arc<TableLock>,
 }
 
 impl BaseTable {
@@ -89,6 +91,7 @@ impl BaseTable {
             id,
             store,
             unique: Arc::new(Mutex::new(unique)),
+            lock: Arc::default(),
             definition: Arc::new(definition),
         }
     }
@@ -108,7 +111,21 @@ impl BaseTable {
             next_auto_increment: Arc::clone(&self.next_auto_increment),
             numbered_to: Arc::clone(&self.numbered_to),
             unique: Arc::clone(&self.unique),
+            lock: Arc::clone(&self.lock),
             definition: Arc::new(definition),
+        }
+    }
+
+    /// The lock of its name.
+    pub(crate) fn lock(&self) -> &Arc<TableLock> {
+        &self.lock
+    }
+
+    /// The same table under the lock of one whose place it takes.
+    pub(crate) fn under_lock_of(self, other: &Self) -> Self {
+        Self {
+            lock: Arc::clone(&other.lock),
+            ..self
         }
     }
 

@@ -577,7 +577,17 @@ impl Builder<'_> {
                 matches!(key.parts.first().map(|part| &part.target),
                     Some(KeyTarget::Column(first)) if *first == position)
             };
-            if numbered.next().is_some() || !table.keys.iter().any(leads) {
+            // MyISAM numbers the rows of each value of the parts before.
+            let any_part = table.engine == "MyISAM" || table.engine == "Aria";
+            let is_part = |key: &KeyDefinition| {
+                let is_it = |part: &KeyPart| matches!(part.target, KeyTarget::Column(column) if column == position);
+                key.parts.iter().any(is_it)
+            };
+            let has_key = match any_part {
+                true => table.keys.iter().any(is_part),
+                false => table.keys.iter().any(leads),
+            };
+            if numbered.next().is_some() || !has_key {
                 return Err(codes::ER_WRONG_AUTO_KEY.error());
             }
         }
@@ -593,6 +603,7 @@ impl Builder<'_> {
         if table.columns.iter().all(|column| column.invisible) {
             return Err(codes::ER_TABLE_MUST_HAVE_VISIBLE_COLUMN.error());
         }
+        engines::check(table)?;
         expressions::check_definition(self.session, &self.table)?;
         Ok(self.table)
     }

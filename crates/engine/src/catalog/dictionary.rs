@@ -1,6 +1,6 @@
 //! The data dictionary: what of the catalog is in the data directory, beside the rows.
 //!
-//! A record for each database and each table. A table's is the statement that makes it, as SHOW
+//! A record for each database, each table and each view. A table's is the statement that makes it, as SHOW
 //! CREATE TABLE prints it, and what the statement does not say: where its rows are, when it was made.
 //! So there is one form of a definition to write, to read and to look at, and it is MySQL's.
 
@@ -15,6 +15,7 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, Error, Result};
 
 use super::definition::TableDefinition;
+use super::view::ViewDefinition;
 use super::{BaseTable, Catalog, DatabaseEntry, Databases, create, show_create};
 use crate::character_sets;
 use crate::database::Database;
@@ -23,6 +24,7 @@ use crate::session::Session;
 const DATABASE: &str = "database\0";
 const TABLE: &str = "table\0";
 const NUMBER: &str = "number\0";
+const VIEW: &str = "view\0";
 
 /// The name of a database's record.
 fn database_name(database: &str) -> Vec<u8> {
@@ -32,6 +34,11 @@ fn database_name(database: &str) -> Vec<u8> {
 /// The name of a table's record.
 fn table_name(database: &str, table: &str) -> Vec<u8> {
     format!("{TABLE}{database}\0{table}").into_bytes()
+}
+
+/// The name of a view's record.
+fn view_name(database: &str, view: &str) -> Vec<u8> {
+    format!("{VIEW}{database}\0{view}").into_bytes()
 }
 
 /// The record of a database.
@@ -123,6 +130,48 @@ fn read_table(
     ))
 }
 
+/// The record of a view.
+fn view_record(view: &ViewDefinition) -> Vec<u8> {
+    let mut record = format!("created {}\n", view.created);
+    let _ = writeln!(record, "character_set {}", view.character_set);
+    let _ = writeln!(record, "collation {}", view.collation);
+    let _ = writeln!(record, "columns_named {}", u8::from(view.columns_named));
+    record.push('\n');
+    record += &view.full_text();
+    record.into_bytes()
+}
+
+/// A view from its record.
+fn read_view(session: &Session, name: &[u8], record: &[u8]) -> Result<ViewDefinition> {
+    let damaged = || damaged(name);
+    let (name, record) = (text(name)?, text(record)?);
+    let name = name.strip_prefix(VIEW).ok_or_else(damaged)?;
+    let (database, _) = name.split_once('\0').ok_or_else(damaged)?;
+    let (facts, statement) = record.split_once("\n\n").ok_or_else(damaged)?;
+    let fact = |name: &str| {
+        let mut facts = facts.lines().filter_map(|line| line.split_once(' '));
+        facts
+            .find(|(fact, _)| *fact == name)
+            .map(|(_, value)| value)
+    };
+    let created = fact("created").and_then(|value| value.parse().ok());
+    let mut reader = mayfly_syntax::statements(statement, &session.options().parse);
+    let Some(Ok(parsed)) = reader.next() else {
+        return Err(damaged());
+    };
+    let Statement::CreateView(create) = parsed.statement else {
+        return Err(damaged());
+    };
+    let view = ViewDefinition::of_full_text(&create, database);
+    Ok(ViewDefinition {
+        created: created.ok_or_else(damaged)?,
+        character_set: fact("character_set").ok_or_else(damaged)?.to_owned(),
+        collation: fact("collation").ok_or_else(damaged)?.to_owned(),
+        columns_named: fact("columns_named") == Some("1"),
+        ..view
+    })
+}
+
 /// Brings the dictionary from one state of the catalog to another and commits: records in a data
 /// directory, and the rows of tables that are gone in any.
 pub(crate) fn store(session: &Session, before: &Databases, after: &Databases) -> Result<()> {
@@ -198,6 +247,7 @@ fn trees_of(databases: &Databases) -> BTreeSet<TreeId> {
 enum Entry<'c> {
     Database(CollationId),
     Table(&'c Arc<BaseTable>),
+    View(&'c Arc<ViewDefinition>),
 }
 
 impl Entry<'_> {
@@ -205,6 +255,7 @@ impl Entry<'_> {
         match (self, other) {
             (Self::Database(a), Self::Database(b)) => a == b,
             (Self::Table(a), Self::Table(b)) => Arc::ptr_eq(a, b),
+            (Self::View(a), Self::View(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }
     }
@@ -212,6 +263,7 @@ impl Entry<'_> {
     fn record(&self) -> Vec<u8> {
         match self {
             Self::Database(collation) => database_record(*collation),
+            Self::View(view) => view_record(view),
             Self::Table(table) => table_record(
                 &table.definition,
                 table.trees(),
@@ -228,6 +280,9 @@ fn records_of(databases: &Databases) -> BTreeMap<Vec<u8>, Entry<'_>> {
         for (name, table) in &entry.tables {
             records.insert(table_name(database, name), Entry::Table(table));
         }
+        for (name, view) in &entry.views {
+            records.insert(view_name(database, name), Entry::View(view));
+        }
     }
     records
 }
@@ -241,8 +296,12 @@ pub(crate) fn load(database: &Arc<Database>) -> Result<()> {
     let mut databases = Databases::new();
     for (name, record) in store.records(DATABASE.as_bytes())? {
         let (name, collation) = read_database(&name, &record)?;
-        let tables = BTreeMap::new();
-        databases.insert(name, DatabaseEntry { collation, tables });
+        let entry = DatabaseEntry {
+            collation,
+            tables: BTreeMap::new(),
+            views: BTreeMap::new(),
+        };
+        databases.insert(name, entry);
     }
     if databases.is_empty() {
         let new = database.catalog.databases();
@@ -255,6 +314,12 @@ pub(crate) fn load(database: &Arc<Database>) -> Result<()> {
         if let Some(entry) = databases.get_mut(&table.definition.database) {
             let name = table.definition.name.clone();
             entry.tables.insert(name, Arc::new(table));
+        }
+    }
+    for (name, record) in store.records(VIEW.as_bytes())? {
+        let view = read_view(&session, &name, &record)?;
+        if let Some(entry) = databases.get_mut(view.database()) {
+            entry.views.insert(view.name().to_owned(), Arc::new(view));
         }
     }
     database.catalog.load(databases);

@@ -1,6 +1,11 @@
 //! Storage engines: the names that ENGINE= may have. Every table is Mayfly's own whatever its
 //! definition names; the name is kept for SHOW CREATE TABLE.
 
+use mayfly_types::error::codes;
+use mayfly_types::{Result, TypeKind};
+
+use super::definition::{ColumnDefinition, TableDefinition};
+
 /// A row of `information_schema.ENGINES`.
 pub(crate) struct Engine {
     /// Its name.
@@ -24,11 +29,17 @@ pub(crate) const ENGINES: &[Engine] = &[
     Engine {
         name: "MEMORY",
         support: "YES",
-        comment: "Mayfly's base tables; BLOB and TEXT columns are allowed",
+        comment: "Mayfly's base tables, under the name that statements use",
         transactions: false,
     },
     Engine {
         name: "MyISAM",
+        support: "YES",
+        comment: "Mayfly's base tables, under the name that statements use",
+        transactions: false,
+    },
+    Engine {
+        name: "Aria",
         support: "YES",
         comment: "Mayfly's base tables, under the name that statements use",
         transactions: false,
@@ -58,6 +69,39 @@ pub(crate) const ENGINES: &[Engine] = &[
         transactions: false,
     },
 ];
+
+/// What an engine has no place for: BLOB and TEXT columns in MEMORY, NULLs and keys in CSV, generated
+/// columns in both.
+pub(crate) fn check(table: &TableDefinition) -> Result<()> {
+    let generated = table
+        .columns
+        .iter()
+        .any(|column| column.generated.is_some());
+    let is_long = |column: &ColumnDefinition| {
+        matches!(
+            column.ty.kind,
+            TypeKind::TinyText
+                | TypeKind::Text
+                | TypeKind::MediumText
+                | TypeKind::LongText
+                | TypeKind::Json
+        )
+    };
+    match table.engine.as_str() {
+        "MEMORY" if table.columns.iter().any(is_long) => {
+            Err(codes::ER_TABLE_CANT_HANDLE_BLOB.error())
+        }
+        "CSV" if !table.keys.is_empty() => Err(codes::ER_TOO_MANY_KEYS.with(&[&0])),
+        "CSV" if table.columns.iter().any(|column| column.nullable) => {
+            Err(codes::ER_CHECK_NOT_IMPLEMENTED.with(&[&"nullable columns"]))
+        }
+        "MEMORY" | "CSV" if generated => {
+            let what = "Specified storage engine";
+            Err(codes::ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN.with(&[&what]))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// The name as the engine writes it itself; HEAP is MEMORY.
 pub(crate) fn canonical(name: &str) -> Option<&'static str> {

@@ -1,98 +1,487 @@
-//! Expressions of definitions as SHOW CREATE TABLE prints them: lower-case functions, backticks,
-//! parentheses around every operation.
+//! Expressions and queries of definitions as SHOW CREATE prints them: lower-case functions,
+//! backticks, parentheses around every operation.
 
 use mayfly_syntax::ast::{
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value,
+    BinaryOperator, Distinct, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, GroupByExpr, JoinConstraint, JoinOperator, LimitClause, ObjectName,
+    OrderByExpr, OrderByKind, OrderBySort, Query, Select, SetExpr, SetOperator, SetQuantifier,
+    TableFactor, TableName, TableWithJoins, UnaryOperator, Value,
 };
-use mayfly_syntax::encodings::introducer;
+use mayfly_syntax::encodings::{introducer, item_name};
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 
-/// The text of an expression.
+/// The text of an expression of a table's definition.
 pub(crate) fn text(expr: &Expr) -> String {
-    stacker::maybe_grow(64 << 10, 4 << 20, || print(expr))
+    Printer::Table.expr(expr)
 }
 
-fn print(expr: &Expr) -> String {
-    if let Some((set, Expr::Value(value))) = introducer(expr)
-        && let Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) = &value.value
-    {
-        return format!("_{}{}", set.to_lowercase(), quoted_string(text));
+/// The text of a view's query, without the name of one database.
+pub(crate) fn query_text(query: &Query, hidden_database: Option<&str>) -> String {
+    Printer::View { hidden_database }.query(query)
+}
+
+/// For what is printed.
+#[derive(Clone, Copy)]
+enum Printer<'p> {
+    /// A table's definition: columns have no qualifiers, and strings have their character set.
+    Table,
+    /// A view's query.
+    View { hidden_database: Option<&'p str> },
+}
+
+impl Printer<'_> {
+    fn expr(self, expr: &Expr) -> String {
+        stacker::maybe_grow(64 << 10, 4 << 20, || self.print(expr))
     }
-    match expr {
-        Expr::Nested(inner) => text(inner),
-        Expr::Identifier(ident) if ident.value.starts_with('@') => ident.value.clone(),
-        Expr::Identifier(ident) => quoted_identifier(&ident.value),
-        Expr::CompoundIdentifier(parts) => parts
-            .last()
-            .map(|part| quoted_identifier(&part.value))
-            .unwrap_or_default(),
-        Expr::Value(value) => match &value.value {
-            Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) => {
-                format!("_utf8mb4{}", quoted_string(text))
+
+    fn list(self, exprs: &[Expr]) -> String {
+        let texts: Vec<_> = exprs.iter().map(|expr| self.expr(expr)).collect();
+        texts.join(",")
+    }
+
+    fn print(self, expr: &Expr) -> String {
+        if let Some((set, Expr::Value(value))) = introducer(expr)
+            && let Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) = &value.value
+        {
+            return format!("_{}{}", set.to_lowercase(), quoted_string(text));
+        }
+        match expr {
+            Expr::Nested(inner) => self.expr(inner),
+            Expr::Identifier(ident) if ident.value.starts_with('@') => ident.value.clone(),
+            Expr::Identifier(ident) => quoted_identifier(&ident.value),
+            Expr::CompoundIdentifier(parts) => {
+                let shown = match self {
+                    Self::Table => &parts[parts.len().saturating_sub(1)..],
+                    Self::View { hidden_database } => match parts.as_slice() {
+                        [database, rest @ ..]
+                            if rest.len() == 2
+                                && hidden_database == Some(database.value.as_str()) =>
+                        {
+                            rest
+                        }
+                        parts => parts,
+                    },
+                };
+                let shown: Vec<_> = shown
+                    .iter()
+                    .map(|part| quoted_identifier(&part.value))
+                    .collect();
+                shown.join(".")
             }
+            Expr::Value(value) => self.value(&value.value),
+            Expr::BinaryOp {
+                op: op @ (BinaryOperator::And | BinaryOperator::Or),
+                ..
+            } if matches!(self, Self::View { .. }) => {
+                let mut operands = Vec::new();
+                self.operands(expr, op, &mut operands);
+                format!(
+                    "({})",
+                    operands.join(&format!(" {} ", op.to_string().to_lowercase()))
+                )
+            }
+            Expr::BinaryOp { left, op, right } => {
+                let op = op.to_string();
+                let op = match op.as_str() {
+                    "AND" | "OR" | "XOR" | "DIV" => op.to_lowercase(),
+                    "MOD" => "%".to_owned(),
+                    _ => op,
+                };
+                format!("({} {op} {})", self.expr(left), self.expr(right))
+            }
+            Expr::UnaryOp {
+                op: UnaryOperator::Minus,
+                expr,
+            } => match (self, &**expr) {
+                (Self::View { .. }, Expr::Value(_)) => format!("-{}", self.expr(expr)),
+                _ => format!("-({})", self.expr(expr)),
+            },
+            Expr::UnaryOp {
+                op: UnaryOperator::Not,
+                expr,
+            } => match (self, &**expr) {
+                (Self::View { .. }, Expr::IsNull(inner)) => {
+                    self.expr(&Expr::IsNotNull(inner.clone()))
+                }
+                (Self::View { .. }, Expr::IsNotNull(inner)) => {
+                    self.expr(&Expr::IsNull(inner.clone()))
+                }
+                (Self::View { .. }, other) => format!("(not({}))", self.expr(other)),
+                (Self::Table, other) => format!("(not({}))", self.expr(other)),
+            },
+            Expr::UnaryOp { op, expr } => format!("{op}{}", self.expr(expr)),
+            Expr::IsNull(inner) => format!("({} is null)", self.expr(inner)),
+            Expr::IsNotNull(inner) => format!("({} is not null)", self.expr(inner)),
+            Expr::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => format!(
+                "({} {}between {} and {})",
+                self.expr(expr),
+                not(*negated),
+                self.expr(low),
+                self.expr(high)
+            ),
+            Expr::InList {
+                expr,
+                list,
+                negated,
+            } => format!(
+                "({} {}in ({}))",
+                self.expr(expr),
+                not(*negated),
+                self.list(list)
+            ),
+            Expr::InSubquery {
+                expr,
+                subquery,
+                negated,
+            } => {
+                let text = format!("{} in ({})", self.expr(expr), self.query(subquery));
+                if *negated {
+                    format!("({})", text.replacen(" in (", " not in (", 1))
+                } else {
+                    text
+                }
+            }
+            Expr::Exists { subquery, negated } => {
+                let text = format!("exists({})", self.query(subquery));
+                if *negated {
+                    format!("(not {text})")
+                } else {
+                    text
+                }
+            }
+            Expr::Subquery(query) => format!("({})", self.query(query)),
+            Expr::Like {
+                negated,
+                expr,
+                pattern,
+                escape_char,
+                ..
+            } => {
+                let escape = escape_char
+                    .as_ref()
+                    .map(|escape| format!(" escape {}", self.expr(escape)));
+                format!(
+                    "({} {}like {}{})",
+                    self.expr(expr),
+                    not(*negated),
+                    self.expr(pattern),
+                    escape.unwrap_or_default()
+                )
+            }
+            Expr::Case {
+                operand,
+                conditions,
+                else_result,
+                ..
+            } => {
+                let mut text = "(case".to_owned();
+                if let Some(operand) = operand {
+                    text += &format!(" {}", self.expr(operand));
+                }
+                for when in conditions {
+                    text += &format!(
+                        " when {} then {}",
+                        self.expr(&when.condition),
+                        self.expr(&when.result)
+                    );
+                }
+                if let Some(result) = else_result {
+                    text += &format!(" else {}", self.expr(result));
+                }
+                text + " end)"
+            }
+            Expr::Function(function) => self.function(function),
+            other => other.to_string(),
+        }
+    }
+
+    /// The operands of a chain of one operator, `a and b and c`.
+    fn operands(self, expr: &Expr, op: &BinaryOperator, operands: &mut Vec<String>) {
+        let mut inner = expr;
+        while let Expr::Nested(nested) = inner {
+            inner = nested;
+        }
+        match inner {
+            Expr::BinaryOp {
+                left,
+                op: own,
+                right,
+            } if own == op => {
+                self.operands(left, op, operands);
+                self.operands(right, op, operands);
+            }
+            other => operands.push(self.expr(other)),
+        }
+    }
+
+    fn value(self, value: &Value) -> String {
+        match value {
+            Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) => match self {
+                Self::Table => format!("_utf8mb4{}", quoted_string(text)),
+                Self::View { .. } => quoted_string(text),
+            },
             Value::Boolean(true) => "true".to_owned(),
             Value::Boolean(false) => "false".to_owned(),
             other => other.to_string(),
-        },
-        Expr::BinaryOp { left, op, right } => {
-            let op = op.to_string();
-            let op = match op.as_str() {
-                "AND" | "OR" | "XOR" | "DIV" => op.to_lowercase(),
-                "MOD" => "%".to_owned(),
-                _ => op,
-            };
-            format!("({} {op} {})", text(left), text(right))
         }
-        Expr::UnaryOp {
-            op: UnaryOperator::Minus,
-            expr,
-        } => format!("-({})", text(expr)),
-        Expr::UnaryOp {
-            op: UnaryOperator::Not,
-            expr,
-        } => format!("(not({}))", text(expr)),
-        Expr::UnaryOp { op, expr } => format!("{op}{}", text(expr)),
-        Expr::IsNull(inner) => format!("({} is null)", text(inner)),
-        Expr::IsNotNull(inner) => format!("({} is not null)", text(inner)),
-        Expr::Between {
-            expr,
-            negated,
-            low,
-            high,
-        } => {
-            let not = if *negated { "not " } else { "" };
-            format!(
-                "({} {not}between {} and {})",
-                text(expr),
-                text(low),
-                text(high)
-            )
-        }
-        Expr::InList {
-            expr,
-            list,
-            negated,
-        } => {
-            let not = if *negated { "not " } else { "" };
-            let list: Vec<_> = list.iter().map(text).collect();
-            format!("({} {not}in ({}))", text(expr), list.join(","))
-        }
-        Expr::Function(function) => {
-            let name = function.name.to_string().to_lowercase();
-            let arguments = match &function.args {
-                FunctionArguments::List(list) => list
-                    .args
-                    .iter()
-                    .map(|argument| match argument {
-                        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => text(expr),
-                        other => other.to_string(),
-                    })
-                    .collect::<Vec<_>>()
-                    .join(","),
-                _ => String::new(),
-            };
-            format!("{name}({arguments})")
-        }
-        other => other.to_string(),
     }
+
+    fn function(self, function: &Function) -> String {
+        let mut name = function.name.to_string();
+        let plain = function.over.is_none()
+            && function.filter.is_none()
+            && function.within_group.is_empty();
+        if name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        {
+            name = name.to_lowercase();
+        }
+        let FunctionArguments::List(list) = &function.args else {
+            return match plain {
+                true => format!("{name}()"),
+                false => function.to_string(),
+            };
+        };
+        let is_simple = |argument: &FunctionArg| {
+            matches!(
+                argument,
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(_) | FunctionArgExpr::Wildcard)
+            )
+        };
+        if !plain || !list.clauses.is_empty() || !list.args.iter().all(is_simple) {
+            return function.to_string();
+        }
+        let arguments = list.args.iter().map(|argument| match argument {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => self.expr(expr),
+            FunctionArg::Unnamed(FunctionArgExpr::Wildcard) if name == "count" => "0".to_owned(),
+            other => other.to_string(),
+        });
+        let arguments = arguments.collect::<Vec<_>>().join(",");
+        match list.duplicate_treatment {
+            Some(DuplicateTreatment::Distinct) => format!("{name}(distinct {arguments})"),
+            _ => format!("{name}({arguments})"),
+        }
+    }
+
+    fn query(self, query: &Query) -> String {
+        stacker::maybe_grow(64 << 10, 4 << 20, || {
+            let mut text = String::new();
+            if let Some(with) = &query.with {
+                let tables = with.cte_tables.iter().map(|cte| {
+                    let columns = cte.alias.columns.iter();
+                    let columns: Vec<_> = columns
+                        .map(|column| quoted_identifier(&column.name.value))
+                        .collect();
+                    let columns = match columns.is_empty() {
+                        true => String::new(),
+                        false => format!(" ({})", columns.join(",")),
+                    };
+                    let name = quoted_identifier(&cte.alias.name.value);
+                    format!("{name}{columns} as ({})", self.query(&cte.query))
+                });
+                let recursive = if with.recursive { "recursive " } else { "" };
+                text += &format!("with {recursive}{} ", tables.collect::<Vec<_>>().join(","));
+            }
+            text += &self.body(&query.body);
+            if let Some(order) = &query.order_by
+                && let OrderByKind::Expressions(keys) = &order.kind
+            {
+                let keys: Vec<_> = keys.iter().map(|key| self.order_key(key)).collect();
+                text += &format!(" order by {}", keys.join(","));
+            }
+            match &query.limit_clause {
+                Some(LimitClause::LimitOffset { limit, offset, .. }) => {
+                    let offset = offset
+                        .as_ref()
+                        .map(|offset| format!("{},", self.expr(&offset.value)));
+                    if let Some(limit) = limit {
+                        let offset = offset.unwrap_or_default();
+                        text += &format!(" limit {offset}{}", self.expr(limit));
+                    }
+                }
+                Some(LimitClause::OffsetCommaLimit { offset, limit }) => {
+                    text += &format!(" limit {},{}", self.expr(offset), self.expr(limit));
+                }
+                None => {}
+            }
+            text
+        })
+    }
+
+    fn order_key(self, key: &OrderByExpr) -> String {
+        let direction = if key.options.sort == Some(OrderBySort::Desc) {
+            " desc"
+        } else {
+            ""
+        };
+        format!("{}{direction}", self.expr(&key.expr))
+    }
+
+    fn body(self, body: &SetExpr) -> String {
+        match body {
+            SetExpr::Select(select) => self.select(select),
+            SetExpr::Query(query) => format!("({})", self.query(query)),
+            SetExpr::SetOperation {
+                left,
+                op,
+                set_quantifier,
+                right,
+            } => {
+                let op = match op {
+                    SetOperator::Union => "union",
+                    SetOperator::Intersect => "intersect",
+                    _ => "except",
+                };
+                let all = if *set_quantifier == SetQuantifier::All {
+                    " all"
+                } else {
+                    ""
+                };
+                format!("{} {op}{all} {}", self.body(left), self.body(right))
+            }
+            SetExpr::Values(values) => {
+                let rows = values.rows.iter();
+                let rows: Vec<_> = rows
+                    .map(|row| format!("row({})", self.list(&row.content)))
+                    .collect();
+                format!("values {}", rows.join(","))
+            }
+            other => other.to_string(),
+        }
+    }
+
+    fn select(self, select: &Select) -> String {
+        let mut text = "select ".to_owned();
+        if let Some(Distinct::Distinct) = &select.distinct {
+            text += "distinct ";
+        }
+        let items = select.projection.iter().map(|item| {
+            use mayfly_syntax::ast::SelectItem;
+            match item {
+                SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
+                    let name = quoted_identifier(item_name(item).unwrap_or_default());
+                    format!("{} AS {name}", self.expr(expr))
+                }
+                other => other.to_string(),
+            }
+        });
+        text += &items.collect::<Vec<_>>().join(",");
+        let mut from: Option<String> = None;
+        for item in &select.from {
+            let item = self.joined(item);
+            from = Some(match from {
+                None => item,
+                Some(before) => format!("({before} join {item})"),
+            });
+        }
+        if let Some(from) = from {
+            text += &format!(" from {from}");
+        }
+        if let Some(condition) = &select.selection {
+            text += &format!(" where {}", self.expr(condition));
+        }
+        if let GroupByExpr::Expressions(keys, modifiers) = &select.group_by
+            && !keys.is_empty()
+        {
+            text += &format!(" group by {}", self.list(keys));
+            if !modifiers.is_empty() {
+                text += " with rollup";
+            }
+        }
+        if let Some(condition) = &select.having {
+            text += &format!(" having {}", self.expr(condition));
+        }
+        text
+    }
+
+    fn joined(self, item: &TableWithJoins) -> String {
+        let mut text = self.factor(&item.relation);
+        for join in &item.joins {
+            let (word, constraint) = match &join.join_operator {
+                JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => {
+                    ("left join", constraint)
+                }
+                JoinOperator::Right(constraint) | JoinOperator::RightOuter(constraint) => {
+                    ("right join", constraint)
+                }
+                JoinOperator::StraightJoin(constraint) => ("straight_join", constraint),
+                JoinOperator::Join(constraint)
+                | JoinOperator::Inner(constraint)
+                | JoinOperator::CrossJoin(constraint) => ("join", constraint),
+                _ => ("join", &JoinConstraint::None),
+            };
+            let right = self.factor(&join.relation);
+            text = match constraint {
+                JoinConstraint::On(condition) => {
+                    format!("({text} {word} {right} on({}))", self.expr(condition))
+                }
+                JoinConstraint::Using(names) => {
+                    let names = names.iter().filter_map(|name| name.0.last()?.as_ident());
+                    let names: Vec<_> = names.map(|name| quoted_identifier(&name.value)).collect();
+                    format!("({text} {word} {right} using ({}))", names.join(","))
+                }
+                JoinConstraint::Natural => format!("({text} natural {word} {right})"),
+                JoinConstraint::None => format!("({text} {word} {right})"),
+            };
+        }
+        text
+    }
+
+    fn factor(self, factor: &TableFactor) -> String {
+        match factor {
+            TableFactor::Table { name, alias, .. } => {
+                let mut text = self.table(name);
+                if let Some(alias) = alias {
+                    text += &format!(" {}", quoted_identifier(&alias.name.value));
+                }
+                text
+            }
+            TableFactor::Derived {
+                lateral,
+                subquery,
+                alias,
+                ..
+            } => {
+                let lateral = if *lateral { "lateral " } else { "" };
+                let mut text = format!("{lateral}({})", self.query(subquery));
+                if let Some(alias) = alias {
+                    text += &format!(" {}", quoted_identifier(&alias.name.value));
+                    if !alias.columns.is_empty() {
+                        let columns = alias.columns.iter();
+                        let columns: Vec<_> = columns
+                            .map(|column| quoted_identifier(&column.name.value))
+                            .collect();
+                        text += &format!(" ({})", columns.join(","));
+                    }
+                }
+                text
+            }
+            TableFactor::NestedJoin {
+                table_with_joins, ..
+            } => self.joined(table_with_joins),
+            other => other.to_string(),
+        }
+    }
+
+    fn table(self, name: &ObjectName) -> String {
+        let Some(mut table) = TableName::from_object_name(name) else {
+            return name.to_string();
+        };
+        if let Self::View { hidden_database } = self
+            && table.database.as_deref() == hidden_database
+        {
+            table.database = None;
+        }
+        table.to_string()
+    }
+}
+
+fn not(negated: bool) -> &'static str {
+    if negated { "not " } else { "" }
 }

@@ -19,6 +19,8 @@ pub(crate) mod show_create;
 pub(crate) mod table_store;
 pub(crate) mod type_text;
 pub(crate) mod unique;
+pub(crate) mod view;
+pub(crate) mod view_query;
 pub(crate) mod zoned_table;
 
 use std::collections::BTreeMap;
@@ -31,6 +33,7 @@ use mayfly_types::{CollationId, Result};
 
 pub(crate) use self::base_table::BaseTable;
 use self::definition::{ForeignKeyDefinition, TableDefinition, same_name};
+use self::view::ViewDefinition;
 use crate::information_schema;
 use crate::session::Session;
 
@@ -52,6 +55,15 @@ pub(crate) struct DatabaseEntry {
     pub(crate) collation: CollationId,
     /// Its tables, by name.
     pub(crate) tables: BTreeMap<String, Arc<BaseTable>>,
+    /// Its views, by name; no table has the name of one.
+    pub(crate) views: BTreeMap<String, Arc<ViewDefinition>>,
+}
+
+impl DatabaseEntry {
+    /// Whether a table or view has this name.
+    fn has(&self, name: &str) -> bool {
+        self.tables.contains_key(name) || self.views.contains_key(name)
+    }
 }
 
 impl Catalog {
@@ -60,6 +72,7 @@ impl Catalog {
         let entry = |collation| DatabaseEntry {
             collation,
             tables: BTreeMap::new(),
+            views: BTreeMap::new(),
         };
         let databases = [
             ("mysql", CollationId::UTF8MB4_0900_AI_CI),
@@ -158,6 +171,7 @@ impl Catalog {
         let entry = DatabaseEntry {
             collation,
             tables: BTreeMap::new(),
+            views: BTreeMap::new(),
         };
         self.change(session, |databases| {
             Ok(databases.insert(name.to_owned(), entry).is_none())
@@ -187,13 +201,76 @@ impl Catalog {
             return Ok(None);
         }
         self.change(session, |databases| {
-            Ok(databases.remove(name).map(|entry| entry.tables.len()))
+            let entry = databases.remove(name);
+            Ok(entry.map(|entry| entry.tables.len() + entry.views.len()))
         })
     }
 
     /// A base table; `None` when there is no such database or table.
     pub(crate) fn table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
         self.read().get(database)?.tables.get(name).cloned()
+    }
+
+    /// A view; `None` when there is no such database or view.
+    pub(crate) fn view(&self, database: &str, name: &str) -> Option<Arc<ViewDefinition>> {
+        self.read().get(database)?.views.get(name).cloned()
+    }
+
+    /// Whether a base table or view has this name.
+    pub(crate) fn has(&self, database: &str, name: &str) -> bool {
+        self.read()
+            .get(database)
+            .is_some_and(|entry| entry.has(name))
+    }
+
+    /// All views of all databases.
+    pub(crate) fn all_views(&self) -> Vec<Arc<ViewDefinition>> {
+        let databases = self.read();
+        let views = databases.values().flat_map(|entry| entry.views.values());
+        views.cloned().collect()
+    }
+
+    /// Adds a view, in the place of the one that has its name; 1049 without its database.
+    pub(crate) fn put_view(&self, session: &Session, view: Arc<ViewDefinition>) -> Result<()> {
+        self.change(session, |databases| {
+            let entry = databases
+                .get_mut(view.database())
+                .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&view.database()]))?;
+            if entry.tables.contains_key(view.name()) {
+                return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&view.name()]));
+            }
+            entry.views.insert(view.name().to_owned(), view);
+            Ok(())
+        })
+    }
+
+    /// Gives a view another name, which no table or view has.
+    pub(crate) fn rename_view(
+        &self,
+        session: &Session,
+        view: &ViewDefinition,
+        name: &str,
+    ) -> Result<()> {
+        self.change(session, |databases| {
+            if let Some(entry) = databases.get_mut(view.database()) {
+                entry.views.remove(view.name());
+                let renamed = Arc::new(view.renamed(name));
+                entry.views.insert(name.to_owned(), renamed);
+            }
+            Ok(())
+        })
+    }
+
+    /// Removes views, all or none; those that are not there do not matter.
+    pub(crate) fn drop_views(&self, session: &Session, names: &[(String, String)]) -> Result<()> {
+        self.change(session, |databases| {
+            for (database, name) in names {
+                if let Some(entry) = databases.get_mut(database) {
+                    entry.views.remove(name);
+                }
+            }
+            Ok(())
+        })
     }
 
     /// All base tables of all databases.
@@ -216,7 +293,9 @@ impl Catalog {
             let entry = databases
                 .get_mut(&definition.database)
                 .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&definition.database]))?;
-            if !replaces && entry.tables.contains_key(&definition.name) {
+            let taken = entry.views.contains_key(&definition.name)
+                || (!replaces && entry.tables.contains_key(&definition.name));
+            if taken {
                 return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&definition.name]));
             }
             let name = definition.name.clone();
@@ -253,7 +332,7 @@ impl Catalog {
                 .get(&definition.database)
                 .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&definition.database]))?;
             let moves = (&old.database, &old.name) != (&definition.database, &definition.name);
-            if moves && entry.tables.contains_key(&definition.name) {
+            if moves && entry.has(&definition.name) {
                 return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&definition.name]));
             }
             if let Some(entry) = databases.get_mut(&old.database) {

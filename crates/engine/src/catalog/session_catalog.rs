@@ -6,7 +6,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use mayfly_plan::catalog::VariableScope;
-use mayfly_plan::{Catalog, TableId, TableSource, TableStatistics, ValueRange};
+use mayfly_plan::{Catalog, TableId, TableSource, TableStatistics, ValueRange, ViewSource};
 use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, Result, SqlType, Value};
@@ -14,6 +14,7 @@ use mayfly_types::{CollationId, Error, Result, SqlType, Value};
 use super::BaseTable;
 use crate::information_schema;
 use crate::session::{Session, StatementTables};
+use crate::table_locks::TableUse;
 
 /// A session's view of the catalog. It remembers the tables that were asked for, so that the
 /// executor reads the very tables that the plan was made for.
@@ -45,6 +46,59 @@ impl<'s> SessionCatalog<'s> {
         let lasts = !self.told_of_moment.get();
         let tables = Arc::new(StatementTables(self.tables.into_inner()));
         (tables, lasts.then(|| self.base_tables.into_inner()))
+    }
+
+    /// The first temporary table that was asked for.
+    pub(crate) fn temporary_table_read(&self) -> Option<String> {
+        let tables = self.base_tables.borrow();
+        let table = tables.iter().find(|table| table.definition.temporary)?;
+        Some(table.definition.name.clone())
+    }
+
+    /// A table of a name, for a statement that calls it `alias`.
+    fn table_used(
+        &self,
+        database: Option<&str>,
+        name: &str,
+        alias: Option<&str>,
+    ) -> Result<Arc<TableSource>> {
+        let Some(database) = database.or_else(|| self.session.current_database()) else {
+            return Err(codes::ER_NO_DB_ERROR.error());
+        };
+        if let Some(table) = self
+            .session
+            .use_table_as(database, name, alias, TableUse::Read)?
+        {
+            self.remember(table.id, || table.rows_in(self.session))?;
+            self.base_tables.borrow_mut().push(Arc::clone(&table));
+            return table.source_in(self.session);
+        }
+        if let Some(source) = information_schema::table(database, name) {
+            self.told_of_moment.set(true);
+            let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
+            self.remember(source.id, || {
+                information_schema::open(self.session, source.id).ok_or_else(missing)
+            })?;
+            return Ok(source);
+        }
+        if database.eq_ignore_ascii_case("information_schema") {
+            let name = name.to_uppercase();
+            return Err(codes::ER_UNKNOWN_TABLE.with(&[&name, &"information_schema"]));
+        }
+        if self
+            .session
+            .database
+            .catalog
+            .database_collation(database)
+            .is_none()
+        {
+            return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
+        }
+        if self.session.database.catalog.view(database, name).is_some() {
+            // It is asked for as a table by statements that change rows.
+            return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"changes through views"]));
+        }
+        Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
     }
 
     fn remember(&self, id: TableId, open: impl FnOnce() -> Result<Arc<dyn Table>>) -> Result<()> {
@@ -88,36 +142,38 @@ impl Catalog for SessionCatalog<'_> {
     }
 
     fn table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableSource>> {
-        let Some(database) = database.or_else(|| self.session.current_database()) else {
-            return Err(codes::ER_NO_DB_ERROR.error());
-        };
-        if let Some(table) = self.session.find_table(database, name) {
-            self.remember(table.id, || table.rows_in(self.session))?;
-            self.base_tables.borrow_mut().push(Arc::clone(&table));
-            return table.source_in(self.session);
-        }
-        if let Some(source) = information_schema::table(database, name) {
-            self.told_of_moment.set(true);
-            let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
-            self.remember(source.id, || {
-                information_schema::open(self.session, source.id).ok_or_else(missing)
-            })?;
-            return Ok(source);
-        }
-        if database.eq_ignore_ascii_case("information_schema") {
-            let name = name.to_uppercase();
-            return Err(codes::ER_UNKNOWN_TABLE.with(&[&name, &"information_schema"]));
-        }
-        if self
-            .session
-            .database
-            .catalog
-            .database_collation(database)
-            .is_none()
+        self.table_used(database, name, None)
+    }
+
+    fn table_of_view(&self, database: Option<&str>, name: &str) -> Result<Arc<TableSource>> {
+        let session = self.session;
+        if let Some(database) = database
+            && let Some(table) = session.use_base_table(database, name, None, TableUse::Read)?
         {
-            return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
+            self.remember(table.id, || table.rows_in(session))?;
+            return table.source_in(session);
         }
-        Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
+        self.table_used(database, name, None)
+    }
+
+    fn table_as(
+        &self,
+        database: Option<&str>,
+        name: &str,
+        alias: &str,
+    ) -> Result<Arc<TableSource>> {
+        self.table_used(database, name, Some(alias))
+    }
+
+    fn view(&self, database: Option<&str>, name: &str) -> Option<Arc<ViewSource>> {
+        let database = database.or_else(|| self.session.current_database())?;
+        if self.session.temporary_table(database, name).is_some() {
+            return None;
+        }
+        let view = self.session.database.catalog.view(database, name)?;
+        // Tables below it may be other ones the next time.
+        self.told_of_moment.set(true);
+        Some(Arc::clone(&view.source))
     }
 
     fn statistics(&self, id: TableId) -> Option<Arc<dyn TableStatistics>> {

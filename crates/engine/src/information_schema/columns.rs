@@ -8,8 +8,10 @@ use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::relation::{Kind, Relation, Row, text, text_or_null, yes_no};
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyTarget, TableDefinition};
+use crate::catalog::view::ViewDefinition;
 use crate::catalog::{show_create, type_text};
 use crate::session::Session;
+use crate::statements::select;
 use crate::{character_sets, convert, information_schema};
 
 const COLUMNS: &[(&str, Kind)] = &[
@@ -65,7 +67,48 @@ fn rows(session: &Session) -> Vec<Row> {
             &session.options().time_zone,
         ));
     }
+    for view in session.database.catalog.all_views() {
+        rows.extend(view_rows(session, &view));
+    }
     rows
+}
+
+/// The columns of a view, with the types that they have now and the defaults of the tables' columns
+/// that they are; none when it is invalid.
+fn view_rows(session: &Session, view: &ViewDefinition) -> Vec<Row> {
+    let Ok(planned) = select::plan(session, &view.source.query) else {
+        return Vec::new();
+    };
+    let zone = &session.options().time_zone;
+    let columns = planned.plan.columns.iter().zip(&view.source.columns);
+    let columns = columns.zip(1_u64..).map(|((column, name), position)| {
+        let base = column.origin.as_ref().and_then(|origin| {
+            let table = session.find_table(&origin.database, &origin.table)?;
+            let position = table.definition.column_position(&origin.column)?;
+            table.definition.columns.get(position).cloned()
+        });
+        let default = match &base {
+            Some(base) => default_value(base, zone),
+            None => Value::Null,
+        };
+        let details = Details {
+            default,
+            nullable: column.nullable,
+            key: "",
+            extra: text(""),
+            comment: "",
+            generation: "",
+        };
+        row(
+            view.database(),
+            view.name(),
+            position,
+            name,
+            &column.ty,
+            details,
+        )
+    });
+    columns.collect()
 }
 
 fn temporary(session: &Session) -> Vec<Row> {

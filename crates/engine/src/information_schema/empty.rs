@@ -1,4 +1,4 @@
-//! Relations that drivers and tools read and that have no rows here: Mayfly has no views, routines,
+//! Relations that drivers and tools read and that have no rows here: Mayfly has no routines,
 //! triggers, events or plugins yet.
 
 use super::relation::{Kind, Relation, Row};
@@ -18,21 +18,6 @@ fn rows(_: &Session) -> Vec<Row> {
 }
 
 pub(super) const RELATIONS: &[Relation] = &[
-    none(
-        "VIEWS",
-        &[
-            ("TABLE_CATALOG", Kind::Text(64)),
-            ("TABLE_SCHEMA", Kind::Text(64)),
-            ("TABLE_NAME", Kind::Text(64)),
-            ("VIEW_DEFINITION", Kind::Long),
-            ("CHECK_OPTION", Kind::Text(8)),
-            ("IS_UPDATABLE", Kind::Text(3)),
-            ("DEFINER", Kind::Text(288)),
-            ("SECURITY_TYPE", Kind::Text(7)),
-            ("CHARACTER_SET_CLIENT", Kind::Text(64)),
-            ("COLLATION_CONNECTION", Kind::Text(64)),
-        ],
-    ),
     none(
         "ROUTINES",
         &[

@@ -15,6 +15,7 @@ mod statistics;
 mod tables;
 mod temp_tables;
 mod variables;
+mod views;
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -37,6 +38,7 @@ const RELATIONS: &[&[Relation]] = &[
     constraints::RELATIONS,
     server::RELATIONS,
     variables::RELATIONS,
+    views::RELATIONS,
     processlist::RELATIONS,
     temp_tables::RELATIONS,
     empty::RELATIONS,

@@ -61,6 +61,18 @@ fn rows(session: &Session) -> Vec<Row> {
             .iter()
             .map(|table| row(session, table)),
     );
+    rows.extend(session.database.catalog.all_views().iter().map(|view| {
+        let mut row = vec![
+            text("def"),
+            text(view.database()),
+            text(view.name()),
+            text("VIEW"),
+        ];
+        row.resize(21, Value::Null);
+        row[14] = convert::datetime_of_unix(view.created, &session.options().time_zone);
+        row[20] = text("VIEW");
+        row
+    }));
     rows
 }
 

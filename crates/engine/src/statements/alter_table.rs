@@ -16,7 +16,6 @@ use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Level, Result, SqlType, TypeKind};
 
-use super::create_table::new_table;
 use super::row_sink::RowSink;
 use super::select::{self, Reading};
 use crate::builder;
@@ -28,6 +27,7 @@ use crate::catalog::{BaseTable, create as names};
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
+use crate::table_locks::TableUse;
 use crate::variables::{self, Setting, sql_mode};
 
 /// Runs the statement.
@@ -66,6 +66,12 @@ pub(super) fn drop_index(session: &mut Session, statement: &DropIndex) -> Result
 
 fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
     let (database, name) = super::qualified(session, &statement.table)?;
+    refuse_view(session, &database, &name)?;
+    let hidden = session.temporary_table(&database, &name).is_some();
+    let _held = match hidden {
+        true => None,
+        false => session.hold_table(&database, &name, TableUse::Alone)?,
+    };
     let table = super::writable_table(session, &database, &name)?;
     let mut altered = alter::definition(session, &table, statement)?;
     rename(session, &mut altered.definition, &statement.actions)?;
@@ -100,6 +106,15 @@ fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
         ..StatementResult::default()
     }
     .into())
+}
+
+/// 1347: a view is no table.
+fn refuse_view(session: &Session, database: &str, name: &str) -> Result<()> {
+    let hidden = session.temporary_table(database, name).is_some();
+    match session.database.catalog.view(database, name) {
+        Some(_) if !hidden => Err(codes::ER_WRONG_OBJECT.with(&[&database, &name, &"BASE TABLE"])),
+        _ => Ok(()),
+    }
 }
 
 /// Puts the changed table in the old one's place.
@@ -144,7 +159,7 @@ fn rename(
     }
     let taken = match definition.temporary {
         true => session.temporary_table(&database, &name).is_some(),
-        false => catalog.table(&database, &name).is_some(),
+        false => catalog.has(&database, &name),
     };
     if taken {
         return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&name]));
@@ -349,7 +364,9 @@ fn copy(
         renamed_columns,
     } = altered;
     let old = Arc::clone(&table.definition);
-    let new = new_table(session, definition)?;
+    let id = session.database.catalog.next_table_id();
+    let new = BaseTable::new(id, definition, session)?.under_lock_of(table);
+    let new = Arc::new(new);
     let replaced = copying_settings(session, &old, &new.definition, &sources);
     let copied = copy_rows(session, table, &new, &sources, actions, by_copy);
     for (name, setting) in replaced {
@@ -529,11 +546,11 @@ fn sort(
     actions: &[AlterAction],
     query: &mut Query,
 ) {
-    let orders = actions.iter().filter_map(|action| match action {
+    let mut orders = actions.iter().filter_map(|action| match action {
         AlterAction::OrderBy(order) => Some(order),
         _ => None,
     });
-    let Some(order) = orders.last() else {
+    let Some(order) = orders.next_back() else {
         return;
     };
     if new.engine == "InnoDB" && !new.identifying_columns().is_empty() {

@@ -36,10 +36,13 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
     {
         return Err(codes::ER_NONUNIQ_TABLE.with(&[&name]));
     }
+    if !statement.temporary {
+        session.refuse_new_table(&name)?;
+    }
     let exists = if statement.temporary {
         session.temporary_table(&database, &name).is_some()
     } else {
-        catalog.table(&database, &name).is_some()
+        catalog.has(&database, &name)
     };
     if exists && !(statement.or_replace) {
         let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);

@@ -9,6 +9,7 @@ use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
+use crate::table_locks::TableUse;
 use crate::variables::Setting;
 
 fn collation(options: &[DatabaseOption]) -> Result<Option<CollationId>> {
@@ -81,6 +82,12 @@ pub(super) fn drop(session: &mut Session, statement: &DropDatabase) -> Result<Ou
     super::count(session, Counter::ComDropDb);
     let name = statement.name.as_str();
     denied(session, name)?;
+    let mut held = Vec::new();
+    if let Some(entry) = session.database.catalog.databases().get(name) {
+        for table in entry.tables.keys() {
+            held.extend(session.hold_table(name, table, TableUse::Alone)?);
+        }
+    }
     let Some(tables) = session.database.catalog.drop_database(session, name)? else {
         let error = codes::ER_DB_DROP_EXISTS.with(&[&name]);
         if !statement.if_exists {

@@ -7,6 +7,7 @@ use mayfly_types::{Level, Result};
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
+use crate::table_locks::TableUse;
 
 /// DROP TABLE: a temporary table goes before the base table that it hides.
 pub(super) fn run(session: &mut Session, statement: &DropTable) -> Result<Outcome> {
@@ -38,6 +39,16 @@ pub(super) fn run(session: &mut Session, statement: &DropTable) -> Result<Outcom
         let note = codes::ER_BAD_TABLE_ERROR.with(&[&format!("{database}.{name}")]);
         session.diagnostics().push(Level::Note, note);
     }
+    let mut held = Vec::new();
+    if !statement.temporary {
+        let mut sorted: Vec<&(String, String)> = names.iter().collect();
+        sorted.sort();
+        for (database, name) in sorted {
+            if session.temporary_table(database, name).is_none() {
+                held.extend(session.hold_table(database, name, TableUse::Alone)?);
+            }
+        }
+    }
     names.retain(|(database, name)| {
         !(session.drop_temporary_table(database, name) || statement.temporary)
     });
@@ -51,9 +62,12 @@ pub(super) fn run(session: &mut Session, statement: &DropTable) -> Result<Outcom
 pub(super) fn truncate(session: &mut Session, table: &TableName) -> Result<Outcome> {
     super::count(session, Counter::ComTruncate);
     let (database, name) = super::qualified(session, table)?;
-    let found = session.find_table(&database, &name);
-    match found {
-        Some(table) => table.truncate(session)?,
+    if let Some(table) = session.temporary_table(&database, &name) {
+        table.truncate(session)?;
+        return Ok(StatementResult::default().into());
+    }
+    match session.hold_table(&database, &name, TableUse::Alone)? {
+        Some((table, _held)) => table.truncate(session)?,
         None => return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name])),
     }
     Ok(StatementResult::default().into())

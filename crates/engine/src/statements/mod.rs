@@ -13,7 +13,9 @@ mod hints;
 pub(crate) mod insert;
 mod kill;
 mod load_data;
+mod lock_tables;
 mod locking_read;
+mod maintenance;
 pub(crate) mod prepared;
 mod rename_table;
 mod returning;
@@ -27,6 +29,7 @@ mod show;
 mod simple;
 mod table_change;
 mod transactions;
+mod views;
 
 use std::sync::Arc;
 
@@ -36,9 +39,10 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use crate::catalog::BaseTable;
-use crate::result::{Outcome, StatementResult};
+use crate::result::Outcome;
 use crate::session::Session;
 use crate::status::Counter;
+use crate::table_locks::TableUse;
 
 /// Runs a statement of a text.
 pub(crate) fn run(session: &mut Session, parsed: &ParsedStatement<'_>) -> Result<Outcome> {
@@ -99,14 +103,15 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         Statement::Prepare(prepare) => prepared::prepare(session, prepare),
         Statement::Execute(execute) => prepared::execute(session, execute),
         Statement::Deallocate(name) => prepared::deallocate(session, name),
-        Statement::UnlockTables | Statement::LockTables(_) => Ok(StatementResult::default().into()),
-        Statement::TableMaintenance(maintenance) => simple::maintain(session, maintenance),
+        Statement::LockTables(tables) => lock_tables::lock(session, tables),
+        Statement::UnlockTables => lock_tables::unlock(session),
+        Statement::TableMaintenance(maintenance) => maintenance::run(session, maintenance),
         Statement::AlterTable(alter) => alter_table::run(session, alter),
         Statement::RenameTable(rename) => rename_table::run(session, rename),
         Statement::CreateIndex(create) => alter_table::create_index(session, create),
         Statement::DropIndex(drop) => alter_table::drop_index(session, drop),
-        Statement::CreateView(_) => unsupported("CREATE VIEW"),
-        Statement::DropView(_) => unsupported("DROP VIEW"),
+        Statement::CreateView(create) => views::create(session, create),
+        Statement::DropView(drop) => views::drop(session, drop),
         Statement::Handler(_) => unsupported("HANDLER"),
         Statement::Help(_) => unsupported("HELP"),
         Statement::Account(_) => unsupported("accounts and privileges"),
@@ -151,19 +156,19 @@ pub(crate) fn writable_table(
         let denied = codes::ER_DBACCESS_DENIED_ERROR;
         return Err(denied.with(&[&session.user(), &session.host(), &database]));
     }
-    if let Some(table) = session.find_table(database, name) {
+    let table = session.use_table_as(database, name, None, TableUse::Write)?;
+    if let Some(table) = table {
         if !table.definition.temporary {
             transactions::refuse_read_only(session)?;
         }
         return Ok(table);
     }
-    if session
-        .database
-        .catalog
-        .database_collation(database)
-        .is_none()
-    {
+    let catalog = &session.database.catalog;
+    if catalog.database_collation(database).is_none() {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
+    }
+    if catalog.view(database, name).is_some() {
+        return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"changes through views"]));
     }
     Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
 }

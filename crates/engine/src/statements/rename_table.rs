@@ -12,6 +12,7 @@ use crate::catalog::definition::TableDefinition;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
+use crate::table_locks::TableUse;
 
 /// Runs the statement.
 pub(super) fn run(session: &mut Session, statement: &RenameTable) -> Result<Outcome> {
@@ -52,9 +53,22 @@ fn resolve(session: &Session, from: &TableName, to: &TableName) -> Result<(FullN
 /// Base tables only: a temporary table gets another name by ALTER TABLE.
 fn rename(session: &mut Session, from: &FullName, to: &FullName) -> Result<()> {
     let catalog = &session.database.catalog;
+    if let Some(view) = catalog.view(&from.0, &from.1) {
+        if catalog.database_collation(&to.0).is_none() {
+            return Err(codes::ER_BAD_DB_ERROR.with(&[&to.0]));
+        }
+        if from.0 != to.0 {
+            return Err(codes::ER_FORBID_SCHEMA_CHANGE.with(&[&from.0, &to.0]));
+        }
+        if catalog.has(&to.0, &to.1) {
+            return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&to.1]));
+        }
+        return catalog.rename_view(session, &view, &to.1);
+    }
     let missing = || codes::ER_NO_SUCH_TABLE.with(&[&from.0, &from.1]);
-    let old = catalog.table(&from.0, &from.1).ok_or_else(missing)?;
-    if catalog.table(&to.0, &to.1).is_some() {
+    let held = session.hold_table(&from.0, &from.1, TableUse::Alone)?;
+    let (old, _held) = held.ok_or_else(missing)?;
+    if catalog.has(&to.0, &to.1) {
         return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&to.1]));
     }
     let mut definition = TableDefinition::clone(&old.definition);

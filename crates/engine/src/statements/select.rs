@@ -48,14 +48,21 @@ impl<P> KeptPlan<P> {
         if self.parameters != parameters || self.surroundings != session.surroundings() {
             return Ok(None);
         }
-        let open = |table: &Arc<BaseTable>| Ok((table.id, table.rows_in(session)?));
-        let tables = self
-            .tables
-            .iter()
-            .map(open)
-            .collect::<Result<Vec<(_, Arc<dyn Table>)>>>()?;
+        let mut tables = Vec::with_capacity(self.tables.len());
+        for table in &self.tables {
+            let definition = &table.definition;
+            let now = session.use_table(&definition.database, &definition.name)?;
+            // It may have changed while this waited for it.
+            if now.is_none_or(|now| now.id != table.id) {
+                return Ok(None);
+            }
+            tables.push((table.id, table.rows_in(session)?));
+        }
         let mut sizes = tables.iter().zip(&self.rows);
-        if sizes.any(|((_, table), rows)| is_of_another_size(*rows, table.statistics().rows)) {
+        let resized = |((_, table), rows): (&(_, Arc<dyn Table>), &u64)| {
+            is_of_another_size(*rows, table.statistics().rows)
+        };
+        if sizes.any(resized) {
             return Ok(None);
         }
         let tables = Arc::new(StatementTables(tables));

@@ -11,6 +11,7 @@ use mayfly_types::{CollationId, Condition, Level, Result, SqlType, TypeKind, Val
 use super::select;
 use super::simple::text_rows;
 use crate::catalog::show_create;
+use crate::catalog::view::ViewDefinition;
 use crate::information_schema;
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::Session;
@@ -205,6 +206,10 @@ fn column_source(
         || information_schema::table(database, name).is_some()
     {
         base.to_owned()
+    } else if let Some(view) = session.database.catalog.view(database, name) {
+        select::plan(session, &view.source.query)
+            .map_err(|_| codes::ER_VIEW_INVALID.with(&[&database, &name]))?;
+        base.to_owned()
     } else if session
         .database
         .catalog
@@ -390,6 +395,9 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
         ShowCreate::Table(table) => {
             let (database, name) = super::qualified(session, table)?;
             let Some(found) = session.find_table(&database, &name) else {
+                if let Some(view) = session.database.catalog.view(&database, &name) {
+                    return create_view(session, &view);
+                }
                 if session
                     .database
                     .catalog
@@ -425,6 +433,13 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
             if session.find_table(&database, &name).is_some() {
                 return Err(codes::ER_WRONG_OBJECT.with(&[&database, &name, &"VIEW"]));
             }
+            let catalog = &session.database.catalog;
+            if let Some(view) = catalog.view(&database, &name) {
+                return create_view(session, &view);
+            }
+            if catalog.database_collation(&database).is_none() {
+                return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
+            }
             Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
         }
         ShowCreate::Function(name) => {
@@ -437,4 +452,24 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
             Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"SHOW CREATE of this object"]))
         }
     }
+}
+
+fn create_view(session: &Session, view: &ViewDefinition) -> Result<Outcome> {
+    let names = [
+        "View",
+        "Create View",
+        "character_set_client",
+        "collation_connection",
+    ];
+    let row = [
+        view.name().to_owned(),
+        view.create_text(session.current_database()),
+        view.character_set.clone(),
+        view.collation.clone(),
+    ];
+    if select::plan(session, &view.source.query).is_err() {
+        let invalid = codes::ER_VIEW_INVALID.with(&[&view.database(), &view.name()]);
+        session.diagnostics().warn(invalid);
+    }
+    Ok(text_rows(&names, &[row]).into())
 }

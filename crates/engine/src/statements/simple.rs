@@ -1,6 +1,6 @@
-//! Short statements: DO, FLUSH, and the maintenance of tables.
+//! Short statements: DO and FLUSH.
 
-use mayfly_syntax::ast::{Expr, Flush, FlushTarget, TableMaintenance, TableVerb};
+use mayfly_syntax::ast::{Expr, Flush, FlushTarget, LockMode, TableLock};
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use crate::expressions;
@@ -22,38 +22,23 @@ pub(super) fn flush(session: &mut Session, statement: &Flush) -> Result<Outcome>
     if statement.targets.contains(&FlushTarget::Status) {
         session.flush_status();
     }
-    Ok(StatementResult::default().into())
-}
-
-/// ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE: there is nothing to repair; a line a table.
-pub(super) fn maintain(session: &mut Session, statement: &TableMaintenance) -> Result<Outcome> {
-    let verb = match statement.verb {
-        TableVerb::Analyze => "analyze",
-        TableVerb::Check => "check",
-        TableVerb::Optimize => "optimize",
-        TableVerb::Repair => "repair",
-        TableVerb::Checksum => {
-            return Err(mayfly_types::error::codes::ER_NOT_SUPPORTED_YET.with(&[&"CHECKSUM TABLE"]));
-        }
-    };
-    let mut rows = Vec::new();
-    for table in &statement.tables {
-        let (database, name) = super::qualified(session, table)?;
-        let full = format!("{database}.{name}");
-        if session.find_table(&database, &name).is_some() {
-            rows.push([full, verb.to_owned(), "status".to_owned(), "OK".to_owned()]);
-        } else {
-            let text = format!("Table '{full}' doesn't exist");
-            rows.push([full.clone(), verb.to_owned(), "Error".to_owned(), text]);
-            rows.push([
-                full,
-                verb.to_owned(),
-                "status".to_owned(),
-                "Operation failed".to_owned(),
-            ]);
+    for target in &statement.targets {
+        if let FlushTarget::Tables {
+            tables,
+            read_lock: true,
+            ..
+        } = target
+            && !tables.is_empty()
+        {
+            let tables = tables.iter().map(|table| TableLock {
+                table: table.clone(),
+                alias: None,
+                mode: LockMode::Read,
+            });
+            return super::lock_tables::lock(session, &tables.collect::<Vec<_>>());
         }
     }
-    Ok(text_rows(&["Table", "Op", "Msg_type", "Msg_text"], &rows).into())
+    Ok(StatementResult::default().into())
 }
 
 /// A result of text columns.

@@ -24,6 +24,7 @@ pub(super) fn begin(session: &mut Session, statement: &StartTransaction) -> Resu
         false => session.transaction.characteristics(),
     };
     session.transaction.commit()?;
+    session.unlock_tables();
     let usual = next.unwrap_or(session.options().transaction);
     let read_only = statement
         .access_mode

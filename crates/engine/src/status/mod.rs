@@ -31,12 +31,14 @@ counters! {
     ComCreateDb => "Com_create_db", "CREATE DATABASE.";
     ComCreateIndex => "Com_create_index", "CREATE INDEX.";
     ComCreateTable => "Com_create_table", "CREATE TABLE.";
+    ComCreateView => "Com_create_view", "CREATE VIEW and ALTER VIEW.";
     ComDelete => "Com_delete", "DELETE.";
     ComDeleteMulti => "Com_delete_multi", "DELETE from several tables.";
     ComDo => "Com_do", "DO.";
     ComDropDb => "Com_drop_db", "DROP DATABASE.";
     ComDropIndex => "Com_drop_index", "DROP INDEX.";
     ComDropTable => "Com_drop_table", "DROP TABLE.";
+    ComDropView => "Com_drop_view", "DROP VIEW.";
     ComInsert => "Com_insert", "INSERT … VALUES.";
     ComInsertSelect => "Com_insert_select", "INSERT … SELECT.";
     ComLoad => "Com_load", "LOAD DATA.";

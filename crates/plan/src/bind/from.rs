@@ -8,7 +8,7 @@ use mayfly_syntax::ast::{
     TableFactor, TableIndexHintForClause, TableIndexHintType, TableIndexHints, TableWithJoins,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlMode, TypeKind};
+use mayfly_types::{Error, Result, SqlMode, TypeKind};
 
 use super::expression::literal;
 use super::scope::{Clause, ColumnPlace, Name, ScopeColumns, ScopeTable};
@@ -16,7 +16,7 @@ use super::types::and;
 use super::{Binder, Block, not_supported, same_name};
 use crate::access::Access;
 use crate::access::path::{HintPurpose, IndexHints};
-use crate::catalog::{ColumnSource, TableSource};
+use crate::catalog::{ColumnSource, TableSource, ViewSource};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::logical::{ColumnId, Computed, DerivedTable, Join, Relation, Scan};
 use crate::physical::{JoinKind, Purpose, TemporaryTable};
@@ -292,7 +292,13 @@ impl Binder<'_> {
         alias: &str,
         hints: &[TableIndexHints],
     ) -> Result<Relation> {
-        let table = self.catalog.table(database, name)?;
+        if let Some(view) = self.catalog.view(database, name) {
+            return self.bind_view(&view, alias);
+        }
+        let table = match self.views.is_empty() {
+            true => self.catalog.table_as(database, name, alias)?,
+            false => self.catalog.table_of_view(database, name)?,
+        };
         self.refuse_target(&table)?;
         let statistics = self.catalog.statistics(table.id);
         let hints = Arc::new(index_hints(&table, alias, hints)?);
@@ -382,11 +388,50 @@ impl Binder<'_> {
                 .map(|column| &column.name)
                 .collect::<Vec<_>>(),
         )?;
-        self.add_derived(block, &alias.name.value)
+        self.add_derived(block, &alias.name.value, None)
+    }
+
+    /// A view is a derived table that sees nothing of the statement that names it.
+    fn bind_view(&mut self, view: &ViewSource, alias: &str) -> Result<Relation> {
+        let key = (view.database.clone(), view.name.clone());
+        if self.views.contains(&key) {
+            return Err(codes::ER_VIEW_RECURSIVE.with(&[&view.database, &view.name]));
+        }
+        self.views.push(key);
+        let ctes = std::mem::take(&mut self.ctes);
+        let hidden: Vec<bool> = self.scopes.iter().map(|scope| scope.hidden).collect();
+        let outer_clause = self.scope().clause;
+        self.scope().clause = Clause::From;
+        for scope in &mut self.scopes {
+            scope.hidden = true;
+        }
+        self.inside_derived += 1;
+        let block = self.bind_query_expression(&view.query, false);
+        self.inside_derived -= 1;
+        for (scope, hidden) in self.scopes.iter_mut().zip(hidden) {
+            scope.hidden = hidden;
+        }
+        self.scope().clause = outer_clause;
+        self.ctes = ctes;
+        self.views.pop();
+        let mut block = block.map_err(|error| invalid_view(view, error))?;
+        if block.columns.len() != view.columns.len() {
+            return Err(codes::ER_VIEW_INVALID.with(&[&view.database, &view.name]));
+        }
+        for (column, name) in block.columns.iter_mut().zip(&view.columns) {
+            column.name.clone_from(name);
+        }
+        block.mergeable &= !view.materialized;
+        self.add_derived(block, alias, Some(&view.database))
     }
 
     /// Puts a bound query expression into FROM under a name.
-    pub(super) fn add_derived(&mut self, block: Block, alias: &str) -> Result<Relation> {
+    pub(super) fn add_derived(
+        &mut self,
+        block: Block,
+        alias: &str,
+        database: Option<&str>,
+    ) -> Result<Relation> {
         for (index, column) in block.columns.iter().enumerate() {
             if block.columns[..index]
                 .iter()
@@ -420,7 +465,7 @@ impl Binder<'_> {
             }
         };
         self.add_table(ScopeTable {
-            database: None,
+            database: database.map(str::to_owned),
             alias: alias.to_owned(),
             columns: ScopeColumns::Derived(block.columns),
             null_extended: false,
@@ -448,6 +493,21 @@ impl Binder<'_> {
         }
         scope.tables.push(table);
         Ok(())
+    }
+}
+
+/// What a view says of an error that comes from the tables below it.
+fn invalid_view(view: &ViewSource, error: Error) -> Error {
+    let codes = [
+        &codes::ER_NO_SUCH_TABLE,
+        &codes::ER_BAD_DB_ERROR,
+        &codes::ER_BAD_FIELD_ERROR,
+        &codes::ER_BAD_TABLE_ERROR,
+        &codes::ER_VIEW_INVALID,
+    ];
+    match codes.iter().any(|code| error.is(code)) {
+        true => codes::ER_VIEW_INVALID.with(&[&view.database, &view.name]),
+        false => error,
     }
 }
 

@@ -111,6 +111,8 @@ pub(crate) struct Binder<'a> {
     /// How many derived tables and common table expressions are being bound: what these read of a
     /// table is read before it is changed.
     inside_derived: usize,
+    /// The views that are being bound, the innermost last.
+    views: Vec<(String, String)>,
 }
 
 impl<'a> Binder<'a> {
@@ -135,6 +137,7 @@ impl<'a> Binder<'a> {
             inserted: None,
             targets: Vec::new(),
             inside_derived: 0,
+            views: Vec::new(),
         }
     }
 

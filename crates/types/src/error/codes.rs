@@ -194,6 +194,11 @@ codes! {
     ER_KEY_DOES_NOT_EXIST = (1176, "42000", "Key '{}' doesn't exist in table '{}'");
     ER_CANT_UPDATE_WITH_READLOCK = (1223, "HY000", "Can't execute the query because you have a conflicting read lock");
     ER_VIEW_SELECT_TMPTABLE = (1352, "HY000", "View's SELECT refers to a temporary table '{}'");
+    ER_VIEW_RECURSIVE = (1462, "HY000", "`{}`.`{}` contains view recursion");
+    ER_FORBID_SCHEMA_CHANGE = (1450, "HY000", "Changing schema from '{}' to '{}' is not allowed.");
+    ER_TOO_MANY_KEYS = (1069, "42000", "Too many keys specified; max {} keys allowed");
+    ER_CHECK_NOT_IMPLEMENTED = (1178, "42000", "The storage engine for the table doesn't support {}");
+    ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN = (3106, "HY000", "'{}' is not supported for generated columns.");
     ER_VIEW_INVALID = (1356, "HY000", "View '{}.{}' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them");
     ER_VIEW_SELECT_CLAUSE = (1350, "HY000", "View's SELECT contains a '{}' clause");
     ER_VIEW_SELECT_VARIABLE = (1351, "HY000", "View's SELECT contains a variable or parameter");

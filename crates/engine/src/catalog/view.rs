@@ -1,0 +1,176 @@
+//! Views: a query under a name.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use mayfly_plan::ViewSource;
+use mayfly_syntax::ast::{CreateView, Expr, Query, ViewAlgorithm, visit_expressions};
+use mayfly_syntax::printer::quoted_identifier;
+
+use super::expression_text::query_text;
+
+/// A view's definition. It never changes; a view that is made anew has another one.
+#[derive(Debug)]
+pub(crate) struct ViewDefinition {
+    /// Its query and names, as the planner reads them.
+    pub(crate) source: Arc<ViewSource>,
+    /// The statement named the columns.
+    pub(crate) columns_named: bool,
+    /// ALGORITHM
+    pub(crate) algorithm: ViewAlgorithm,
+    /// DEFINER: the account's name and host.
+    pub(crate) definer: (String, String),
+    /// SQL SECURITY INVOKER
+    pub(crate) invoker_security: bool,
+    /// WITH CHECK OPTION: whether it cascades.
+    pub(crate) check_option: Option<bool>,
+    /// Its query has aggregates.
+    pub(crate) aggregates: bool,
+    /// When it was made: microseconds since 1970 UTC.
+    pub(crate) created: i64,
+    /// `character_set_client` of the session that made it.
+    pub(crate) character_set: String,
+    /// `collation_connection` of the session that made it.
+    pub(crate) collation: String,
+}
+
+impl ViewDefinition {
+    /// The database.
+    pub(crate) fn database(&self) -> &str {
+        &self.source.database
+    }
+
+    /// The name.
+    pub(crate) fn name(&self) -> &str {
+        &self.source.name
+    }
+
+    /// The same view under another name.
+    pub(crate) fn renamed(&self, name: &str) -> Self {
+        let source = &self.source;
+        Self {
+            source: Arc::new(ViewSource {
+                database: source.database.clone(),
+                name: name.to_owned(),
+                columns: source.columns.clone(),
+                query: source.query.clone(),
+                materialized: source.materialized,
+            }),
+            definer: self.definer.clone(),
+            character_set: self.character_set.clone(),
+            collation: self.collation.clone(),
+            ..*self
+        }
+    }
+
+    /// The query as `information_schema.VIEWS` shows it.
+    pub(crate) fn query_text(&self) -> String {
+        query_text(&self.source.query, None)
+    }
+
+    /// The statement that makes it again, wherever it is run: with every name in full.
+    pub(crate) fn full_text(&self) -> String {
+        self.statement(None, true)
+    }
+
+    /// A view of its full text, without what is not in that.
+    pub(crate) fn of_full_text(statement: &CreateView, database: &str) -> Self {
+        let definer = statement.definer.as_deref().unwrap_or_default();
+        Self {
+            source: Arc::new(ViewSource {
+                database: database.to_owned(),
+                name: statement.name.name.clone(),
+                columns: statement.columns.clone(),
+                query: statement.query.clone(),
+                materialized: statement.algorithm == ViewAlgorithm::TempTable,
+            }),
+            columns_named: false,
+            algorithm: statement.algorithm,
+            definer: account(definer),
+            invoker_security: statement.invoker_security,
+            check_option: statement.check_option,
+            aggregates: has_aggregates(&statement.query),
+            created: 0,
+            character_set: String::new(),
+            collation: String::new(),
+        }
+    }
+
+    /// The statement that makes it again, as SHOW CREATE VIEW prints it in a session whose database
+    /// is `current`.
+    pub(crate) fn create_text(&self, current: Option<&str>) -> String {
+        self.statement(current, self.columns_named)
+    }
+
+    fn statement(&self, current: Option<&str>, names_columns: bool) -> String {
+        let algorithm = match self.algorithm {
+            ViewAlgorithm::Undefined => "UNDEFINED",
+            ViewAlgorithm::Merge => "MERGE",
+            ViewAlgorithm::TempTable => "TEMPTABLE",
+        };
+        let security = if self.invoker_security {
+            "INVOKER"
+        } else {
+            "DEFINER"
+        };
+        let hides = current == Some(self.database());
+        let database = match hides {
+            true => String::new(),
+            false => format!("{}.", quoted_identifier(self.database())),
+        };
+        let columns = self
+            .source
+            .columns
+            .iter()
+            .map(|name| quoted_identifier(name));
+        let columns = match names_columns {
+            true => format!(" ({})", columns.collect::<Vec<_>>().join(",")),
+            false => String::new(),
+        };
+        let check = match self.check_option {
+            None => "",
+            Some(true) => " WITH CASCADED CHECK OPTION",
+            Some(false) => " WITH LOCAL CHECK OPTION",
+        };
+        format!(
+            "CREATE ALGORITHM={algorithm} DEFINER={}@{} SQL SECURITY {security} VIEW {database}{}{columns} AS {}{check}",
+            quoted_identifier(&self.definer.0),
+            quoted_identifier(&self.definer.1),
+            quoted_identifier(self.name()),
+            query_text(&self.source.query, hides.then(|| self.database())),
+        )
+    }
+
+    /// WITH CHECK OPTION by its name.
+    pub(crate) fn check_option_name(&self) -> &'static str {
+        match self.check_option {
+            None => "NONE",
+            Some(true) => "CASCADED",
+            Some(false) => "LOCAL",
+        }
+    }
+}
+
+/// The name and host of an account as it is written.
+pub(crate) fn account(written: &str) -> (String, String) {
+    let bare = |part: &str| part.trim().trim_matches(['`', '\'', '"']).to_owned();
+    match written.rsplit_once('@') {
+        Some((user, host)) => (bare(user), bare(host)),
+        None => (bare(written), "%".to_owned()),
+    }
+}
+
+fn has_aggregates(query: &Query) -> bool {
+    let is_aggregate = |expr: &Expr| match expr {
+        Expr::Function(function) => {
+            let name = function.name.to_string().to_lowercase();
+            mayfly_functions::aggregate::by_name(&name).is_some()
+        }
+        _ => false,
+    };
+    let flow = visit_expressions(query, |expr: &Expr| match is_aggregate(expr) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    });
+    flow.is_break()
+}

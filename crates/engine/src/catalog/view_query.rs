@@ -1,0 +1,434 @@
+//! A view's query as it is kept: every table with its database, every column with its table, and `*`
+//! as the columns that it meant when the view was made.
+
+use std::ops::ControlFlow;
+
+use mayfly_plan::Catalog;
+use mayfly_syntax::ast::{
+    Expr, GroupByExpr, Ident, ObjectName, OrderBy, Query, Select, SelectItem,
+    SelectItemQualifiedWildcardKind, SetExpr, TableFactor, TableName, TableWithJoins, VisitMut,
+    VisitorMut,
+};
+use mayfly_syntax::encodings::item_name;
+use mayfly_types::{Error, Result};
+
+use super::definition::same_name;
+
+/// Makes a query independent of the session's database and of columns that its tables get later.
+/// The names of the columns that it gives.
+pub(crate) fn fix_names(
+    query: &mut Query,
+    catalog: &dyn Catalog,
+    database: Option<&str>,
+) -> Result<Vec<String>> {
+    let mut fixing = Fixing {
+        catalog,
+        database,
+        scopes: Vec::new(),
+        queries: Vec::new(),
+        common_tables: Vec::new(),
+        clause: Clause::Other,
+    };
+    match query.visit(&mut fixing) {
+        ControlFlow::Break(error) => Err(error),
+        ControlFlow::Continue(()) => Ok(output_names(query)),
+    }
+}
+
+/// The names of the columns of a query without `*`.
+fn output_names(query: &Query) -> Vec<String> {
+    fn of_body(body: &SetExpr) -> Vec<String> {
+        match body {
+            SetExpr::Select(select) => {
+                let names = select.projection.iter();
+                names
+                    .map(|item| item_name(item).unwrap_or_default().to_owned())
+                    .collect()
+            }
+            SetExpr::Query(query) => output_names(query),
+            SetExpr::SetOperation { left, .. } => of_body(left),
+            SetExpr::Values(values) => {
+                let width = values.rows.first().map_or(0, |row| row.content.len());
+                (0..width)
+                    .map(|column| format!("column_{column}"))
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+    of_body(&query.body)
+}
+
+/// A table of FROM with the names of its columns.
+struct NamedTable {
+    database: Option<String>,
+    alias: String,
+    columns: Vec<String>,
+}
+
+/// What names mean in a query block.
+#[derive(Default)]
+struct Scope {
+    tables: Vec<NamedTable>,
+    /// Columns that USING or NATURAL made one of two.
+    common: Vec<String>,
+    aliases: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Clause {
+    /// Names are those of columns.
+    Other,
+    /// Names of the select list come first.
+    ByAlias,
+}
+
+/// A query whose names are being fixed.
+struct OpenQuery {
+    /// How many scopes there were before it.
+    scopes: usize,
+    /// How many common tables there were before it.
+    common_tables: usize,
+    /// What it stands in.
+    clause: Clause,
+    /// It is one SELECT, to whose tables its ORDER BY may refer.
+    is_select: bool,
+}
+
+struct Fixing<'c> {
+    catalog: &'c dyn Catalog,
+    database: Option<&'c str>,
+    scopes: Vec<Scope>,
+    /// The queries that are open, the innermost last.
+    queries: Vec<OpenQuery>,
+    common_tables: Vec<(String, Vec<String>)>,
+    clause: Clause,
+}
+
+impl Fixing<'_> {
+    fn common_table(&self, name: &str) -> Option<&Vec<String>> {
+        let mut tables = self.common_tables.iter().rev();
+        tables
+            .find(|(known, _)| known == name)
+            .map(|(_, columns)| columns)
+    }
+
+    /// The names of a table's or view's visible columns.
+    fn table_columns(&self, database: Option<&str>, name: &str) -> Result<Vec<String>> {
+        if database.is_none()
+            && let Some(columns) = self.common_table(name)
+        {
+            return Ok(columns.clone());
+        }
+        let database = database.or(self.database);
+        if let Some(view) = self.catalog.view(database, name) {
+            return Ok(view.columns.clone());
+        }
+        let table = self.catalog.table(database, name)?;
+        let visible = table.columns.iter().filter(|column| !column.invisible);
+        Ok(visible.map(|column| column.name.clone()).collect())
+    }
+
+    fn scope_of(&self, from: &[TableWithJoins]) -> Result<Scope> {
+        let mut scope = Scope::default();
+        for item in from {
+            self.add_joined(item, &mut scope)?;
+        }
+        Ok(scope)
+    }
+
+    fn add_joined(&self, item: &TableWithJoins, scope: &mut Scope) -> Result<()> {
+        use mayfly_syntax::ast::{JoinConstraint, JoinOperator};
+        self.add_factor(&item.relation, scope)?;
+        for join in &item.joins {
+            let before = scope.tables.len();
+            self.add_factor(&join.relation, scope)?;
+            let constraint = match &join.join_operator {
+                JoinOperator::Join(constraint)
+                | JoinOperator::Inner(constraint)
+                | JoinOperator::CrossJoin(constraint)
+                | JoinOperator::StraightJoin(constraint)
+                | JoinOperator::Left(constraint)
+                | JoinOperator::LeftOuter(constraint)
+                | JoinOperator::Right(constraint)
+                | JoinOperator::RightOuter(constraint) => constraint,
+                _ => continue,
+            };
+            match constraint {
+                JoinConstraint::Using(names) => {
+                    let names = names.iter().filter_map(|name| name.0.last()?.as_ident());
+                    scope.common.extend(names.map(|name| name.value.clone()));
+                }
+                JoinConstraint::Natural => {
+                    let (left, right) = scope.tables.split_at(before);
+                    let has = |tables: &[NamedTable], name: &String| {
+                        let mut columns = tables.iter().flat_map(|table| &table.columns);
+                        columns.any(|column| same_name(column, name))
+                    };
+                    let names = left.iter().flat_map(|table| &table.columns);
+                    let names: Vec<String> =
+                        names.filter(|name| has(right, name)).cloned().collect();
+                    scope.common.extend(names);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn add_factor(&self, factor: &TableFactor, scope: &mut Scope) -> Result<()> {
+        match factor {
+            TableFactor::Table { name, alias, .. } => {
+                let Some(table) = TableName::from_object_name(name) else {
+                    return Ok(());
+                };
+                let columns = match table.name.eq_ignore_ascii_case("dual") {
+                    true if table.database.is_none() => return Ok(()),
+                    _ => self.table_columns(table.database.as_deref(), &table.name)?,
+                };
+                let alias = alias.as_ref().map(|alias| alias.name.value.clone());
+                scope.tables.push(NamedTable {
+                    database: match alias {
+                        Some(_) => None,
+                        None => table.database.or_else(|| self.database.map(str::to_owned)),
+                    },
+                    alias: alias.unwrap_or(table.name),
+                    columns,
+                });
+            }
+            TableFactor::Derived {
+                subquery, alias, ..
+            } => {
+                let Some(alias) = alias else {
+                    return Ok(());
+                };
+                let columns = match alias.columns.is_empty() {
+                    true => self.columns_of(subquery)?,
+                    false => alias
+                        .columns
+                        .iter()
+                        .map(|column| column.name.value.clone())
+                        .collect(),
+                };
+                scope.tables.push(NamedTable {
+                    database: None,
+                    alias: alias.name.value.clone(),
+                    columns,
+                });
+            }
+            TableFactor::NestedJoin {
+                table_with_joins, ..
+            } => self.add_joined(table_with_joins, scope)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The names of the columns that a query gives, whose names are not fixed yet.
+    fn columns_of(&self, query: &Query) -> Result<Vec<String>> {
+        let mut body = &*query.body;
+        loop {
+            body = match body {
+                SetExpr::SetOperation { left, .. } => left,
+                SetExpr::Query(query) => &query.body,
+                _ => break,
+            };
+        }
+        let SetExpr::Select(select) = body else {
+            return Ok(output_names(query));
+        };
+        let mut names = Vec::new();
+        for item in &select.projection {
+            match item_name(item) {
+                Some(name) => names.push(name.to_owned()),
+                None => {
+                    let scope = self.scope_of(&select.from)?;
+                    let expanded = expand(item, &scope);
+                    names.extend(expanded.iter().filter_map(item_name).map(str::to_owned));
+                }
+            }
+        }
+        Ok(names)
+    }
+
+    /// A name as the column of a table, or as it is.
+    fn qualified(&self, name: &str) -> Option<Expr> {
+        for (depth, scope) in self.scopes.iter().rev().enumerate() {
+            let is_alias = || scope.aliases.iter().any(|alias| same_name(alias, name));
+            if depth == 0 && self.clause == Clause::ByAlias && is_alias() {
+                return None;
+            }
+            let has =
+                |table: &&NamedTable| table.columns.iter().any(|column| same_name(column, name));
+            let mut found = scope.tables.iter().filter(has);
+            if let Some(table) = found.next() {
+                let one = found.next().is_none()
+                    || scope.common.iter().any(|common| same_name(common, name));
+                return one.then(|| column(table, name));
+            }
+        }
+        None
+    }
+}
+
+fn quoted(name: &str) -> Ident {
+    Ident::with_quote('`', name)
+}
+
+fn column(table: &NamedTable, name: &str) -> Expr {
+    let own = table.columns.iter().find(|column| same_name(column, name));
+    let name = own.map_or(name, String::as_str);
+    let mut parts = Vec::with_capacity(3);
+    parts.extend(table.database.as_deref().map(quoted));
+    parts.push(quoted(&table.alias));
+    parts.push(quoted(name));
+    Expr::CompoundIdentifier(parts)
+}
+
+/// `*` and `t.*` as columns; another item as it is.
+fn expand(item: &SelectItem, scope: &Scope) -> Vec<SelectItem> {
+    let is_common = |name: &String| scope.common.iter().any(|common| same_name(common, name));
+    let item_of = |table: &NamedTable, name: &String| SelectItem::ExprWithAlias {
+        expr: column(table, name),
+        alias: quoted(name),
+    };
+    match item {
+        SelectItem::Wildcard(_) => {
+            let mut items = Vec::new();
+            for name in &scope.common {
+                let has = |table: &&NamedTable| {
+                    table.columns.iter().any(|column| same_name(column, name))
+                };
+                items.extend(
+                    scope
+                        .tables
+                        .iter()
+                        .find(has)
+                        .map(|table| item_of(table, name)),
+                );
+            }
+            for table in &scope.tables {
+                let own = table.columns.iter().filter(|name| !is_common(name));
+                items.extend(own.map(|name| item_of(table, name)));
+            }
+            items
+        }
+        SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) => {
+            let last = name.0.last().and_then(|part| part.as_ident());
+            let is_it = |table: &&NamedTable| last.is_some_and(|last| last.value == table.alias);
+            let table = scope.tables.iter().find(is_it);
+            let columns = table
+                .iter()
+                .flat_map(|table| table.columns.iter().map(|name| item_of(table, name)));
+            columns.collect()
+        }
+        item => vec![item.clone()],
+    }
+}
+
+impl VisitorMut for Fixing<'_> {
+    type Break = Error;
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+        self.queries.push(OpenQuery {
+            scopes: self.scopes.len(),
+            common_tables: self.common_tables.len(),
+            clause: self.clause,
+            is_select: matches!(&*query.body, SetExpr::Select(_)),
+        });
+        self.clause = Clause::Other;
+        for cte in query.with.iter().flat_map(|with| &with.cte_tables) {
+            let columns = match cte.alias.columns.is_empty() {
+                true => self.columns_of(&cte.query),
+                false => {
+                    let columns = cte.alias.columns.iter();
+                    Ok(columns.map(|column| column.name.value.clone()).collect())
+                }
+            };
+            match columns {
+                Ok(columns) => {
+                    let name = cte.alias.name.value.clone();
+                    self.common_tables.push((name, columns));
+                }
+                Err(error) => return ControlFlow::Break(error),
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
+        if let Some(query) = self.queries.pop() {
+            self.scopes.truncate(query.scopes);
+            self.common_tables.truncate(query.common_tables);
+            self.clause = query.clause;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
+        let outside = self.queries.last().map_or(0, |query| query.scopes);
+        self.scopes.truncate(outside);
+        self.clause = Clause::Other;
+        let mut scope = match self.scope_of(&select.from) {
+            Ok(scope) => scope,
+            Err(error) => return ControlFlow::Break(error),
+        };
+        let items = select
+            .projection
+            .iter()
+            .flat_map(|item| expand(item, &scope));
+        select.projection = items.collect();
+        let aliases = select.projection.iter().filter_map(item_name);
+        scope.aliases = aliases.map(str::to_owned).collect();
+        self.scopes.push(scope);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_relation(&mut self, name: &mut ObjectName) -> ControlFlow<Error> {
+        if let Some(table) = TableName::from_object_name(name)
+            && table.database.is_none()
+            && self.common_table(&table.name).is_none()
+            && !table.name.eq_ignore_ascii_case("dual")
+            && let Some(database) = self.database
+        {
+            let full = TableName {
+                database: Some(database.to_owned()),
+                name: table.name,
+            };
+            *name = full.to_object_name();
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_group_by(&mut self, _: &mut GroupByExpr) -> ControlFlow<Error> {
+        self.clause = Clause::Other;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_group_by(&mut self, _: &mut GroupByExpr) -> ControlFlow<Error> {
+        // HAVING follows.
+        self.clause = Clause::ByAlias;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_order_by(&mut self, _: &mut OrderBy) -> ControlFlow<Error> {
+        self.clause = Clause::ByAlias;
+        if let Some(query) = self.queries.last()
+            && !query.is_select
+        {
+            // The columns of a union have no tables.
+            self.scopes.truncate(query.scopes);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        if let Expr::Identifier(ident) = expr
+            && !ident.value.starts_with('@')
+            && let Some(column) = self.qualified(&ident.value)
+        {
+            *expr = column;
+        }
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,71 @@
+//! `information_schema.VIEWS`
+
+use mayfly_syntax::ast::{GroupByExpr, SetExpr, TableFactor};
+
+use super::relation::{Kind, Relation, Row, text, yes_no};
+use crate::catalog::view::ViewDefinition;
+use crate::session::Session;
+
+pub(super) const RELATIONS: &[Relation] = &[Relation {
+    schema: "information_schema",
+    name: "VIEWS",
+    columns: &[
+        ("TABLE_CATALOG", Kind::Text(64)),
+        ("TABLE_SCHEMA", Kind::Text(64)),
+        ("TABLE_NAME", Kind::Text(64)),
+        ("VIEW_DEFINITION", Kind::Long),
+        ("CHECK_OPTION", Kind::Text(8)),
+        ("IS_UPDATABLE", Kind::Text(3)),
+        ("DEFINER", Kind::Text(288)),
+        ("SECURITY_TYPE", Kind::Text(7)),
+        ("CHARACTER_SET_CLIENT", Kind::Text(64)),
+        ("COLLATION_CONNECTION", Kind::Text(64)),
+    ],
+    rows,
+}];
+
+fn rows(session: &Session) -> Vec<Row> {
+    let views = session.database.catalog.all_views();
+    let row = |view: &std::sync::Arc<ViewDefinition>| {
+        vec![
+            text("def"),
+            text(view.database()),
+            text(view.name()),
+            text(view.query_text()),
+            text(view.check_option_name()),
+            yes_no(is_updatable(view)),
+            text(format!("{}@{}", view.definer.0, view.definer.1)),
+            text(if view.invoker_security {
+                "INVOKER"
+            } else {
+                "DEFINER"
+            }),
+            text(&view.character_set),
+            text(&view.collation),
+        ]
+    };
+    views.iter().map(row).collect()
+}
+
+/// Whether each of its rows is a row of tables: no grouping, no DISTINCT, no LIMIT, no union.
+fn is_updatable(view: &ViewDefinition) -> bool {
+    let query = &view.source.query;
+    let SetExpr::Select(select) = &*query.body else {
+        return false;
+    };
+    let grouped = !matches!(&select.group_by,
+        GroupByExpr::Expressions(keys, modifiers) if keys.is_empty() && modifiers.is_empty());
+    let is_table = |factor: &TableFactor| matches!(factor, TableFactor::Table { .. });
+    let tables = select.from.iter().all(|item| {
+        is_table(&item.relation) && item.joins.iter().all(|join| is_table(&join.relation))
+    });
+    !view.source.materialized
+        && query.limit_clause.is_none()
+        && query.with.is_none()
+        && select.distinct.is_none()
+        && select.having.is_none()
+        && !grouped
+        && !select.from.is_empty()
+        && tables
+        && !view.aggregates
+}

@@ -1,0 +1,166 @@
+//! ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE: there is nothing to repair; MySQL's lines for
+//! each table.
+
+use mayfly_syntax::ast::{Query, Statement, TableMaintenance, TableVerb};
+use mayfly_syntax::printer::quoted_identifier;
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Result, SqlType, Value};
+
+use super::select::{self, Reading};
+use super::simple::text_rows;
+use crate::catalog::BaseTable;
+use crate::convert;
+use crate::result::{Outcome, StatementResult};
+use crate::session::Session;
+
+/// Runs the statement.
+pub(super) fn run(session: &mut Session, statement: &TableMaintenance) -> Result<Outcome> {
+    let verb = match statement.verb {
+        TableVerb::Analyze => "analyze",
+        TableVerb::Check => "check",
+        TableVerb::Optimize => "optimize",
+        TableVerb::Repair => "repair",
+        TableVerb::Checksum => return checksum(session, statement),
+    };
+    let mut rows = Vec::new();
+    for table in &statement.tables {
+        let (database, name) = super::qualified(session, table)?;
+        let full = format!("{database}.{name}");
+        let mut push = |kind: &str, text: String| {
+            rows.push([full.clone(), verb.to_owned(), kind.to_owned(), text]);
+        };
+        if let Some(table) = session.use_table(&database, &name)? {
+            for (kind, text) in lines(statement.verb, &table.definition.engine) {
+                push(kind, (*text).to_owned());
+            }
+            continue;
+        }
+        let is_view = session.database.catalog.view(&database, &name).is_some();
+        if is_view && statement.verb == TableVerb::Check {
+            push("status", "OK".to_owned());
+            continue;
+        }
+        push(
+            "Error",
+            match is_view {
+                true => format!("'{full}' is not BASE TABLE"),
+                false => format!("Table '{full}' doesn't exist"),
+            },
+        );
+        push("status", "Operation failed".to_owned());
+    }
+    Ok(text_rows(&["Table", "Op", "Msg_type", "Msg_text"], &rows).into())
+}
+
+/// What MySQL's engines say.
+fn lines(verb: TableVerb, engine: &str) -> &'static [(&'static str, &'static str)] {
+    const OK: (&str, &str) = ("status", "OK");
+    match (verb, engine) {
+        (TableVerb::Optimize, "InnoDB") => &[
+            (
+                "note",
+                "Table does not support optimize, doing recreate + analyze instead",
+            ),
+            OK,
+        ],
+        (TableVerb::Repair, "InnoDB" | "MEMORY" | "BLACKHOLE") => &[(
+            "note",
+            "The storage engine for the table doesn't support repair",
+        )],
+        (TableVerb::Optimize, "MEMORY" | "CSV" | "BLACKHOLE") => &[(
+            "note",
+            "The storage engine for the table doesn't support optimize",
+        )],
+        (TableVerb::Analyze, "MEMORY" | "CSV" | "BLACKHOLE" | "ARCHIVE") => &[(
+            "note",
+            "The storage engine for the table doesn't support analyze",
+        )],
+        (TableVerb::Check, "MEMORY" | "BLACKHOLE") => &[(
+            "note",
+            "The storage engine for the table doesn't support check",
+        )],
+        _ => &[OK],
+    }
+}
+
+/// CHECKSUM TABLE: a number of the rows, whatever their order; NULL for what is no table.
+fn checksum(session: &mut Session, statement: &TableMaintenance) -> Result<Outcome> {
+    let mut rows = Vec::new();
+    for table in &statement.tables {
+        let (database, name) = super::qualified(session, table)?;
+        let sum = match session.use_table(&database, &name)? {
+            // No engine keeps a sum while its table changes.
+            Some(_) if statement.options.eq_ignore_ascii_case("QUICK") => Value::Null,
+            Some(table) => Value::UInt(sum_of_rows(session, &table)?),
+            None => {
+                let missing = codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
+                session
+                    .diagnostics()
+                    .push(mayfly_types::Level::Error, missing);
+                Value::Null
+            }
+        };
+        rows.push([Value::from(format!("{database}.{name}").as_str()), sum]);
+    }
+    let name = SqlType::varchar(128, CollationId::UTF8MB4_0900_AI_CI);
+    let columns = [("Table", name), ("Checksum", SqlType::bigint())];
+    Ok(StatementResult::of_rows(&columns, &rows).into())
+}
+
+fn sum_of_rows(session: &mut Session, table: &BaseTable) -> Result<u64> {
+    let definition = &table.definition;
+    let names = definition
+        .columns
+        .iter()
+        .map(|column| quoted_identifier(&column.name));
+    let text = format!(
+        "SELECT {} FROM {}.{}",
+        names.collect::<Vec<_>>().join(", "),
+        quoted_identifier(&definition.database),
+        quoted_identifier(&definition.name)
+    );
+    let query = parse(&text)?;
+    let planned = select::plan(session, &query)?;
+    let mut reading = Reading::start(session, &planned, &[])?;
+    let mut sum: u32 = 0;
+    let mut read = || -> Result<()> {
+        let mut bytes = Vec::new();
+        while let Some(batch) = reading.next_batch()? {
+            for row in 0..batch.row_count() {
+                bytes.clear();
+                for (array, column) in batch.columns().iter().zip(&definition.columns) {
+                    bytes.push(u8::from(array.is_null(row)));
+                    if !array.is_null(row) {
+                        let start = bytes.len();
+                        convert::display_row(array, row, &column.ty, &mut bytes);
+                        let length = u32::try_from(bytes.len() - start).unwrap_or(u32::MAX);
+                        bytes.extend(length.to_le_bytes());
+                    }
+                }
+                sum = sum.wrapping_add(hash(&bytes));
+            }
+        }
+        Ok(())
+    };
+    let read = read();
+    reading.finish(session);
+    read.map(|()| u64::from(sum))
+}
+
+/// FNV-1a, folded to 32 bits.
+fn hash(bytes: &[u8]) -> u32 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, step);
+    ((hash >> 32) ^ (hash & 0xffff_ffff)) as u32
+}
+
+fn parse(text: &str) -> Result<Box<Query>> {
+    let parsed = mayfly_syntax::parse_one(text, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
+    match parsed
+        .map_err(|error| crate::error::from_syntax(&error))?
+        .statement
+    {
+        Statement::Query(query) => Ok(query),
+        _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&text])),
+    }
+}

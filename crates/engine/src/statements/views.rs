@@ -1,0 +1,184 @@
+//! CREATE VIEW, ALTER VIEW and DROP VIEW.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use mayfly_syntax::ast::{
+    CreateView, DropView, Expr, Query, Statement, TableName, visit_expressions,
+};
+use mayfly_syntax::encodings::variable;
+use mayfly_types::error::codes;
+use mayfly_types::{Level, Result};
+
+use super::select;
+use crate::catalog::definition::same_name;
+use crate::catalog::session_catalog::SessionCatalog;
+use crate::catalog::view::{ViewDefinition, account};
+use crate::catalog::{create as names, view_query};
+use crate::information_schema;
+use crate::result::{Outcome, StatementResult};
+use crate::session::Session;
+use crate::status::Counter;
+
+/// CREATE VIEW and ALTER VIEW.
+pub(super) fn create(session: &mut Session, statement: &CreateView) -> Result<Outcome> {
+    super::count(session, Counter::ComCreateView);
+    let (database, name) = super::qualified(session, &statement.name)?;
+    if information_schema::is_schema(&database) {
+        let denied = codes::ER_DBACCESS_DENIED_ERROR;
+        return Err(denied.with(&[&session.user(), &session.host(), &database]));
+    }
+    names::check_name(&name, &codes::ER_WRONG_TABLE_NAME)?;
+    let catalog = &session.database.catalog;
+    if catalog.database_collation(&database).is_none() {
+        return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
+    }
+    let replaces = statement.or_replace || statement.alter;
+    if catalog.table(&database, &name).is_some() {
+        return Err(match replaces {
+            true => codes::ER_WRONG_OBJECT.with(&[&database, &name, &"VIEW"]),
+            false => codes::ER_TABLE_EXISTS_ERROR.with(&[&name]),
+        });
+    }
+    let exists = catalog.view(&database, &name).is_some();
+    if exists && !replaces {
+        let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);
+        if statement.if_not_exists {
+            session.diagnostics().push(Level::Note, error);
+            return Ok(StatementResult::default().into());
+        }
+        return Err(error);
+    }
+    if statement.alter && !exists {
+        return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]));
+    }
+    let view = definition(session, statement, database, name)?;
+    session.database.catalog.put_view(session, Arc::new(view))?;
+    Ok(StatementResult::default().into())
+}
+
+fn definition(
+    session: &Session,
+    statement: &CreateView,
+    database: String,
+    name: String,
+) -> Result<ViewDefinition> {
+    refuse_variables(&statement.query)?;
+    // It must be a query that could run.
+    let planned = select::plan(session, &statement.query)?;
+    let mut query = statement.query.clone();
+    let catalog = SessionCatalog::new(session, &[]);
+    view_query::fix_names(&mut query, &catalog, session.current_database())?;
+    if let Some(table) = catalog.temporary_table_read() {
+        return Err(codes::ER_VIEW_SELECT_TMPTABLE.with(&[&table]));
+    }
+    let given = &statement.columns;
+    let columns: Vec<String> = match given.is_empty() {
+        true => planned
+            .plan
+            .columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect(),
+        false => given.clone(),
+    };
+    if columns.len() != planned.plan.columns.len() {
+        return Err(codes::ER_VIEW_WRONG_LIST.error());
+    }
+    for (index, column) in columns.iter().enumerate() {
+        if columns[..index]
+            .iter()
+            .any(|other| same_name(other, column))
+        {
+            return Err(codes::ER_DUP_FIELDNAME.with(&[column]));
+        }
+    }
+    let text = |name| {
+        session
+            .settings()
+            .text(name)
+            .map_or("", |text| text)
+            .to_owned()
+    };
+    let written = ViewDefinition {
+        definer: definer(session, statement),
+        ..ViewDefinition::of_full_text(
+            &CreateView {
+                name: TableName {
+                    database: Some(database.clone()),
+                    name,
+                },
+                columns,
+                query,
+                ..statement.clone()
+            },
+            &database,
+        )
+    };
+    // What runs is what is kept.
+    let full = written.full_text();
+    let parsed = mayfly_syntax::parse_one(&full, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
+    let Ok(Statement::CreateView(kept)) = parsed.map(|parsed| parsed.statement) else {
+        return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"a view of this query"]));
+    };
+    let view = ViewDefinition::of_full_text(&kept, &database);
+    select::plan(session, &view.source.query)?;
+    Ok(ViewDefinition {
+        columns_named: !given.is_empty(),
+        created: session.now(),
+        character_set: text("character_set_client"),
+        collation: text("collation_connection"),
+        ..view
+    })
+}
+
+/// The account of DEFINER, written in any of its forms; else the session's.
+fn definer(session: &Session, statement: &CreateView) -> (String, String) {
+    let own = || (session.user().to_owned(), session.host().to_owned());
+    let Some(written) = statement.definer.as_deref() else {
+        return own();
+    };
+    match written.to_lowercase().starts_with("current_user") {
+        true => own(),
+        false => account(written),
+    }
+}
+
+/// 1351: a view's query has no variables.
+fn refuse_variables(query: &Query) -> Result<()> {
+    let flow = visit_expressions(query, |expr: &Expr| match variable(expr) {
+        Some(_) => ControlFlow::Break(()),
+        None => ControlFlow::Continue(()),
+    });
+    match flow.is_break() {
+        true => Err(codes::ER_VIEW_SELECT_VARIABLE.error()),
+        false => Ok(()),
+    }
+}
+
+/// DROP VIEW: all of the list or none.
+pub(super) fn drop(session: &mut Session, statement: &DropView) -> Result<Outcome> {
+    super::count(session, Counter::ComDropView);
+    let mut names = Vec::with_capacity(statement.views.len());
+    let mut missing = Vec::new();
+    for view in &statement.views {
+        let (database, name) = super::qualified(session, view)?;
+        let catalog = &session.database.catalog;
+        if catalog.view(&database, &name).is_some() {
+            names.push((database, name));
+        } else if catalog.table(&database, &name).is_some() {
+            return Err(codes::ER_WRONG_OBJECT.with(&[&database, &name, &"VIEW"]));
+        } else {
+            missing.push(format!("{database}.{name}"));
+        }
+    }
+    if !missing.is_empty() && !statement.if_exists {
+        return Err(codes::ER_BAD_TABLE_ERROR.with(&[&missing.join(",")]));
+    }
+    for name in missing {
+        let note = codes::ER_BAD_TABLE_ERROR.with(&[&name]);
+        session.diagnostics().push(Level::Note, note);
+    }
+    session.database.catalog.drop_views(session, &names)?;
+    Ok(StatementResult::default().into())
+}
