@@ -4,6 +4,9 @@
 //! gathered once, in [`Session::statement_context`]; what it leaves (warnings, counters, the numbers
 //! of LAST_INSERT_ID(), ROW_COUNT() and FOUND_ROWS()) is kept here for the next one.
 
+mod context;
+mod tables;
+
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,34 +14,26 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use mayfly_exec::{ExecutionOptions, Progress, StatementContext};
-use mayfly_functions::context::{MysqlRandom, RandomStates, SessionFacts};
-use mayfly_functions::{EvaluationContext, SignatureContext, UserVariables};
+use mayfly_exec::Progress;
+use mayfly_functions::UserVariables;
+use mayfly_functions::context::{MysqlRandom, RandomStates};
 use mayfly_memory::Budget;
-use mayfly_plan::TableId;
 use mayfly_plan::catalog::VariableScope;
-use mayfly_storage::temptable::{
-    HashFunction, RegistryEntry, StatementOwner, TempTableContext, TempTableOptions,
-};
-use mayfly_storage::{
-    DurableTransaction, ReadView, Statement as DurableStatement,
-    StatementOptions as DurableStatementOptions, Table, UndoLog, UserTableContext, UserTableEngine,
-};
+use mayfly_storage::temptable::{RegistryEntry, TempTableContext};
+use mayfly_storage::{DurableTransaction, Statement as DurableStatement, UndoLog};
 use mayfly_syntax::SyntaxErrorKind;
 use mayfly_types::error::codes;
-use mayfly_types::{Condition, Diagnostics, Error, Interrupt, Level, Result, SqlType, Value};
+use mayfly_types::{Condition, Diagnostics, Error, Level, Result, SqlType, Value};
 
+pub(crate) use self::tables::{StatementTables, Surroundings};
 use crate::catalog::BaseTable;
-use crate::catalog::definition::TableDefinition;
-use crate::catalog::memory_engine;
 use crate::database::{Database, space_limit};
-use crate::options::HashMode;
 use crate::result::{Outcome, ResultStream, StatementResult, StatementSummary};
 use crate::statement_options::StatementOptions;
 use crate::statements::prepared::Prepared;
 use crate::status::{Counter, Counters, SessionStatus};
 use crate::table_locks::{LockedTables, TransactionTables};
-use crate::transaction::{Isolation, Mark, Transaction, ends_transaction};
+use crate::transaction::{Mark, Transaction, ends_transaction};
 use crate::variables::{self, Scope, Setting, Settings};
 use crate::{error, statements};
 
@@ -566,130 +561,6 @@ impl Session {
         self.temp_space.reset_peak();
     }
 
-    /// A table of a name: the session's temporary table, or else the base table.
-    pub(crate) fn find_table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
-        self.temporary_table(database, name)
-            .or_else(|| self.database.catalog.table(database, name))
-    }
-
-    /// What names and settings mean to the session now.
-    pub(crate) fn surroundings(&self) -> Surroundings {
-        Surroundings {
-            catalog: self.database.catalog.version(),
-            temporary_tables: self.temporary_version,
-            database: self.current_database.clone(),
-            options: Arc::clone(&self.options),
-        }
-    }
-
-    /// The session's temporary table of a name.
-    pub(crate) fn temporary_table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
-        if self.temporary_tables.is_empty() {
-            return None;
-        }
-        self.temporary_tables
-            .get(&(database.to_owned(), name.to_owned()))
-            .cloned()
-    }
-
-    /// The session's temporary tables.
-    pub(crate) fn temporary_tables(&self) -> impl Iterator<Item = &Arc<BaseTable>> {
-        self.temporary_tables.values()
-    }
-
-    pub(crate) fn add_temporary_table(&mut self, table: Arc<BaseTable>) {
-        self.temporary_version += 1;
-        let definition = &table.definition;
-        let key = (definition.database.clone(), definition.name.clone());
-        if self.temporary_tables.insert(key, table).is_none() {
-            self.database.count_user_tables(1);
-        }
-    }
-
-    pub(crate) fn drop_temporary_table(&mut self, database: &str, name: &str) -> bool {
-        self.temporary_version += 1;
-        let key = (database.to_owned(), name.to_owned());
-        let dropped = self.temporary_tables.remove(&key).is_some();
-        if dropped {
-            self.database.count_user_tables(-1);
-        }
-        dropped
-    }
-
-    /// Where a temporary table of the session's own lives, or a table of the MEMORY engine.
-    pub(crate) fn user_table_context(&self, definition: &TableDefinition) -> UserTableContext {
-        let budgets = &self.database.budgets;
-        let (memory, temp_space) = match definition.temporary {
-            true => (&self.memory, &self.temp_space),
-            false => (&budgets.base_tables, &budgets.base_space),
-        };
-        UserTableContext {
-            resources: self.database.resources.clone(),
-            memory: memory.clone(),
-            temp_space: temp_space.clone(),
-            memory_limit: self.options.tmp_table_size,
-            owner: self.statement_owner(),
-            name: Arc::from(definition.name.as_str()),
-            engine: match definition.engine.as_str() {
-                "MEMORY" => UserTableEngine::Memory(memory_engine::limits(definition, self)),
-                "InnoDB" => UserTableEngine::Transactional,
-                _ => UserTableEngine::NonTransactional,
-            },
-        }
-    }
-
-    /// The session's part in the store of durable tables.
-    pub(crate) fn durable(&self) -> Result<&DurableTransaction> {
-        if let Some(durable) = self.durable.get() {
-            return Ok(durable);
-        }
-        let memory = &self.database.budgets.base_tables;
-        let durable = self.database.store()?.session(memory);
-        self.transaction.join(durable.participant());
-        Ok(self.durable.get_or_init(|| durable))
-    }
-
-    /// Whether rows of durable tables wait for a commit.
-    pub(crate) fn has_durable_changes(&self) -> bool {
-        self.durable
-            .get()
-            .is_some_and(DurableTransaction::has_changes)
-    }
-
-    /// The running statement's view of durable tables: all that it opens are of one moment.
-    pub(crate) fn durable_statement(&self) -> Result<&DurableStatement> {
-        if let Some(statement) = self.durable_statement.get() {
-            return Ok(statement);
-        }
-        let options = &self.options;
-        let transaction = self.transaction.characteristics();
-        let isolation = transaction.unwrap_or(options.transaction).isolation;
-        let view = match isolation {
-            _ if self.reads_newest.get() => ReadView::Statement,
-            Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadView::Statement,
-            Isolation::RepeatableRead | Isolation::Serializable => ReadView::Transaction,
-        };
-        let statement = self.durable()?.statement(DurableStatementOptions {
-            view,
-            lock_wait: options.innodb_lock_wait_timeout,
-            interrupt: self.temp_table_context().interrupt().clone(),
-            batch_rows: self.database.options.batch_size,
-        });
-        Ok(self.durable_statement.get_or_init(|| statement))
-    }
-
-    /// The running statement changes or locks rows: the tables that it opens from here on show those
-    /// of now. Asked again, those of a later moment.
-    pub(crate) fn read_newest(&mut self) {
-        self.reads_newest.set(true);
-        self.durable_statement = OnceCell::new();
-    }
-
-    /// What the session's transaction has changed in its temporary tables.
-    pub(crate) fn undo_log(&self) -> &UndoLog {
-        &self.undo
-    }
-
     /// The value of a system variable, for `@@name`.
     pub(crate) fn system_variable(
         &self,
@@ -745,145 +616,6 @@ impl Session {
             _ => return None,
         })
     }
-
-    fn statement_owner(&self) -> StatementOwner {
-        StatementOwner {
-            session_id: self.id(),
-            user: Arc::clone(&self.user),
-            statement: Arc::clone(&self.statement_text),
-        }
-    }
-
-    /// Where the running statement's temporary tables live.
-    pub(crate) fn temp_table_context(&self) -> &TempTableContext {
-        self.temp.get_or_init(|| {
-            let (options, database) = (&self.options, &self.database.options);
-            let deadline = match options.max_execution_time {
-                0 => None,
-                milliseconds => Instant::now().checked_add(Duration::from_millis(milliseconds)),
-            };
-            let interrupt = Interrupt::new(Arc::clone(&self.shared.kill.killed))
-                .with_deadline(deadline)
-                .with_checkpoint(database.checkpoint.clone());
-            let temp_options = TempTableOptions {
-                tmp_table_size: options.tmp_table_size,
-                threads: database.threads,
-                batch_rows: database.batch_size,
-                hash: match database.hash_mode {
-                    HashMode::Normal => HashFunction::Standard,
-                    HashMode::Collide => HashFunction::Colliding,
-                    HashMode::Crowd => HashFunction::Crowded,
-                },
-                force_overflow: database.force_overflow || options.big_tables,
-            };
-            TempTableContext::new(
-                self.database.resources.clone(),
-                self.memory.child("statement limit", u64::MAX),
-                self.temp_space.child("statement limit", u64::MAX),
-                self.statement_owner(),
-                temp_options,
-                interrupt,
-            )
-        })
-    }
-
-    /// Everything that the operators of one statement share. `tables` are those that its plan names.
-    pub(crate) fn statement_context(
-        &self,
-        tables: Arc<dyn mayfly_exec::TableOpener>,
-    ) -> Arc<StatementContext> {
-        let options = &self.options;
-        let database = &self.database.options;
-        let temp = self.temp_table_context().clone();
-        let evaluation = EvaluationContext {
-            time_zone: options.time_zone.clone(),
-            facts: SessionFacts {
-                version: crate::VERSION.to_owned(),
-                user: self.user.to_string(),
-                current_user: self.user.to_string(),
-                database: self.current_database.as_deref().map(str::to_owned),
-                connection_id: self.id(),
-                last_insert_id: Arc::clone(&self.last_insert_id),
-                row_count: self.row_count,
-                found_rows: self.found_rows,
-            },
-            group_concat_max_len: options.group_concat_max_len,
-            max_allowed_packet: options.max_allowed_packet,
-            default_week_format: options.default_week_format,
-            lc_time_names: options.lc_time_names,
-            collation_connection: options.collation_connection,
-            user_variables: Arc::clone(&self.user_variables),
-            random: Arc::clone(&self.random),
-            files: Arc::clone(&self.database.readable_files) as _,
-            interrupt: temp.interrupt().clone(),
-            ..EvaluationContext::new(options.sql_mode, self.diagnostics_handle(), self.started_at)
-        };
-        Arc::new(StatementContext {
-            evaluation: Arc::new(evaluation),
-            options: ExecutionOptions {
-                batch_rows: database.batch_size,
-                cte_max_recursion_depth: options.cte_max_recursion_depth,
-                parallel_rows_min: database.parallel_rows_min,
-                ..ExecutionOptions::new(database.threads)
-            },
-            signature: SignatureContext {
-                sql_mode: options.sql_mode,
-                div_precision_increment: options.plan.div_precision_increment,
-                group_concat_max_len: options.group_concat_max_len,
-                collation_connection: options.collation_connection,
-            },
-            temp,
-            tables,
-            counters: Arc::default(),
-            progress: Arc::clone(&self.progress),
-        })
-    }
-
-    /// Adds what a statement did to the session's counters and to its summary.
-    pub(crate) fn account(&mut self, context: &StatementContext) {
-        let counters = &self.shared.counters;
-        let done = &context.counters;
-        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        counters.add(Counter::HandlerReadFirst, get(&done.handler_read_first));
-        counters.add(
-            Counter::HandlerReadRndNext,
-            get(&done.handler_read_rnd_next),
-        );
-        counters.add(Counter::HandlerReadRnd, get(&done.handler_read_rnd));
-        counters.add(Counter::HandlerReadKey, get(&done.handler_read_key));
-        counters.add(Counter::HandlerWrite, get(&done.handler_write));
-        counters.add(Counter::SortRows, get(&done.sort_rows));
-        counters.add(Counter::SortScan, get(&done.sort_scan));
-        counters.add(Counter::SortRange, get(&done.sort_range));
-        counters.add(Counter::SelectScan, get(&done.select_scan));
-        counters.add(Counter::SelectRange, get(&done.select_range));
-        counters.add(
-            Counter::SelectFullRangeJoin,
-            get(&done.select_full_range_join),
-        );
-        counters.add(Counter::HandlerReadLast, get(&done.handler_read_last));
-        counters.add(Counter::HandlerReadNext, get(&done.handler_read_next));
-        counters.add(Counter::HandlerReadPrev, get(&done.handler_read_prev));
-        counters.add(Counter::SelectFullJoin, get(&done.select_full_join));
-        let temp = context.temp.counters();
-        self.finished_temporary_tables
-            .extend(temp.finished_tables());
-        let summary = &mut self.last_summary;
-        summary.temporary_tables += get(&temp.created_tmp_tables);
-        summary.disk_tables += get(&temp.created_tmp_disk_tables);
-        summary.bytes_overflowed += get(&temp.bytes_overflowed);
-        summary.rows_examined += get(&done.rows_examined);
-        summary.memory_peak = summary.memory_peak.max(context.temp.memory().peak());
-        summary.disk_peak = summary.disk_peak.max(context.temp.temp_space().peak());
-        summary.rows_written += get(&temp.rows_written);
-        counters.add(Counter::CreatedTmpTables, get(&temp.created_tmp_tables));
-        counters.add(
-            Counter::CreatedTmpDiskTables,
-            get(&temp.created_tmp_disk_tables),
-        );
-        counters.add(Counter::SortMergePasses, get(&temp.sort_merge_passes));
-        counters.add(Counter::TmpBytesOverflowed, get(&temp.bytes_overflowed));
-    }
 }
 
 impl Drop for Session {
@@ -894,37 +626,5 @@ impl Drop for Session {
         self.database.count_user_tables(-tables);
         self.database
             .session_ended(self.shared.id, &self.shared.counters);
-    }
-}
-
-/// What a plan depends on besides its statement and the types of its `?`.
-#[derive(Debug, Clone)]
-pub(crate) struct Surroundings {
-    catalog: u64,
-    temporary_tables: u64,
-    database: Option<Arc<str>>,
-    options: Arc<StatementOptions>,
-}
-
-impl PartialEq for Surroundings {
-    fn eq(&self, other: &Self) -> bool {
-        self.catalog == other.catalog
-            && self.temporary_tables == other.temporary_tables
-            && self.database == other.database
-            && Arc::ptr_eq(&self.options, &other.options)
-    }
-}
-
-/// The tables that a statement's plan names.
-pub(crate) struct StatementTables(pub(crate) Vec<(TableId, Arc<dyn Table>)>);
-
-impl mayfly_exec::TableOpener for StatementTables {
-    fn open(&self, id: TableId) -> Result<Arc<dyn Table>> {
-        let found = self.0.iter().find(|(known, _)| *known == id);
-        let missing =
-            || codes::ER_UNKNOWN_ERROR.with(&[&"a plan names a table that it did not list"]);
-        found
-            .map(|(_, table)| Arc::clone(table))
-            .ok_or_else(missing)
     }
 }

@@ -1,0 +1,177 @@
+//! The tables that a session knows: by name, in stores, and for the statement that runs.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use mayfly_plan::TableId;
+use mayfly_storage::{
+    DurableTransaction, ReadView, Statement as DurableStatement,
+    StatementOptions as DurableStatementOptions, Table, UndoLog, UserTableContext, UserTableEngine,
+};
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::Session;
+use crate::catalog::BaseTable;
+use crate::catalog::definition::TableDefinition;
+use crate::catalog::memory_engine;
+use crate::statement_options::StatementOptions;
+use crate::transaction::Isolation;
+
+impl Session {
+    /// A table of a name: the session's temporary table, or else the base table.
+    pub(crate) fn find_table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
+        self.temporary_table(database, name)
+            .or_else(|| self.database.catalog.table(database, name))
+    }
+
+    /// What names and settings mean to the session now.
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            catalog: self.database.catalog.version(),
+            temporary_tables: self.temporary_version,
+            database: self.current_database.clone(),
+            options: Arc::clone(&self.options),
+        }
+    }
+
+    /// The session's temporary table of a name.
+    pub(crate) fn temporary_table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
+        if self.temporary_tables.is_empty() {
+            return None;
+        }
+        self.temporary_tables
+            .get(&(database.to_owned(), name.to_owned()))
+            .cloned()
+    }
+
+    /// The session's temporary tables.
+    pub(crate) fn temporary_tables(&self) -> impl Iterator<Item = &Arc<BaseTable>> {
+        self.temporary_tables.values()
+    }
+
+    pub(crate) fn add_temporary_table(&mut self, table: Arc<BaseTable>) {
+        self.temporary_version += 1;
+        let definition = &table.definition;
+        let key = (definition.database.clone(), definition.name.clone());
+        if self.temporary_tables.insert(key, table).is_none() {
+            self.database.count_user_tables(1);
+        }
+    }
+
+    pub(crate) fn drop_temporary_table(&mut self, database: &str, name: &str) -> bool {
+        self.temporary_version += 1;
+        let key = (database.to_owned(), name.to_owned());
+        let dropped = self.temporary_tables.remove(&key).is_some();
+        if dropped {
+            self.database.count_user_tables(-1);
+        }
+        dropped
+    }
+
+    /// Where a temporary table of the session's own lives, or a table of the MEMORY engine.
+    pub(crate) fn user_table_context(&self, definition: &TableDefinition) -> UserTableContext {
+        let budgets = &self.database.budgets;
+        let (memory, temp_space) = match definition.temporary {
+            true => (&self.memory, &self.temp_space),
+            false => (&budgets.base_tables, &budgets.base_space),
+        };
+        UserTableContext {
+            resources: self.database.resources.clone(),
+            memory: memory.clone(),
+            temp_space: temp_space.clone(),
+            memory_limit: self.options.tmp_table_size,
+            owner: self.statement_owner(),
+            name: Arc::from(definition.name.as_str()),
+            engine: match definition.engine.as_str() {
+                "MEMORY" => UserTableEngine::Memory(memory_engine::limits(definition, self)),
+                "InnoDB" => UserTableEngine::Transactional,
+                _ => UserTableEngine::NonTransactional,
+            },
+        }
+    }
+
+    /// The session's part in the store of durable tables.
+    pub(crate) fn durable(&self) -> Result<&DurableTransaction> {
+        if let Some(durable) = self.durable.get() {
+            return Ok(durable);
+        }
+        let memory = &self.database.budgets.base_tables;
+        let durable = self.database.store()?.session(memory);
+        self.transaction.join(durable.participant());
+        Ok(self.durable.get_or_init(|| durable))
+    }
+
+    /// Whether rows of durable tables wait for a commit.
+    pub(crate) fn has_durable_changes(&self) -> bool {
+        self.durable
+            .get()
+            .is_some_and(DurableTransaction::has_changes)
+    }
+
+    /// The running statement's view of durable tables: all that it opens are of one moment.
+    pub(crate) fn durable_statement(&self) -> Result<&DurableStatement> {
+        if let Some(statement) = self.durable_statement.get() {
+            return Ok(statement);
+        }
+        let options = &self.options;
+        let transaction = self.transaction.characteristics();
+        let isolation = transaction.unwrap_or(options.transaction).isolation;
+        let view = match isolation {
+            _ if self.reads_newest.get() => ReadView::Statement,
+            Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadView::Statement,
+            Isolation::RepeatableRead | Isolation::Serializable => ReadView::Transaction,
+        };
+        let statement = self.durable()?.statement(DurableStatementOptions {
+            view,
+            lock_wait: options.innodb_lock_wait_timeout,
+            interrupt: self.temp_table_context().interrupt().clone(),
+            batch_rows: self.database.options.batch_size,
+        });
+        Ok(self.durable_statement.get_or_init(|| statement))
+    }
+
+    /// The running statement changes or locks rows: the tables that it opens from here on show those
+    /// of now. Asked again, those of a later moment.
+    pub(crate) fn read_newest(&mut self) {
+        self.reads_newest.set(true);
+        self.durable_statement = OnceCell::new();
+    }
+
+    /// What the session's transaction has changed in its temporary tables.
+    pub(crate) fn undo_log(&self) -> &UndoLog {
+        &self.undo
+    }
+}
+
+/// What a plan depends on besides its statement and the types of its `?`.
+#[derive(Debug, Clone)]
+pub(crate) struct Surroundings {
+    catalog: u64,
+    temporary_tables: u64,
+    database: Option<Arc<str>>,
+    options: Arc<StatementOptions>,
+}
+
+impl PartialEq for Surroundings {
+    fn eq(&self, other: &Self) -> bool {
+        self.catalog == other.catalog
+            && self.temporary_tables == other.temporary_tables
+            && self.database == other.database
+            && Arc::ptr_eq(&self.options, &other.options)
+    }
+}
+
+/// The tables that a statement's plan names.
+pub(crate) struct StatementTables(pub(crate) Vec<(TableId, Arc<dyn Table>)>);
+
+impl mayfly_exec::TableOpener for StatementTables {
+    fn open(&self, id: TableId) -> Result<Arc<dyn Table>> {
+        let found = self.0.iter().find(|(known, _)| *known == id);
+        let missing =
+            || codes::ER_UNKNOWN_ERROR.with(&[&"a plan names a table that it did not list"]);
+        found
+            .map(|(_, table)| Arc::clone(table))
+            .ok_or_else(missing)
+    }
+}
