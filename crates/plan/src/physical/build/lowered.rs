@@ -6,12 +6,12 @@ use mayfly_types::{Result, SqlType};
 use super::internal;
 use crate::expression::Expression;
 use crate::logical::{ColumnId, ColumnSet, DerivedTable};
-use crate::physical::{BlockTable, Operator, Plan, Purpose, TemporaryTable};
+use crate::physical::{BlockTable, Operator, Plan, TemporaryTable};
 
 /// An operator with the columns that it gives, in order.
-pub(super) struct Lowered {
-    pub(super) plan: Plan,
-    pub(super) layout: Vec<ColumnId>,
+pub(in crate::physical) struct Lowered {
+    pub(in crate::physical) plan: Plan,
+    pub(in crate::physical) layout: Vec<ColumnId>,
 }
 
 /// The columns of an input without its rows.

@@ -13,21 +13,21 @@ pub(crate) mod rows;
 pub(crate) use expression::expression_is_volatile;
 pub(crate) use rows::estimate;
 
-use lowered::{Lowered, block, exact, materialized, narrowed, no_rows, reordered};
+use lowered::{Lowered, block, exact, materialized, narrowed, no_rows};
 
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, Value};
 
 use super::{
-    BlockTable, IndexScan, Operator, POSITION, Plan, Purpose, QueryPlan, SetOperationKind,
-    SharedId, SharedResult, SharedSource, TemporaryTable, position_type,
+    IndexScan, Operator, POSITION, Plan, Purpose, QueryPlan, SetOperationKind, SharedId,
+    SharedResult, SharedSource, TemporaryTable, position_type,
 };
 use crate::access::Access;
 use crate::catalog::TableSource;
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::{
-    self, Aggregate, ColumnId, ColumnSet, Computed, DerivedTable, Relation, Scan, Shared,
-    SharedRelation, with_stack,
+    self, Aggregate, ColumnId, ColumnSet, Computed, Relation, Scan, Shared, SharedRelation,
+    with_stack,
 };
 use crate::options::PlanOptions;
 
