@@ -23,6 +23,9 @@ pub struct Config {
     /// Options of the database, by name.
     #[serde(default)]
     pub options: BTreeMap<String, toml::Value>,
+    /// Whether every CREATE TABLE of a file makes a temporary table.
+    #[serde(default)]
+    pub temporary_tables: bool,
     /// Statements run at the start of every session.
     #[serde(default)]
     pub statements: Vec<String>,

@@ -35,8 +35,11 @@ pub fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
 /// A file's short name: `area/topic`.
 #[must_use]
 pub fn short_name(path: &Path) -> String {
-    let base = root().join("tests").join("slt");
-    path.strip_prefix(&base)
+    let tests = root().join("tests");
+    let folders = ["slt", "slt-next"].map(|folder| tests.join(folder));
+    folders
+        .iter()
+        .find_map(|folder| path.strip_prefix(folder).ok())
         .unwrap_or(path)
         .with_extension("")
         .display()

@@ -37,6 +37,7 @@ impl std::error::Error for StatementError {}
 pub struct Embedded {
     database: Arc<Database>,
     statements: Vec<String>,
+    temporary_tables: bool,
     paths: Paths,
     tmpdir: PathBuf,
 }
@@ -63,6 +64,7 @@ impl Embedded {
         Ok(Self {
             database,
             statements: config.statements.clone(),
+            temporary_tables: config.temporary_tables,
             paths,
             tmpdir,
         })
@@ -76,6 +78,7 @@ impl Embedded {
         let session = self.database.session();
         let mut session = EmbeddedSession {
             session: Some(session),
+            temporary_tables: self.temporary_tables,
             paths: self.paths.clone(),
         };
         for statement in &self.statements {
@@ -165,7 +168,20 @@ fn set(options: &mut DatabaseOptions, name: &str, value: &toml::Value) -> Option
 #[derive(Debug)]
 pub struct EmbeddedSession {
     session: Option<Session>,
+    temporary_tables: bool,
     paths: Paths,
+}
+
+/// The statement with TEMPORARY in its CREATE TABLE, if it is one.
+fn temporary(sql: &str) -> Option<String> {
+    let mut words = sql.split_whitespace();
+    let mut is = |expected: &str| {
+        words
+            .next()
+            .is_some_and(|word| word.eq_ignore_ascii_case(expected))
+    };
+    let rest = sql.trim_start().get("create".len()..)?;
+    (is("create") && is("table")).then(|| format!("CREATE TEMPORARY{rest}"))
 }
 
 impl DB for EmbeddedSession {
@@ -179,6 +195,8 @@ impl DB for EmbeddedSession {
                 text: "session is closed".into(),
             });
         };
+        let changed = self.temporary_tables.then(|| temporary(sql)).flatten();
+        let sql = changed.as_deref().unwrap_or(sql);
         let results = session
             .execute(&self.paths.insert(sql))
             .map_err(|error| StatementError {

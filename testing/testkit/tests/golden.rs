@@ -2,7 +2,8 @@
 //!
 //! `cargo test -p mayfly-testkit --test golden -- '[default] types/'` runs part of it. A trial lists
 //! every record that fails. One that takes too long fails by itself, so that a statement that does
-//! not end is found and named.
+//! not end is found and named. `MAYFLY_GOLDEN_FOLDER=slt-next` runs the files of another folder of
+//! `tests`: statements that wait for what they test.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,7 +22,8 @@ const TRIAL_TIME_MAX: Duration = Duration::from_secs(300);
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
-    let files = corpus::files("slt", "slt");
+    let folder = std::env::var("MAYFLY_GOLDEN_FOLDER").unwrap_or_else(|_| "slt".to_owned());
+    let files = corpus::files(&folder, "slt");
     for path in corpus::files("configs", "toml") {
         let config = match Config::read(&path) {
             Ok(config) => config,
