@@ -12,7 +12,7 @@ use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, ForeignKeyDefinition, GeneratedColumn,
     KeyDefinition, KeyPart, KeyTarget, TableDefinition, same_name,
 };
-use super::{column_type, engines, expression_text, zoned_table};
+use super::{checks, column_type, engines, expression_text, zoned_table};
 use crate::convert::Storing;
 use crate::expressions;
 use crate::session::Session;
@@ -94,8 +94,28 @@ pub(crate) fn definition(
     }
     for key in &key_asts {
         builder.key(key)?;
+        if key.kind == KeyKind::Primary && names_null_column(statement, key) {
+            return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
+        }
     }
     builder.finish()
+}
+
+/// Whether a part of a key is a column that the statement calls NULL.
+fn names_null_column(statement: &CreateTable, key: &ast::KeyDefinition) -> bool {
+    let called_null = |name: &str| {
+        statement.elements.iter().any(|element| match element {
+            TableElement::Column(column) => {
+                let null = |attribute: &_| matches!(attribute, ColumnAttribute::Null);
+                same_name(&column.name, name) && column.attributes.iter().any(null)
+            }
+            _ => false,
+        })
+    };
+    key.parts.iter().any(|part| match &part.target {
+        KeyPartTarget::Column { name, .. } => called_null(name),
+        KeyPartTarget::Expression(_) => false,
+    })
 }
 
 fn default_engine(session: &Session, temporary: bool) -> String {
@@ -369,8 +389,11 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// A foreign key: 1826 when its name is taken.
+    /// A foreign key: 1826 when its name is taken, 1215 when the table is temporary.
     pub(super) fn foreign_key(&mut self, foreign: &ast::ForeignKey) -> Result<()> {
+        if self.table.temporary {
+            return Err(codes::ER_CANNOT_ADD_FOREIGN.error());
+        }
         let positions: Option<Vec<usize>> = foreign
             .columns
             .iter()
@@ -415,7 +438,7 @@ impl Builder<'_> {
         }
         let mut parts = Vec::with_capacity(key.parts.len());
         for part in &key.parts {
-            parts.push(self.key_part(key.kind, part)?);
+            parts.push(self.key_part(key, part)?);
         }
         if primary {
             for part in &parts {
@@ -487,9 +510,10 @@ impl Builder<'_> {
         numbered.unwrap_or(base)
     }
 
-    fn key_part(&self, kind: KeyKind, part: &ast::KeyPart) -> Result<KeyPart> {
+    fn key_part(&self, key: &ast::KeyDefinition, part: &ast::KeyPart) -> Result<KeyPart> {
         let (name, prefix) = match &part.target {
             KeyPartTarget::Expression(expr) => {
+                checks::check_key_expression(key, expr)?;
                 return Ok(KeyPart {
                     target: KeyTarget::Expression(expression_text::text(expr)),
                     prefix: None,
@@ -507,7 +531,7 @@ impl Builder<'_> {
             ty.kind,
             TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
         );
-        if matches!(kind, KeyKind::FullText | KeyKind::Spatial) {
+        if matches!(key.kind, KeyKind::FullText | KeyKind::Spatial) {
             return Ok(KeyPart {
                 target: KeyTarget::Column(position),
                 prefix: None,
@@ -604,7 +628,7 @@ impl Builder<'_> {
             return Err(codes::ER_TABLE_MUST_HAVE_VISIBLE_COLUMN.error());
         }
         engines::check(table)?;
-        expressions::check_definition(self.session, &self.table)?;
+        checks::check(self.session, &self.table)?;
         Ok(self.table)
     }
 

@@ -6,6 +6,7 @@
 
 pub(crate) mod alter;
 pub(crate) mod base_table;
+mod checks;
 pub(crate) mod column_type;
 pub(crate) mod create;
 pub(crate) mod definition;
