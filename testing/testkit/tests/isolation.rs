@@ -90,7 +90,7 @@ fn enter<D: DB<ColumnType = ColumnKind>>(mut session: D, database: &str) -> Resu
 
 fn on_mayfly(file: &Path) -> Result<(), Failed> {
     let script = read(file)?;
-    let config = corpus::root().join("tests/configs/default.toml");
+    let config = corpus::root().join("tests/configs/durable.toml");
     let paths = Paths::new()?;
     let embedded = Embedded::open(&Config::read(&config)?, paths.clone())?;
     embedded.session()?.run("CREATE DATABASE isolation")?;

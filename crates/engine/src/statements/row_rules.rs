@@ -149,7 +149,7 @@ impl<'t> RowRules<'t> {
             return Err(error);
         }
         self.warn(error);
-        Ok(implicit_default(&column.ty))
+        Ok(in_place_of_null(&column.ty))
     }
 
     /// In strict mode some warnings of a SELECT are errors of a statement that changes rows.
@@ -224,7 +224,7 @@ impl<'t> RowRules<'t> {
                 return Err(error);
             }
             self.warn(error);
-            return Ok(implicit_default(&column.ty));
+            return Ok(in_place_of_null(&column.ty));
         }
         self.store_value(value, ty, column, row)
     }
@@ -316,6 +316,15 @@ impl<'t> RowRules<'t> {
             }
         }
         Ok(good.map(BooleanArray::from))
+    }
+}
+
+/// What a NOT NULL column holds where NULL was asked for: an ENUM its empty member, and not the
+/// first, which it has where nothing was asked for.
+fn in_place_of_null(ty: &SqlType) -> Value {
+    match ty.kind {
+        TypeKind::Enum => Value::UInt(0),
+        _ => implicit_default(ty),
     }
 }
 
