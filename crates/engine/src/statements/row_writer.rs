@@ -144,7 +144,12 @@ impl<'t> RowWriter<'t> {
             let ty = &definition.columns[position].ty;
             let mut value = Vec::new();
             convert::display_row(shown.column(position), row, ty, &mut value);
-            entry.extend_from_slice(key_prefix(&value, part.prefix));
+            let value = key_prefix(&value, part.prefix);
+            if ty.is_binary_string() {
+                show_bytes(value, &mut entry);
+            } else {
+                entry.extend_from_slice(value);
+            }
         }
         let entry = String::from_utf8_lossy(&entry).into_owned();
         let name = format!("{}.{}", definition.name, key.name);
@@ -168,6 +173,16 @@ impl Drop for RowWriter<'_> {
         // Only a writer that did not finish still has them.
         if let Some(sets) = &mut self.sets {
             sets.roll_back();
+        }
+    }
+}
+
+/// Bytes as an error shows them: those that are no ASCII character as `\xNN`.
+fn show_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    for byte in bytes {
+        match byte {
+            b' '..=b'~' => out.push(*byte),
+            _ => out.extend_from_slice(format!("\\x{byte:02X}").as_bytes()),
         }
     }
 }
