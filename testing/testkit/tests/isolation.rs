@@ -19,31 +19,11 @@ use sqllogictest::DB;
 
 /// Scripts that Mayfly cannot run before its transactions are there.
 const NOT_YET: &[&str] = &[
-    "auto_increment",
     "consistent_snapshot",
     "ddl",
-    "deadlock",
-    "deadlock_three",
-    "dirty_read",
-    "disconnect",
     "foreign_keys",
-    "insert_select",
     "lock_tables",
-    "lock_wait_timeout",
-    "lost_update",
-    "non_repeatable_read",
-    "nowait",
-    "own_changes",
-    "phantom",
-    "phantom_for_update",
-    "read_committed_update",
     "readers_never_wait",
-    "repeatable_read_update",
-    "savepoints",
-    "shared_locks",
-    "skip_locked",
-    "unique_key_waits",
-    "write_skew",
 ];
 
 fn main() -> ExitCode {
