@@ -4,15 +4,14 @@
 //!
 //! The order of the steps, and so of the errors, is MySQL's: columns, keys, constraints.
 
-use std::ops::ControlFlow;
-
 use mayfly_syntax::ast::{
-    self, AlterAction, AlterTable, ColumnAttribute, ColumnPosition, Expr, KeyKind, TableElement,
-    TableOption, visit_expressions,
+    self, AlterAction, AlterTable, ColumnAttribute, ColumnPosition, KeyKind, TableElement,
+    TableOption,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, TypeKind};
 
+use super::column_uses::{names_column, text_names_column};
 use super::create::{Builder, check_name};
 use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, ForeignKeyDefinition, KeyDefinition, KeyPart,
@@ -774,28 +773,4 @@ fn remove_foreign_key(table: &mut TableDefinition, name: &str) -> bool {
         .foreign_keys
         .retain(|foreign| !same_name(&foreign.name, name));
     table.foreign_keys.len() < before
-}
-
-/// Whether an expression names a column.
-fn names_column(expression: &Expr, name: &str) -> bool {
-    let is_it = |ident: &ast::Ident| same_name(&ident.value, name);
-    let flow = visit_expressions(expression, |expr| {
-        let found = match expr {
-            Expr::Identifier(ident) => is_it(ident),
-            Expr::CompoundIdentifier(parts) => parts.last().is_some_and(is_it),
-            _ => false,
-        };
-        if found {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    });
-    flow.is_break()
-}
-
-/// Whether the text of an expression of a definition names a column.
-fn text_names_column(text: &str, name: &str) -> bool {
-    text.to_lowercase()
-        .contains(&mayfly_syntax::printer::quoted_identifier(name).to_lowercase())
 }

@@ -8,6 +8,7 @@ pub(crate) mod alter;
 pub(crate) mod base_table;
 mod checks;
 pub(crate) mod column_type;
+pub(crate) mod column_uses;
 pub(crate) mod create;
 pub(crate) mod definition;
 pub(crate) mod dictionary;

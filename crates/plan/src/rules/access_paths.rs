@@ -125,7 +125,7 @@ impl Chooser<'_> {
         let mut joined = best.joined.iter();
         on.retain(|_| !joined.next().copied().unwrap_or(false));
         join.on = on;
-        join.right = Box::new(Relation::Scan(scan));
+        *join.right = Relation::Scan(scan);
         join.lookup = Some(best.lookup);
     }
 }

@@ -235,8 +235,8 @@ fn mark(column: &ArrayRef, mode: KeyMode, differs: &mut [bool]) {
         DataType::Decimal256(..) => mark_native::<Decimal256Type>(column, differs),
         _ => {
             let texts = column.as_binary_view();
-            for row in 1..texts.len() {
-                differs[row] |= match (texts.is_null(row - 1), texts.is_null(row)) {
+            for (row, differs) in differs.iter_mut().enumerate().skip(1) {
+                *differs |= match (texts.is_null(row - 1), texts.is_null(row)) {
                     (false, false) => !equal(texts.value(row - 1), texts.value(row), mode),
                     (a, b) => a != b,
                 };
