@@ -40,7 +40,6 @@ pub struct Database {
     ended: Counters,
     next_session: AtomicU64,
     started: Instant,
-    user_tables: AtomicU64,
     connections: AtomicU64,
     pub(crate) readable_files: Arc<ReadableFiles>,
     /// Who waits for whose tables.
@@ -156,7 +155,6 @@ impl Database {
             ended: Counters::new(),
             next_session: AtomicU64::new(8),
             started: Instant::now(),
-            user_tables: AtomicU64::new(0),
             connections: AtomicU64::new(0),
             store: Mutex::default(),
         });
@@ -260,19 +258,13 @@ impl Database {
 
     /// How many temporary tables exist, internal and user-made.
     pub fn temporary_table_count(&self) -> usize {
-        let user_tables = usize::try_from(self.user_tables.load(Ordering::Relaxed));
-        self.resources.registry.len() + user_tables.unwrap_or(usize::MAX)
+        self.resources.registry.len()
     }
 
     /// Returns idle memory and idle temporary files to the system.
     pub fn trim(&self) {
         self.resources.pool.trim(0);
         self.resources.temp_space.trim();
-    }
-
-    pub(crate) fn count_user_tables(&self, change: i64) {
-        self.user_tables
-            .fetch_add(change.cast_unsigned(), Ordering::Relaxed);
     }
 
     /// Where base tables live.

@@ -1,6 +1,7 @@
 //! `information_schema.TEMP_TABLES`: every living temporary table of every session, internal ones
 //! and those of CREATE TEMPORARY TABLE.
 
+use mayfly_storage::Purpose;
 use mayfly_types::Value;
 
 use super::relation::{Kind, Relation, Row, text};
@@ -37,6 +38,8 @@ fn rows(session: &Session) -> Vec<Row> {
         .registry
         .entries()
         .into_iter()
+        // Those of users are listed by their names.
+        .filter(|entry| entry.purpose != Purpose::UserTable)
         .map(|entry| {
             let (digest_text, digest) = mayfly_syntax::digest(&entry.owner.statement);
             vec![

@@ -621,9 +621,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.transaction.roll_back();
-        let tables = i64::try_from(self.temporary_tables.len()).unwrap_or(0);
         self.temporary_tables.clear();
-        self.database.count_user_tables(-tables);
         self.database
             .session_ended(self.shared.id, &self.shared.counters);
     }

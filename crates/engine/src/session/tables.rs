@@ -54,19 +54,13 @@ impl Session {
         self.temporary_version += 1;
         let definition = &table.definition;
         let key = (definition.database.clone(), definition.name.clone());
-        if self.temporary_tables.insert(key, table).is_none() {
-            self.database.count_user_tables(1);
-        }
+        self.temporary_tables.insert(key, table);
     }
 
     pub(crate) fn drop_temporary_table(&mut self, database: &str, name: &str) -> bool {
         self.temporary_version += 1;
         let key = (database.to_owned(), name.to_owned());
-        let dropped = self.temporary_tables.remove(&key).is_some();
-        if dropped {
-            self.database.count_user_tables(-1);
-        }
-        dropped
+        self.temporary_tables.remove(&key).is_some()
     }
 
     /// Where a temporary table of the session's own lives, or a table of the MEMORY engine.
