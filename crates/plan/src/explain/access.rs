@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use mayfly_types::{SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{SqlMode, Value};
 
 use crate::access::constant::known_value;
 use crate::access::{Condition, KeyRanges};
@@ -153,61 +153,9 @@ fn points(ranges: &KeyRanges) -> Vec<Option<&Expression>> {
 fn key_length(table: &TableSource, index: &IndexSource, parts: usize) -> u64 {
     let length = |part: &crate::catalog::IndexPartSource| {
         let column = table.columns.get(part.column)?;
-        let characters = part.prefix.unwrap_or(column.ty.length);
-        Some(u64::from(column.nullable) + column_length(&column.ty, characters, part.prefix))
+        Some(u64::from(column.nullable) + column.ty.declared_bytes(part.prefix))
     };
     index.parts.iter().take(parts).filter_map(length).sum()
-}
-
-fn column_length(ty: &SqlType, characters: u32, prefix: Option<u32>) -> u64 {
-    let fraction = u64::from(ty.decimals.min(6)).div_ceil(2);
-    let character = u64::from(ty.collation.charset().max_length());
-    let text = match (prefix, ty.is_binary_string()) {
-        (_, true) => u64::from(characters),
-        _ => u64::from(characters) * character,
-    };
-    match ty.kind {
-        TypeKind::Boolean | TypeKind::TinyInt | TypeKind::Year | TypeKind::Null => 1,
-        TypeKind::SmallInt => 2,
-        TypeKind::MediumInt | TypeKind::Date => 3,
-        TypeKind::Int | TypeKind::Float => 4,
-        TypeKind::BigInt | TypeKind::Double => 8,
-        TypeKind::Decimal => {
-            let decimals = u32::from(ty.decimals);
-            decimal_bytes(ty.length.saturating_sub(decimals)) + decimal_bytes(decimals)
-        }
-        TypeKind::Time => 3 + fraction,
-        TypeKind::DateTime => 5 + fraction,
-        TypeKind::Timestamp => 4 + fraction,
-        TypeKind::Bit => u64::from(ty.length).div_ceil(8),
-        TypeKind::Enum => match ty.members.len() {
-            0..256 => 1,
-            _ => 2,
-        },
-        TypeKind::Set => match ty.members.len().div_ceil(8) {
-            bytes @ 0..=4 => bytes as u64,
-            _ => 8,
-        },
-        TypeKind::Char => text,
-        TypeKind::VarChar
-        | TypeKind::TinyText
-        | TypeKind::Text
-        | TypeKind::MediumText
-        | TypeKind::LongText
-        | TypeKind::Json => text + 2,
-    }
-}
-
-/// Nine digits take four bytes.
-fn decimal_bytes(digits: u32) -> u64 {
-    let rest = match digits % 9 {
-        0 => 0,
-        1 | 2 => 1,
-        3 | 4 => 2,
-        5 | 6 => 3,
-        _ => 4,
-    };
-    u64::from(digits / 9) * 4 + rest
 }
 
 /// The step of the tree.
