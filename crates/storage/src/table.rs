@@ -276,7 +276,7 @@ pub trait TableWriter: Send {
     }
 
     /// The columns of the row at a position as it is now, with what this writer has done to it.
-    fn current(&self, position: &[u8]) -> Result<Option<Batch>> {
+    fn current(&mut self, position: &[u8]) -> Result<Option<Batch>> {
         let _ = position;
         Err(read_only())
     }

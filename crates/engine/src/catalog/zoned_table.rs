@@ -314,7 +314,7 @@ impl TableWriter for ZonedWriter {
         self.writer.delete(positions)
     }
 
-    fn current(&self, position: &[u8]) -> Result<Option<Batch>> {
+    fn current(&mut self, position: &[u8]) -> Result<Option<Batch>> {
         let mut clock = self.clock.clone();
         let row = self.writer.current(position)?;
         Ok(row.map(|row| convert(&row, &self.timestamps, |packed| clock.local_of_utc(packed))))

@@ -2,6 +2,7 @@
 
 mod data_directory;
 mod fault;
+mod mapped;
 mod system;
 
 use std::fmt::Debug;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 pub use data_directory::DataDirectory;
 pub use fault::{Fault, FaultIo};
+pub use mapped::mapped_range;
 pub use system::SystemIo;
 
 /// What temporary files need of a file system.

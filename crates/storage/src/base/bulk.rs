@@ -1,53 +1,96 @@
 //! Loading many rows into an empty table: they become full blocks at once, never single changes.
 //!
-//! Rows that come in the order of their keys are made into blocks as they come; others are kept and
-//! sorted at the end, as are the entries of the other indexes. That a key is there already is seen by
-//! a table of hashes, since nothing but this load is in the table.
+//! Rows that come in the order of their keys are written as blocks as they come. Others are collected,
+//! sorted and written as a run, as soon as there are so many that memory should not hold more, and
+//! runs are merged at the end (external merge sort: Knuth, "The Art of Computer Programming", 5.4). A
+//! run takes the place of the one before in the same tree: each is read in the snapshot that was taken
+//! when it was complete. That a key is there already is seen by a table of hashes, since nothing but
+//! this load is in the table.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
+use mayfly_memory::Budget;
 use mayfly_types::{PhysicalType, Result};
 
 use super::block::Block;
 use super::definition::{IndexTree, TableDefinition};
 use super::environment::TreeId;
-use super::overlay::{Loaded, TreeChanges};
+use super::fill::Fill;
+use super::overlay::{Filled, TreeChanges};
 use super::rows::Rows;
+use super::snapshot::{Snapshot, Walk};
+use super::store::Store;
+use super::tree;
 
-/// So many sorted rows are made into blocks at a time.
-const STEP_ROWS: usize = 16 << 10;
+/// Bytes of the blocks that are made: fewer, larger ones are scanned faster. Changes divide them.
+const BULK_BLOCK_BYTES: usize = 32 * 1024 - 16;
+/// Bytes of rows in order that wait to be written.
+const STEP_BYTES: u64 = 8 << 20;
+/// Bytes of rows that are sorted together.
+const RUN_BYTES: u64 = 256 << 20;
+
+/// How much a load keeps in memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    step: usize,
+    run: usize,
+}
+
+impl Limits {
+    /// As a budget suggests.
+    pub(super) fn of(memory: &Budget) -> Self {
+        let share = memory.share();
+        let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        Self {
+            step: bytes((share / 16).clamp(128 << 10, STEP_BYTES)),
+            run: bytes((share / 8).clamp(256 << 10, RUN_BYTES)),
+        }
+    }
+}
 
 /// A tree in the making.
 #[derive(Debug)]
 pub(super) struct BulkTree {
-    pub(super) tree: TreeId,
+    fill: Fill,
+    limits: Limits,
+    tree: TreeId,
     types: Arc<[PhysicalType]>,
     /// Rows that are in no block yet.
     rows: Rows,
-    loaded: Loaded,
-    block_bytes: usize,
+    /// All rows that were ever added.
+    count: u64,
     /// The largest key, as long as keys came in order.
     last_key: Option<Vec<u8>>,
-    /// The last key of the last block.
-    block_end: Vec<u8>,
     is_sorted: bool,
+    /// The last key of the last block of this run, if there is one.
+    block_end: Option<Vec<u8>>,
+    /// What was written before this run.
+    runs: Vec<Arc<Snapshot>>,
 }
 
 impl BulkTree {
-    pub(super) fn new(tree: TreeId, types: &Arc<[PhysicalType]>) -> Self {
-        Self {
+    /// For a tree that is empty; `None` when what was in it is not cleaned up yet.
+    pub(super) fn new(
+        store: &Arc<Store>,
+        limits: Limits,
+        tree: TreeId,
+        types: &Arc<[PhysicalType]>,
+    ) -> Option<Self> {
+        Some(Self {
+            fill: Fill::new(store, tree)?,
+            limits,
             tree,
             types: Arc::clone(types),
             rows: Rows::new(types),
-            loaded: Loaded::default(),
-            block_bytes: 0,
+            count: 0,
             last_key: None,
-            block_end: Vec::new(),
             is_sorted: true,
-        }
+            block_end: None,
+            runs: Vec::new(),
+        })
     }
 
     /// Adds a key; its columns follow by [`Self::push_columns`].
@@ -67,20 +110,46 @@ impl BulkTree {
     }
 
     /// Gives every key.
-    pub(super) fn each_key(&self, mut take: impl FnMut(&[u8])) -> Result<()> {
-        for (_, block) in &self.loaded.blocks {
-            let block = Block::parse(block)?;
-            for row in 0..block.rows() {
-                take(&block.key(row)?);
+    fn each_key(&self, mut take: impl FnMut(&[u8])) -> Result<()> {
+        let mut snapshots = self.runs.clone();
+        if self.block_end.is_some() {
+            snapshots.push(self.fill.snapshot()?);
+        }
+        for snapshot in &snapshots {
+            let mut walk = snapshot.walk(self.tree, &[], None, false)?;
+            while let Some(found) = walk.next()? {
+                let block = Block::parse(found.block)?;
+                for row in 0..block.rows() {
+                    take(&block.key(row)?);
+                }
             }
         }
         (0..self.rows.len()).for_each(|row| take(self.rows.key(row)));
         Ok(())
     }
 
-    /// The columns of the keys that were added since there were `first` rows.
-    pub(super) fn push_columns(&mut self, arrays: &[&ArrayRef], first: usize, places: &[usize]) {
-        self.rows.append_arrays(arrays, first, places);
+    /// The columns of the keys that were added since there were `before` pending rows: the first so
+    /// many of some arrays.
+    pub(super) fn push_columns(
+        &mut self,
+        arrays: &[&ArrayRef],
+        before: usize,
+        rows: usize,
+    ) -> Result<()> {
+        self.rows.append_arrays(arrays, before, rows);
+        self.count += rows as u64;
+        if !self.is_sorted && self.block_end.is_some() {
+            self.end_run()?;
+        }
+        let bytes = self.rows.memory();
+        if self.is_sorted && bytes >= self.limits.step {
+            self.write_blocks(true)?;
+        } else if !self.is_sorted && bytes >= self.limits.run {
+            self.sort();
+            self.write_blocks(false)?;
+            self.end_run()?;
+        }
+        Ok(())
     }
 
     /// The number of rows that are in no block.
@@ -88,69 +157,170 @@ impl BulkTree {
         self.rows.len()
     }
 
-    /// Makes blocks of what is sorted.
-    pub(super) fn step(&mut self) {
-        if self.is_sorted && self.rows.len() >= STEP_ROWS {
-            let taken = self.make_blocks(true);
-            self.rows = self.rows.rest(taken);
-        }
-    }
-
-    fn make_blocks(&mut self, keep_rest: bool) -> usize {
+    /// Writes pending rows, which are in order.
+    fn write_blocks(&mut self, keep_rest: bool) -> Result<()> {
         let Self {
             rows,
-            loaded,
             block_end,
-            block_bytes,
+            tree,
             ..
         } = self;
-        let divided = rows.divide(0, false, keep_rest, |range| {
-            let separator = match loaded.blocks.is_empty() {
-                true => Vec::new(),
-                false => Rows::separator(block_end, rows.key(range.start)),
-            };
-            block_end.clear();
-            block_end.extend_from_slice(rows.key(range.end - 1));
-            loaded.rows += range.len() as u64;
-            let block = rows.encode(range);
-            *block_bytes += block.len() + separator.len() + 48;
-            loaded.blocks.push((separator, block));
-            Ok::<_, std::convert::Infallible>(())
-        });
-        match divided {
-            Ok(taken) => taken,
-            Err(never) => match never {},
-        }
+        let anew = block_end.is_none();
+        let mut taken = 0;
+        self.fill.write(anew, |environment, txn| {
+            taken = rows.divide(0, BULK_BLOCK_BYTES, keep_rest, |range| {
+                let separator = match &*block_end {
+                    Some(end) => Rows::separator(end, rows.key(range.start)),
+                    None => Vec::new(),
+                };
+                let end = block_end.get_or_insert_default();
+                end.clear();
+                end.extend_from_slice(rows.key(range.end - 1));
+                tree::put_block(environment, txn, *tree, &separator, &rows.encode(range))
+            })?;
+            Ok(())
+        })?;
+        self.rows = self.rows.rest(taken);
+        Ok(())
     }
 
-    /// Every row, in order, as it will be in the file.
+    fn end_run(&mut self) -> Result<()> {
+        self.runs.push(self.fill.snapshot()?);
+        self.block_end = None;
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        let rows = &self.rows;
+        let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+        order.sort_unstable_by(|a, b| rows.key(*a as usize).cmp(rows.key(*b as usize)));
+        self.rows = rows.reordered(&order);
+    }
+
+    /// Every row, in order, as it will stay.
     pub(super) fn finish(mut self) -> Result<(TreeId, TreeChanges)> {
         if !self.is_sorted {
-            // Rows of blocks that were made while keys still came in order are sorted with the others.
-            let mut all = Rows::new(&self.types);
-            for (_, block) in std::mem::take(&mut self.loaded.blocks) {
-                let block = Block::parse(&block)?;
-                all.append_block(&block, 0..block.rows())?;
-            }
-            all.append_rows(&self.rows);
-            self.rows = Rows::new(&self.types);
-            let mut order: Vec<u32> = (0..all.len() as u32).collect();
-            order.sort_unstable_by(|a, b| all.key(*a as usize).cmp(all.key(*b as usize)));
-            self.rows = all.reordered(&order);
-            self.loaded = Loaded::default();
+            self.sort();
         }
-        self.make_blocks(false);
+        if self.runs.is_empty() {
+            self.write_blocks(false)?;
+        } else {
+            self.merge()?;
+        }
         let mut changes = TreeChanges::new(&self.types);
-        changes.cleared = true;
-        changes.loaded = Some(Arc::new(self.loaded));
+        changes.filled = Some(Arc::new(Filled {
+            snapshot: self.fill.snapshot()?,
+            fill: self.fill,
+            rows: self.count,
+        }));
         Ok((self.tree, changes))
+    }
+
+    /// Merges the runs with the pending rows.
+    fn merge(&mut self) -> Result<()> {
+        let last = std::mem::replace(&mut self.rows, Rows::new(&self.types));
+        let mut sources = Vec::with_capacity(self.runs.len() + 1);
+        for run in std::mem::take(&mut self.runs) {
+            let walk = run.walk(self.tree, &[], None, false)?;
+            sources.extend(Source::of_run(walk)?);
+        }
+        sources.extend(Source::of_rows(last));
+        while !sources.is_empty() {
+            // There are few: each is gigabytes divided by what memory holds.
+            let by_key = |source: &usize| sources[*source].key.as_slice();
+            let first = (0..sources.len()).min_by_key(by_key).unwrap_or(0);
+            let others = (0..sources.len()).filter(|source| *source != first);
+            let next = others.min_by_key(by_key);
+            let next = next.map(|source| sources[source].key.clone());
+            if !sources[first].give(next.as_deref(), &mut self.rows)? {
+                sources.swap_remove(first);
+            }
+            if self.rows.memory() >= self.limits.step {
+                self.write_blocks(true)?;
+            }
+        }
+        self.write_blocks(false)
     }
 
     /// About how much memory it needs.
     pub(super) fn memory(&self) -> u64 {
-        (self.rows.memory() + self.block_bytes) as u64
+        self.rows.memory() as u64
     }
 }
+
+/// A run that is merged.
+struct Source {
+    /// Of the next row.
+    key: Vec<u8>,
+    row: usize,
+    from: From,
+}
+
+enum From {
+    Run(Walk, Block<'static>),
+    Rows(Rows),
+}
+
+impl Source {
+    fn of_run(mut walk: Walk) -> Result<Option<Self>> {
+        let Some(found) = walk.next()? else {
+            return Ok(None);
+        };
+        let block = Block::parse(found.block)?;
+        Ok(Some(Self {
+            key: block.key(0)?,
+            row: 0,
+            from: From::Run(walk, block),
+        }))
+    }
+
+    fn of_rows(rows: Rows) -> Option<Self> {
+        (rows.len() > 0).then(|| Self {
+            key: rows.key(0).to_vec(),
+            row: 0,
+            from: From::Rows(rows),
+        })
+    }
+
+    /// Gives the rows before a key, of one block at most; whether there are more.
+    fn give(&mut self, before: Option<&[u8]>, out: &mut Rows) -> Result<bool> {
+        match &mut self.from {
+            From::Run(walk, block) => {
+                let end = match before {
+                    Some(key) => block.rank(key)?.max(self.row + 1),
+                    None => block.rows(),
+                };
+                out.append_block(block, self.row..end)?;
+                self.row = end;
+                if end == block.rows() {
+                    let Some(found) = walk.next()? else {
+                        return Ok(false);
+                    };
+                    *block = Block::parse(found.block)?;
+                    self.row = 0;
+                }
+                self.key = block.key(self.row)?;
+            }
+            From::Rows(rows) => {
+                let last = rows.len().min(self.row + MERGED_ROWS);
+                let is_before = |row: &usize| before.is_none_or(|key| rows.key(*row) < key);
+                let end = (self.row + 1..last).find(|row| !is_before(row));
+                let end = end.unwrap_or(last);
+                out.append_rows(rows, self.row..end);
+                self.row = end;
+                if end == rows.len() {
+                    return Ok(false);
+                }
+                self.key.clear();
+                self.key.extend_from_slice(rows.key(end));
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Of rows in memory, so many are merged at a time.
+const MERGED_ROWS: usize = 1024;
 
 /// The keys of a unique index that were loaded, with the position of the row of each.
 #[derive(Debug, Default)]
@@ -203,16 +373,21 @@ pub(super) struct Bulk {
 }
 
 impl Bulk {
-    pub(super) fn new(definition: &TableDefinition) -> Self {
-        let tree = |index: &IndexTree| BulkTree::new(index.tree, &index.types);
+    /// For a table that is empty; `None` when what was in it is not cleaned up yet.
+    pub(super) fn new(
+        store: &Arc<Store>,
+        limits: Limits,
+        definition: &TableDefinition,
+    ) -> Option<Self> {
+        let tree = |index: &IndexTree| BulkTree::new(store, limits, index.tree, &index.types);
         let keys = |index: &IndexTree| index.unique.then(Keys::default);
         let secondary = || definition.secondary().map(|(_, index)| index);
-        Self {
-            rows: BulkTree::new(definition.rows(), definition.types()),
-            secondary: secondary().map(tree).collect(),
+        Some(Self {
+            rows: BulkTree::new(store, limits, definition.rows(), definition.types())?,
+            secondary: secondary().map(tree).collect::<Option<_>>()?,
             unique: secondary().map(keys).collect(),
             primary: None,
-        }
+        })
     }
 
     /// Whether a row has this primary key.

@@ -92,7 +92,7 @@ fn check_table(snapshot: &Arc<Snapshot>, table: &TableDefinition) -> Result<()> 
     let secondary: Vec<&IndexTree> = table.secondary().map(|(_, index)| index).collect();
     let wanted: Vec<_> = table.columns().iter().copied().enumerate().collect();
     let rows = check_tree(snapshot, table.rows(), columns, |block| {
-        let mut pieces = Pieces::new(snapshot, None);
+        let mut pieces = Pieces::new(snapshot);
         let number = pieces.add_block(block);
         pieces.push(number, 0, block.rows());
         let arrays = pieces.columns(&wanted)?;

@@ -13,8 +13,8 @@ use heed::{EnvFlags, FlagSetMode, RwTxn};
 use mayfly_types::Result;
 
 use super::environment::{Environment, META, TreeId, record_key};
-use super::overlay::{Change, Overlay};
-use super::tree;
+use super::overlay::{Change, Filled, Overlay, TreeChanges};
+use super::{fill, tree};
 
 /// When a commit is on disk (`innodb_flush_log_at_trx_commit`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,13 +102,13 @@ impl Committer {
         });
         let mut queue = lock(&self.queue);
         queue.waiting.push(Arc::clone(&own));
-        let (turn, group) = loop {
+        let (group, turn) = loop {
             if let Some(result) = lock(&own.result).take() {
                 return result;
             }
             if !queue.is_writing {
                 queue.is_writing = true;
-                break (Turn(self), std::mem::take(&mut queue.waiting));
+                break (std::mem::take(&mut queue.waiting), Turn(self));
             }
             let woken = self.written.wait(queue);
             queue = woken.unwrap_or_else(PoisonError::into_inner);
@@ -128,11 +128,43 @@ impl Committer {
                 *lock(&waiting.result) = Some(result.clone());
             }
         }
+        self.note_unsynced();
+        drop(turn);
+        lock(&own.result).take().unwrap_or(Ok(()))
+    }
+
+    /// Changes the file at once, as one transaction of it.
+    pub(super) fn change(
+        &self,
+        environment: &Environment,
+        change: impl FnOnce(&mut RwTxn<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let turn = self.turn();
+        self.set_sync(environment)?;
+        let mut txn = environment.write()?;
+        change(&mut txn)?;
+        txn.commit().map_err(|error| environment.error(&error))?;
+        environment.committed();
+        self.note_unsynced();
+        drop(turn);
+        Ok(())
+    }
+
+    /// Waits for the right to write.
+    fn turn(&self) -> Turn<'_> {
+        let mut queue = lock(&self.queue);
+        while queue.is_writing {
+            let woken = self.written.wait(queue);
+            queue = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+        queue.is_writing = true;
+        Turn(self)
+    }
+
+    fn note_unsynced(&self) {
         if !self.syncs.load(Ordering::Relaxed) {
             self.dirty.store(true, Ordering::Release);
         }
-        drop(turn);
-        lock(&own.result).take().unwrap_or(Ok(()))
     }
 
     /// Sets whether the file syncs with each commit.
@@ -173,7 +205,7 @@ impl Committer {
 /// Writes the changes of a group in one transaction of the file.
 fn write(environment: &Environment, group: &[Arc<Waiting>]) -> Result<()> {
     let mut txn = environment.write()?;
-    let mut trees: BTreeMap<TreeId, Vec<&super::overlay::TreeChanges>> = BTreeMap::new();
+    let mut trees: BTreeMap<TreeId, Vec<&TreeChanges>> = BTreeMap::new();
     for waiting in group {
         for (tree, changes) in &waiting.overlay.trees {
             trees.entry(*tree).or_default().push(changes);
@@ -200,19 +232,25 @@ fn write(environment: &Environment, group: &[Arc<Waiting>]) -> Result<()> {
             tree::clear(environment, &mut txn, *id)?;
         }
         let mut rows = 0;
-        for loaded in all.iter().filter_map(|tree| tree.loaded.as_ref()) {
-            for (separator, block) in &loaded.blocks {
-                tree::put_block(environment, &mut txn, *id, separator, block)?;
-            }
-            rows += loaded.rows as i64;
+        for filled in filled(all) {
+            fill::remove_mark(environment, &mut txn, *id)?;
+            rows += filled.rows as i64;
         }
         let types = &all[0].types;
         rows += tree::apply(environment, &mut txn, *id, types, &changes)?;
         count_rows(environment, &mut txn, *id, rows, cleared)?;
     }
     txn.commit().map_err(|error| environment.error(&error))?;
+    trees
+        .values()
+        .flat_map(|all| filled(all))
+        .for_each(|filled| filled.fill.keep());
     environment.committed();
     Ok(())
+}
+
+fn filled<'a>(all: &'a [&TreeChanges]) -> impl Iterator<Item = &'a Arc<Filled>> {
+    all.iter().filter_map(|tree| tree.filled.as_ref())
 }
 
 fn write_records(

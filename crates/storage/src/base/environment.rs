@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, RoTxn, RwTxn, WithoutTls};
-use mayfly_memory::io::DataDirectory;
+use mayfly_memory::io::{DataDirectory, mapped_range};
 use mayfly_memory::{StableRange, StableRanges};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
@@ -74,8 +74,9 @@ impl Environment {
             return Err(codes::ER_UNKNOWN_ERROR.with(&[&"the data file has no database"]));
         };
         let records = records_for_ever(records);
-        let info = env.info();
-        let range = stable.register(info.map_addr as usize, info.map_size);
+        // Where it is not known, temporary tables copy the strings of base tables.
+        let map = mapped_range(&directory.join("data.mdb")).unwrap_or_default();
+        let range = stable.register(map.start, map.len());
         Ok(Arc::new(Self {
             env,
             records,

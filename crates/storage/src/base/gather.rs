@@ -15,7 +15,6 @@ use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer, i256}
 use mayfly_types::PhysicalType;
 
 use super::block::{Block, Checked, Damaged, Ends, Values};
-use super::overlay::Loaded;
 use super::rows::Rows;
 use super::snapshot::Snapshot;
 
@@ -44,22 +43,10 @@ enum Holder {
 /// The buffers of some blocks, and for each block which one and where in it.
 type Buffers = (Vec<Buffer>, Vec<(u32, u32)>);
 
-/// Keeps blocks where they are.
-struct Owner {
-    #[expect(dead_code, reason = "held, not read")]
-    snapshot: Arc<Snapshot>,
-    loaded: Option<Arc<Loaded>>,
-}
-
-impl Owner {
-    fn is_loaded(&self) -> bool {
-        self.loaded.is_some()
-    }
-}
-
 /// Rows in the order in which they are wanted.
 pub(super) struct Pieces {
-    owner: Arc<Owner>,
+    /// Keeps blocks where they are.
+    snapshot: Arc<Snapshot>,
     blocks: Vec<(Block<'static>, Holder)>,
     runs: Vec<Run>,
     rows: usize,
@@ -71,13 +58,10 @@ pub(super) struct Pieces {
 const OWN: u32 = u32::MAX;
 
 impl Pieces {
-    /// For blocks of a snapshot, or of a tree that was loaded.
-    pub(super) fn new(snapshot: &Arc<Snapshot>, loaded: Option<&Arc<Loaded>>) -> Self {
+    /// For blocks of a snapshot.
+    pub(super) fn new(snapshot: &Arc<Snapshot>) -> Self {
         Self {
-            owner: Arc::new(Owner {
-                snapshot: Arc::clone(snapshot),
-                loaded: loaded.cloned(),
-            }),
+            snapshot: Arc::clone(snapshot),
             blocks: Vec::new(),
             runs: Vec::new(),
             rows: 0,
@@ -169,10 +153,10 @@ impl Pieces {
             if let Some((start, end)) = span.take()
                 && let Some(pointer) = NonNull::new(start as *mut u8)
             {
-                let owner = Arc::clone(&self.owner);
+                let owner = Arc::clone(&self.snapshot);
                 // SAFETY: the bytes are those of blocks of the snapshot, with at most the head of a
-                // page between them, which belongs to the second block, or of loaded ones, which are
-                // never joined; they stay as they are until the owner, which holds both, is dropped.
+                // page between them, which belongs to the second block; they stay as they are until
+                // the owner, which holds it, is dropped.
                 let buffer = unsafe { Buffer::from_custom_allocation(pointer, end - start, owner) };
                 buffers.push(buffer);
             }
@@ -188,8 +172,7 @@ impl Pieces {
             let last = address + block.bytes.len();
             match &mut span {
                 Some((start, end))
-                    if !self.owner.is_loaded()
-                        && address >= *end
+                    if address >= *end
                         && address - *end <= GAP_BYTES
                         && last - *start <= BUFFER_BYTES =>
                 {

@@ -1,23 +1,18 @@
 //! How a writer fills an empty table as a whole (see [`super::bulk`]).
 //!
-//! It needs the lock of the whole table, so that nobody else adds a row that is not seen. The first
-//! duplicate key ends it: the rows become single changes, among which the row that is there can be
-//! asked for, changed and removed.
+//! It needs the lock of the whole table, so that nobody else adds a row that is not seen. It ends when
+//! the statement wants to read or change a row that it has added.
 
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
-use mayfly_types::{Batch, PhysicalType, Result};
+use mayfly_types::{Batch, Result};
 
-use super::block::Block;
-use super::bulk::{Bulk, BulkTree, Keys};
+use super::bulk::{Bulk, BulkTree, Keys, Limits};
 use super::definition::TableDefinition;
-use super::overlay::Loaded;
-use super::row;
 use super::transaction::Statement;
-use super::writer::{DurableWriter, WHOLE_TABLE, written};
-use crate::key_encoding::RowKeys;
+use super::writer::{BatchKeys, DurableWriter, WHOLE_TABLE, written};
 use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten, Table};
 
 /// An insert of so many rows at a time into an empty table fills it as a whole.
@@ -33,12 +28,7 @@ impl DurableWriter {
             return Ok(());
         }
         let before = self.table.statement.transaction.tree_changes(tree);
-        let is_cleared = match before.as_deref() {
-            Some(before) if before.loaded.is_some() || !before.changes.is_empty() => return Ok(()),
-            Some(before) => before.cleared,
-            None => false,
-        };
-        if !is_cleared && self.newest.block_of(tree, &[])?.is_some() {
+        if before.is_some() || self.newest.block_of(tree, &[])?.is_some() {
             return Ok(());
         }
         let exclusive = LockMode::Exclusive;
@@ -46,8 +36,10 @@ impl DurableWriter {
             .table
             .lock_key(tree, WHOLE_TABLE, exclusive, LockWait::Skip)?;
         self.refresh()?;
-        if locked && (is_cleared || self.newest.block_of(tree, &[])?.is_none()) {
-            self.bulk = Some(Bulk::new(&definition));
+        if locked && self.newest.block_of(tree, &[])?.is_none() {
+            let transaction = &self.table.statement.transaction;
+            let limits = Limits::of(&transaction.memory);
+            self.bulk = Bulk::new(&transaction.store, limits, &definition);
         }
         Ok(())
     }
@@ -61,19 +53,10 @@ impl DurableWriter {
     ) -> Result<RowsWritten> {
         let definition = Arc::clone(&self.table.definition);
         let arrays = batch.columns();
+        let store = &self.table.statement.transaction.store;
+        let keys = BatchKeys::new(&definition, store, arrays, batch.row_count())?;
         let primary = definition.primary();
-        let of_primary = primary.map(|(_, index)| index.encoder.rows(arrays));
-        let secondary: Vec<RowKeys<'_>> = definition
-            .secondary()
-            .map(|(_, index)| index.encoder.rows(arrays))
-            .collect();
-        let first_number = match primary {
-            Some(_) => 0,
-            None => {
-                let store = &self.table.statement.transaction.store;
-                store.row_numbers(definition.rows(), batch.row_count() as u64)?
-            }
-        };
+        let secondary = &keys.secondary;
         let first = bulk.rows.pending();
         let firsts: Vec<usize> = bulk.secondary.iter().map(BulkTree::pending).collect();
         let mut position = Vec::new();
@@ -81,13 +64,7 @@ impl DurableWriter {
         let mut found = None;
         let mut count = 0;
         'rows: for place in 0..batch.row_count() {
-            position.clear();
-            match &of_primary {
-                Some(keys) => keys.append(place, &mut position),
-                None => {
-                    position.extend_from_slice(&(first_number + place as u64).to_be_bytes());
-                }
-            }
+            keys.position(place, &mut position);
             if let (Some((index, _)), true) = (primary, check)
                 && bulk.has_primary(&position)?
             {
@@ -127,36 +104,19 @@ impl DurableWriter {
             }
             count += 1;
         }
-        let places: Vec<usize> = (0..count).collect();
         let all: Vec<&ArrayRef> = arrays.iter().collect();
-        bulk.rows.push_columns(&all, first, &places);
-        bulk.rows.step();
+        bulk.rows.push_columns(&all, first, count)?;
         for (number, (_, index)) in definition.secondary().enumerate() {
             let columns: Vec<&ArrayRef> = index.arrays(arrays).collect();
-            bulk.secondary[number].push_columns(&columns, firsts[number], &places);
-            bulk.secondary[number].step();
+            bulk.secondary[number].push_columns(&columns, firsts[number], count)?;
         }
         Ok(written(count, found))
     }
 
-    /// Makes single changes of the rows of a table in the making.
+    /// Finishes the table in the making: from now on, changes are laid over it.
     pub(super) fn leave_bulk(&mut self) -> Result<()> {
-        let Some(bulk) = self.bulk.take() else {
-            return Ok(());
-        };
-        for (tree, changes) in bulk.finish()? {
-            let Some(loaded) = &changes.loaded else {
-                continue;
-            };
-            for (_, block) in &loaded.blocks {
-                let block = Block::parse(block)?;
-                for place in 0..block.rows() {
-                    let mut bytes = Vec::new();
-                    row::encode_from_block(&changes.types, &block, place, &mut bytes)?;
-                    let change = Some(Arc::from(bytes.as_slice()));
-                    self.set(tree, &changes.types, block.key(place)?, change)?;
-                }
-            }
+        if let Some(bulk) = self.bulk.take() {
+            self.table.statement.transaction.join(bulk.finish()?);
         }
         Ok(())
     }
@@ -181,7 +141,12 @@ impl Statement {
         let mut columns: Vec<ColumnId> = (0..definition.columns().len()).map(ColumnId).collect();
         columns.push(ColumnId::POSITION);
         let mut scan = table.scan(&columns)?;
-        let mut filled = BulkTree::new(tree.tree, &tree.types);
+        let limits = Limits::of(&self.0.transaction.memory);
+        let store = &self.0.transaction.store;
+        let filled = BulkTree::new(store, limits, tree.tree, &tree.types);
+        let Some(mut filled) = filled else {
+            return Err(super::table::internal(&"the index is not empty"));
+        };
         let mut keys = Keys::default();
         let transaction = &self.0.transaction;
         let mut reserved = 0;
@@ -205,10 +170,8 @@ impl Statement {
                 key.extend_from_slice(position);
                 filled.push_key(&key);
             }
-            let places: Vec<usize> = (0..batch.row_count()).collect();
             let of_tree: Vec<&ArrayRef> = tree.arrays(arrays).collect();
-            filled.push_columns(&of_tree, first, &places);
-            filled.step();
+            filled.push_columns(&of_tree, first, batch.row_count())?;
             let needed = filled.memory() + keys.memory();
             if needed > reserved {
                 if let Err(error) = transaction.reserve(needed - reserved) {
@@ -221,22 +184,4 @@ impl Statement {
         transaction.join(vec![filled.finish()?]);
         Ok(None)
     }
-}
-
-/// A row of a loaded tree.
-pub(super) fn find_loaded(
-    loaded: &Loaded,
-    types: &[PhysicalType],
-    key: &[u8],
-) -> Result<Option<Arc<[u8]>>> {
-    let Some((_, block)) = loaded.blocks.get(loaded.place_of(key)) else {
-        return Ok(None);
-    };
-    let block = Block::parse(block)?;
-    let Ok(place) = block.search(key)? else {
-        return Ok(None);
-    };
-    let mut bytes = Vec::new();
-    row::encode_from_block(types, &block, place, &mut bytes)?;
-    Ok(Some(Arc::from(bytes.as_slice())))
 }

@@ -38,6 +38,7 @@
 
 mod backup;
 mod block;
+mod block_sizes;
 mod bulk;
 mod check;
 mod chunk;
@@ -46,6 +47,7 @@ mod cursor;
 mod definition;
 mod encode;
 mod environment;
+mod fill;
 mod gather;
 mod load;
 mod locks;

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use mayfly_types::PhysicalType;
 
 use super::environment::TreeId;
+use super::fill::Fill;
+use super::snapshot::Snapshot;
 
 /// A row as bytes (see [`super::row`]), or a record's value in the tree of records; `None` when it is
 /// removed.
@@ -22,27 +24,18 @@ pub(super) struct TreeChanges {
     pub(super) types: Arc<[PhysicalType]>,
     /// Nothing of what was committed before is left.
     pub(super) cleared: bool,
-    /// Blocks that take the place of what was committed, which is nothing or cleared.
-    pub(super) loaded: Option<Arc<Loaded>>,
+    /// Blocks of the file that nobody else sees, where nothing was committed.
+    pub(super) filled: Option<Arc<Filled>>,
     pub(super) changes: BTreeMap<Vec<u8>, Change>,
 }
 
-/// A whole tree in memory, as it will be in the file.
-#[derive(Debug, Default)]
-pub(super) struct Loaded {
-    /// In order, each with its separator; the first one's is empty.
-    pub(super) blocks: Vec<(Vec<u8>, Vec<u8>)>,
+/// A tree that was filled as a whole.
+#[derive(Debug)]
+pub(super) struct Filled {
+    pub(super) fill: Fill,
+    /// Which sees all of its blocks.
+    pub(super) snapshot: Arc<Snapshot>,
     pub(super) rows: u64,
-}
-
-impl Loaded {
-    /// The block in which a key would be.
-    pub(super) fn place_of(&self, key: &[u8]) -> usize {
-        let after = self
-            .blocks
-            .partition_point(|(separator, _)| separator.as_slice() <= key);
-        after.saturating_sub(1)
-    }
 }
 
 /// The changes of a transaction.
@@ -82,7 +75,7 @@ impl TreeChanges {
         Self {
             types: Arc::clone(types),
             cleared: false,
-            loaded: None,
+            filled: None,
             changes: BTreeMap::new(),
         }
     }
@@ -139,7 +132,8 @@ impl Changes {
                             Some(before) => changes.changes.insert(key, before),
                             None => changes.changes.remove(&key),
                         };
-                        if changes.changes.is_empty() && !changes.cleared {
+                        let is_nothing = !changes.cleared && changes.filled.is_none();
+                        if changes.changes.is_empty() && is_nothing {
                             self.overlay.trees.remove(&tree);
                         }
                     }
@@ -156,7 +150,7 @@ impl Changes {
     }
 
     /// Fills an empty tree.
-    pub(super) fn load(&mut self, tree: TreeId, changes: TreeChanges) {
+    pub(super) fn fill(&mut self, tree: TreeId, changes: TreeChanges) {
         let before = self.overlay.trees.insert(tree, Arc::new(changes));
         self.log.push(Undo::Tree(tree, before));
     }

@@ -1,8 +1,9 @@
 //! Rows on their way into blocks: their keys and columns, one value behind the other.
 //!
 //! Rows come from blocks that are rewritten, from batches, or from single rows of a transaction, and
-//! leave as blocks. [`Sizes`] follows how large a block of the rows from one on would be.
+//! leave as blocks, of a size that [`Sizes`] tells before.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -11,9 +12,9 @@ use arrow_array::{Array, ArrayRef};
 use arrow_buffer::i256;
 use mayfly_types::PhysicalType;
 
+use super::block_sizes::Sizes;
 use super::block::{
-    BLOCK_BYTES, Block, CHECKSUM_BYTES, Checked, Damaged, FORMAT, HEADER_BYTES, STRINGS, Values,
-    checksum_of,
+    BLOCK_BYTES, Block, CHECKSUM_BYTES, Checked, Damaged, FORMAT, HEADER_BYTES, Values, checksum_of,
 };
 
 /// Between two blocks whose first keys have so many bytes in common there is no separator: they are
@@ -23,8 +24,8 @@ pub(super) const SEPARATOR_BYTES: usize = 500;
 /// Strings, one behind the other.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    ends: Vec<usize>,
-    bytes: Vec<u8>,
+    pub(super) ends: Vec<usize>,
+    pub(super) bytes: Vec<u8>,
 }
 
 impl Texts {
@@ -35,7 +36,7 @@ impl Texts {
     }
 
     #[inline]
-    fn start(&self, row: usize) -> usize {
+    pub(super) fn start(&self, row: usize) -> usize {
         if row == 0 { 0 } else { self.ends[row - 1] }
     }
 
@@ -44,13 +45,11 @@ impl Texts {
         &self.bytes[self.start(row)..self.ends[row]]
     }
 
-    fn length(&self, row: usize) -> usize {
-        self.ends[row] - self.start(row)
-    }
 }
 
+/// The values of a column.
 #[derive(Debug)]
-enum Column {
+pub(super) enum Column {
     /// Numbers whose order as unsigned ones is theirs after the sign bit was turned.
     Signed(Vec<u64>),
     Unsigned(Vec<u64>),
@@ -87,10 +86,10 @@ impl Column {
 #[derive(Debug)]
 pub(super) struct Rows {
     types: Arc<[PhysicalType]>,
-    keys: Texts,
+    pub(super) keys: Texts,
     /// For each column, which rows are NULL; empty as long as none is.
-    nulls: Vec<Vec<bool>>,
-    columns: Vec<Column>,
+    pub(super) nulls: Vec<Vec<bool>>,
+    pub(super) columns: Vec<Column>,
 }
 
 impl Rows {
@@ -117,7 +116,7 @@ impl Rows {
         nulls.push(true);
     }
 
-    fn is_null(&self, column: usize, row: usize) -> bool {
+    pub(super) fn is_null(&self, column: usize, row: usize) -> bool {
         self.nulls[column].get(row).copied().unwrap_or(false)
     }
 
@@ -125,7 +124,7 @@ impl Rows {
     pub(super) fn append_block(
         &mut self,
         block: &Block<'_>,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
     ) -> Checked<()> {
         if block.columns() != self.types.len() || rows.end > block.rows() {
             return Err(Damaged);
@@ -216,51 +215,44 @@ impl Rows {
         Ok(())
     }
 
-    /// Appends the columns of rows of some arrays; their keys are to be given to
-    /// [`Self::push_key`].
-    pub(super) fn append_arrays(&mut self, arrays: &[&ArrayRef], first: usize, rows: &[usize]) {
+    /// Appends the columns of the first rows of some arrays; their keys are to be given to
+    /// [`Self::push_key`]. Before, there were so many rows.
+    pub(super) fn append_arrays(&mut self, arrays: &[&ArrayRef], before: usize, rows: usize) {
         for (number, array) in arrays.iter().enumerate() {
             if array.null_count() > 0 {
-                for (place, row) in rows.iter().enumerate() {
-                    if array.is_null(*row) {
-                        self.note_null(number, first + place);
-                    }
+                for row in (0..rows).filter(|row| array.is_null(*row)) {
+                    self.note_null(number, before + row);
                 }
             }
             match (&mut self.columns[number], self.types[number]) {
                 (Column::Unsigned(values), PhysicalType::Bool) => {
-                    let array = array.as_boolean();
-                    values.extend(rows.iter().map(|row| u64::from(array.value(*row))));
+                    let bits = array.as_boolean().values().iter();
+                    values.extend(bits.take(rows).map(u64::from));
                 }
                 (Column::Unsigned(values), _) => {
-                    let array = array.as_primitive::<UInt64Type>().values();
-                    values.extend(rows.iter().map(|row| array[*row]));
+                    values.extend_from_slice(&array.as_primitive::<UInt64Type>().values()[..rows]);
                 }
                 (Column::Signed(values), _) => {
-                    let array = array.as_primitive::<Int64Type>().values();
-                    values.extend(rows.iter().map(|row| array[*row] as u64));
+                    let array = &array.as_primitive::<Int64Type>().values()[..rows];
+                    values.extend(array.iter().map(|value| *value as u64));
                 }
                 (Column::Bits(values), _) => {
-                    let array = array.as_primitive::<Float64Type>().values();
-                    values.extend(rows.iter().map(|row| array[*row].to_bits()));
+                    let array = &array.as_primitive::<Float64Type>().values()[..rows];
+                    values.extend(array.iter().map(|value| value.to_bits()));
                 }
                 (Column::Wide(values), _) => {
                     let array = array.as_primitive::<Decimal128Type>().values();
-                    values.extend(rows.iter().map(|row| array[*row]));
+                    values.extend_from_slice(&array[..rows]);
                 }
                 (Column::Huge(values), _) => {
                     let array = array.as_primitive::<Decimal256Type>().values();
-                    values.extend(rows.iter().map(|row| array[*row]));
+                    values.extend_from_slice(&array[..rows]);
                 }
                 (Column::Text(texts), _) => {
-                    let array = array.as_binary_view();
-                    for row in rows {
-                        if array.is_null(*row) {
-                            texts.push(&[]);
-                        } else {
-                            texts.push(array.value(*row));
-                        }
-                    }
+                    let array = array.as_binary_view().iter();
+                    array
+                        .take(rows)
+                        .for_each(|text| texts.push(text.unwrap_or_default()));
                 }
             }
         }
@@ -299,34 +291,41 @@ impl Rows {
         }
     }
 
-    /// Appends other rows of the same columns.
-    pub(super) fn append_rows(&mut self, other: &Self) {
+    /// Appends some of other rows of the same columns.
+    pub(super) fn append_rows(&mut self, other: &Self, rows: Range<usize>) {
         let first = self.len();
         for number in 0..self.columns.len() {
-            for row in 0..other.len() {
+            for (place, row) in rows.clone().enumerate() {
                 if other.is_null(number, row) {
-                    self.note_null(number, first + row);
+                    self.note_null(number, first + place);
                 }
             }
             match (&mut self.columns[number], &other.columns[number]) {
                 (Column::Signed(to), Column::Signed(from))
                 | (Column::Unsigned(to), Column::Unsigned(from))
-                | (Column::Bits(to), Column::Bits(from)) => to.extend_from_slice(from),
-                (Column::Wide(to), Column::Wide(from)) => to.extend_from_slice(from),
-                (Column::Huge(to), Column::Huge(from)) => to.extend_from_slice(from),
+                | (Column::Bits(to), Column::Bits(from)) => {
+                    to.extend_from_slice(&from[rows.clone()]);
+                }
+                (Column::Wide(to), Column::Wide(from)) => {
+                    to.extend_from_slice(&from[rows.clone()]);
+                }
+                (Column::Huge(to), Column::Huge(from)) => {
+                    to.extend_from_slice(&from[rows.clone()]);
+                }
                 (Column::Text(to), Column::Text(from)) => {
-                    (0..other.len()).for_each(|row| to.push(from.get(row)));
+                    rows.clone().for_each(|row| to.push(from.get(row)));
                 }
                 _ => debug_assert!(false, "the columns are of the same types"),
             }
         }
-        (0..other.len()).for_each(|row| self.keys.push(other.key(row)));
+        rows.for_each(|row| self.keys.push(other.key(row)));
     }
 
     /// The rows from one on.
     pub(super) fn rest(&self, from: usize) -> Self {
-        let order: Vec<u32> = (from as u32..self.len() as u32).collect();
-        self.reordered(&order)
+        let mut rest = Self::new(&self.types);
+        rest.append_rows(self, from..self.len());
+        rest
     }
 
     /// Bytes in memory.
@@ -340,48 +339,67 @@ impl Rows {
         columns.sum::<usize>() + self.keys.bytes.capacity() + self.keys.ends.capacity() * 8
     }
 
-    /// About how many bytes a block of all rows has.
-    pub(super) fn estimate(&self) -> usize {
-        let mut sizes = Sizes::new(self, 0);
-        (0..self.len()).fold(0, |_, row| sizes.add(self, row))
+    /// How many bytes a block of all rows has.
+    pub(super) fn block_bytes(&self) -> usize {
+        Sizes::of(self, 0..self.len()).total
     }
 
-    /// Divides the rows from `first` on into blocks, which give their rows to `take`. The rows of
-    /// the last block are left over when they do not fill it and `keep_rest` is set. Returns how
-    /// many rows were taken, from the first row on.
+    /// Divides the rows from `first` on into blocks of at most so many bytes, which give their rows
+    /// to `take`. The rows of the last block are left over when they do not fill it and `keep_rest`
+    /// is set. Returns how many rows were taken, from the first row on.
     pub(super) fn divide<E>(
         &self,
         first: usize,
-        evenly: bool,
+        limit: usize,
         keep_rest: bool,
-        mut take: impl FnMut(std::ops::Range<usize>) -> std::result::Result<(), E>,
+        mut take: impl FnMut(Range<usize>) -> std::result::Result<(), E>,
     ) -> std::result::Result<usize, E> {
-        let rows = self.len();
-        let mut limit = BLOCK_BYTES;
-        if evenly {
-            let mut sizes = Sizes::new(self, first);
-            let all = (first..rows).fold(0, |_, row| sizes.add(self, row));
-            let blocks = all.div_ceil(BLOCK_BYTES).max(1);
-            limit = BLOCK_BYTES.min(all / blocks + all / blocks / 16 + 64);
-        }
         let mut start = first;
-        while start < rows {
-            let mut sizes = Sizes::new(self, start);
-            let mut end = start;
-            while end < rows {
-                if sizes.add(self, end) > limit && end > start {
-                    break;
-                }
-                end += 1;
-            }
-            if end == rows && keep_rest {
+        let mut guess = 64;
+        while start < self.len() {
+            let end = self.block_end(start, limit, guess);
+            if end == self.len() && keep_rest {
                 break;
             }
             let end = self.divisible(start, end);
+            guess = end - start;
             take(start..end)?;
             start = end;
         }
         Ok(start)
+    }
+
+    /// The limit with which rows are divided into blocks of about the same size, none above the usual
+    /// one.
+    pub(super) fn even_limit(&self) -> usize {
+        let all = self.block_bytes();
+        let blocks = all.div_ceil(BLOCK_BYTES).max(1);
+        BLOCK_BYTES.min(all / blocks + all / blocks / 16 + 64)
+    }
+
+    /// Where a block from `start` on ends that is well filled and, but for a single row, within the
+    /// limit. `guess` is about how many rows it may have.
+    fn block_end(&self, start: usize, limit: usize, guess: usize) -> usize {
+        // A block's size rises with its rows: those of `fits` are few enough, `exceeds` too many.
+        let (mut fits, mut exceeds) = (start + 1, self.len() + 1);
+        let mut end = (start + guess.max(1)).min(self.len());
+        while fits + 1 < exceeds {
+            let end_tried = end.clamp(fits + 1, exceeds - 1);
+            let bytes = Sizes::of(self, start..end_tried).total;
+            let rows = end_tried - start;
+            if bytes <= limit {
+                fits = end_tried;
+                if bytes >= limit - limit / 16 {
+                    break;
+                }
+            } else {
+                exceeds = end_tried;
+            }
+            // As if all rows were as long as these.
+            let wanted = limit - limit / 64;
+            end = start + (rows * wanted / bytes.max(1)).max(1);
+        }
+        fits
     }
 
     /// The end of a block near `end` at which it can be divided from what follows.
@@ -403,10 +421,9 @@ impl Rows {
     }
 
     /// The bytes of a block.
-    pub(super) fn encode(&self, rows: std::ops::Range<usize>) -> Vec<u8> {
-        let mut sizes = Sizes::new(self, rows.start);
-        let all = rows.clone().fold(0, |_, row| sizes.add(self, row));
-        let mut out = Vec::with_capacity(all);
+    pub(super) fn encode(&self, rows: Range<usize>) -> Vec<u8> {
+        let sizes = Sizes::of(self, rows.clone());
+        let mut out = Vec::with_capacity(sizes.total);
         out.extend_from_slice(&[0; CHECKSUM_BYTES]);
         out.extend_from_slice(&(rows.len() as u32).to_le_bytes());
         out.extend_from_slice(&(self.types.len() as u16).to_le_bytes());
@@ -426,7 +443,7 @@ impl Rows {
         sizes
             .keys
             .encode(&self.keys, prefix, rows.clone(), &mut out);
-        for (number, column) in self.columns.iter().enumerate() {
+        for number in 0..self.columns.len() {
             begin(&mut out);
             let size = &sizes.columns[number];
             out.push(u8::from(size.has_nulls));
@@ -439,9 +456,9 @@ impl Rows {
                     }
                 }
             }
-            size.encode(self, number, column, rows.clone(), &mut out);
+            size.encode(self, number, rows.clone(), &mut out);
         }
-        debug_assert_eq!(out.len(), all, "the size was known before");
+        debug_assert_eq!(out.len(), sizes.total, "the size was known before");
         let checksum = checksum_of(&out[CHECKSUM_BYTES..]);
         out[..CHECKSUM_BYTES].copy_from_slice(&checksum.to_le_bytes());
         out
@@ -453,235 +470,3 @@ pub(super) fn common(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// The size of some strings in a block.
-#[derive(Debug, Default)]
-struct TextSize {
-    count: usize,
-    bytes: usize,
-    /// Of the first one.
-    length: usize,
-    differ: bool,
-}
-
-impl TextSize {
-    fn add(&mut self, length: usize) {
-        if self.count == 0 {
-            self.length = length;
-        }
-        self.differ |= length != self.length;
-        self.bytes += length;
-        self.count += 1;
-    }
-
-    /// Bytes of each end, when `cut` bytes at the beginning of each string are left out.
-    fn width(&self, cut: usize) -> usize {
-        match self.bytes - cut * self.count {
-            _ if !self.differ => 0,
-            bytes if bytes <= usize::from(u16::MAX) => 2,
-            _ => 4,
-        }
-    }
-
-    fn total(&self, cut: usize) -> usize {
-        let width = self.width(cut);
-        let ends = if width == 0 { 4 } else { width * self.count };
-        1 + ends + self.bytes - cut * self.count
-    }
-
-    fn encode(&self, texts: &Texts, cut: usize, rows: std::ops::Range<usize>, out: &mut Vec<u8>) {
-        let width = self.width(cut);
-        out.push(width as u8);
-        if width == 0 {
-            out.extend_from_slice(&((self.length - cut) as u32).to_le_bytes());
-        } else {
-            let mut end = 0;
-            for row in rows.clone() {
-                end += texts.length(row) - cut;
-                out.extend_from_slice(&(end as u32).to_le_bytes()[..width]);
-            }
-        }
-        for row in rows {
-            out.extend_from_slice(&texts.get(row)[cut..]);
-        }
-    }
-}
-
-/// The size of a column in a block.
-#[derive(Debug)]
-struct ColumnSize {
-    has_nulls: bool,
-    /// The values as unsigned numbers of the same order.
-    smallest: u64,
-    largest: u64,
-    /// A decimal that is no 64-bit number.
-    is_wide: bool,
-    text: TextSize,
-}
-
-const SIGN: u64 = 1 << 63;
-
-impl ColumnSize {
-    #[inline]
-    fn add_ordered(&mut self, value: u64) {
-        self.smallest = self.smallest.min(value);
-        self.largest = self.largest.max(value);
-    }
-
-    #[inline]
-    fn add(&mut self, column: &Column, row: usize, is_null: bool) {
-        if let Column::Text(texts) = column {
-            self.text.add(texts.length(row));
-        }
-        if is_null {
-            self.has_nulls = true;
-            return;
-        }
-        match column {
-            Column::Signed(values) => self.add_ordered(values[row] ^ SIGN),
-            Column::Unsigned(values) => self.add_ordered(values[row]),
-            Column::Bits(_) | Column::Text(_) => {}
-            Column::Wide(values) => match i64::try_from(values[row]) {
-                Ok(value) => self.add_ordered(value as u64 ^ SIGN),
-                Err(_) => self.is_wide = true,
-            },
-            Column::Huge(values) => match values[row].to_i128().map(i64::try_from) {
-                Some(Ok(value)) => self.add_ordered(value as u64 ^ SIGN),
-                _ => self.is_wide = true,
-            },
-        }
-    }
-
-    fn width(&self, column: &Column) -> usize {
-        match column {
-            Column::Bits(_) => 8,
-            Column::Wide(_) if self.is_wide => 16,
-            Column::Huge(_) if self.is_wide => 32,
-            Column::Text(_) => STRINGS,
-            _ if self.smallest > self.largest => 0,
-            _ => match self.largest - self.smallest {
-                0 => 0,
-                1..=0xFF => 1,
-                0x100..=0xFFFF => 2,
-                0x1_0000..=0xFFFF_FFFF => 4,
-                _ => 8,
-            },
-        }
-    }
-
-    #[inline]
-    fn total(&self, column: &Column, rows: usize) -> usize {
-        let bits = if self.has_nulls { rows.div_ceil(8) } else { 0 };
-        2 + bits
-            + match self.width(column) {
-                STRINGS => self.text.total(0),
-                width @ (16 | 32) => width * rows,
-                width => 8 + width * rows,
-            }
-    }
-
-    fn encode(
-        &self,
-        all: &Rows,
-        number: usize,
-        column: &Column,
-        rows: std::ops::Range<usize>,
-        out: &mut Vec<u8>,
-    ) {
-        let width = self.width(column);
-        out.push(width as u8);
-        let sign = if matches!(column, Column::Unsigned(_)) {
-            0
-        } else {
-            SIGN
-        };
-        let base = match column {
-            Column::Bits(_) => 0,
-            _ if self.smallest > self.largest => 0,
-            _ => self.smallest ^ sign,
-        };
-        if width < 16 {
-            out.extend_from_slice(&base.to_le_bytes());
-        }
-        let narrow = |row: usize, value: u64, out: &mut Vec<u8>| {
-            // A NULL has the value of the base: any that fits will do.
-            let is_null = self.has_nulls && all.is_null(number, row);
-            let more = if is_null { 0 } else { value.wrapping_sub(base) };
-            match width {
-                0 => {}
-                1 => out.push(more as u8),
-                2 => out.extend_from_slice(&(more as u16).to_le_bytes()),
-                4 => out.extend_from_slice(&(more as u32).to_le_bytes()),
-                _ => out.extend_from_slice(&more.to_le_bytes()),
-            }
-        };
-        match column {
-            Column::Signed(values) | Column::Unsigned(values) | Column::Bits(values) => {
-                rows.for_each(|row| narrow(row, values[row], out));
-            }
-            Column::Wide(values) if width < 16 => {
-                rows.for_each(|row| narrow(row, values[row] as u64, out));
-            }
-            Column::Wide(values) => {
-                rows.for_each(|row| out.extend_from_slice(&values[row].to_le_bytes()));
-            }
-            Column::Huge(values) if width < 16 => {
-                rows.for_each(|row| narrow(row, values[row].as_i128() as u64, out));
-            }
-            Column::Huge(values) => {
-                rows.for_each(|row| out.extend_from_slice(&values[row].to_le_bytes()));
-            }
-            Column::Text(texts) => self.text.encode(texts, 0, rows, out),
-        }
-    }
-}
-
-/// The size of a block that grows row by row.
-#[derive(Debug)]
-struct Sizes {
-    start: usize,
-    rows: usize,
-    /// Bytes that all keys have in common.
-    prefix: usize,
-    keys: TextSize,
-    columns: Vec<ColumnSize>,
-}
-
-impl Sizes {
-    fn new(rows: &Rows, start: usize) -> Self {
-        let column = |_: &Column| ColumnSize {
-            has_nulls: false,
-            smallest: u64::MAX,
-            largest: 0,
-            is_wide: false,
-            text: TextSize::default(),
-        };
-        Self {
-            start,
-            rows: 0,
-            prefix: if start < rows.len() {
-                rows.keys.length(start)
-            } else {
-                0
-            },
-            keys: TextSize::default(),
-            columns: rows.columns.iter().map(column).collect(),
-        }
-    }
-
-    /// Adds the next row; the size of a block with it.
-    fn add(&mut self, rows: &Rows, row: usize) -> usize {
-        self.rows += 1;
-        let key = rows.key(row);
-        // Keys rise, so that what the first and the last have in common, all have.
-        self.prefix = common(&rows.key(self.start)[..self.prefix], key);
-        self.keys.add(key.len());
-        let mut size = HEADER_BYTES + 4 * (self.columns.len() + 1);
-        size += 4 + self.prefix + self.keys.total(self.prefix);
-        for (number, column) in rows.columns.iter().enumerate() {
-            let sizes = &mut self.columns[number];
-            sizes.add(column, row, rows.is_null(number, row));
-            size += sizes.total(column, self.rows);
-        }
-        size
-    }
-}

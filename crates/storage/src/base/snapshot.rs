@@ -5,7 +5,7 @@
 
 use std::ops::Bound;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use heed::types::Bytes;
 use heed::{RoRange, RoRevRange, RoTxn, WithoutTls};
@@ -22,6 +22,10 @@ pub(super) struct Snapshot {
     records: Records,
     directory: Arc<Path>,
     version: u64,
+    /// The trees whose blocks nobody may see yet.
+    hidden: OnceLock<Vec<TreeId>>,
+    /// The one of them that may be seen here.
+    own: Option<TreeId>,
 }
 
 impl std::fmt::Debug for Snapshot {
@@ -51,7 +55,26 @@ impl Snapshot {
             records: environment.records,
             directory: Arc::clone(environment.directory()),
             version,
+            hidden: OnceLock::new(),
+            own: None,
         })
+    }
+
+    /// The same moment, with the blocks of a tree that is being filled.
+    pub(super) fn that_sees(self, tree: TreeId) -> Self {
+        let own = Some(tree);
+        Self { own, ..self }
+    }
+
+    fn hides(&self, tree: TreeId) -> Result<bool> {
+        let hidden = match self.hidden.get() {
+            Some(hidden) => hidden,
+            None => {
+                let marked = super::fill::marked(self)?;
+                self.hidden.get_or_init(|| marked)
+            }
+        };
+        Ok(hidden.contains(&tree) && self.own != Some(tree))
     }
 
     /// The commits before it.
@@ -104,6 +127,9 @@ impl Snapshot {
     /// The block in which a key stands if it exists: the last whose separator is not larger, or the
     /// first. `None` when the tree is empty.
     pub(super) fn block_of(&self, tree: TreeId, key: &[u8]) -> Result<Option<Found<'_>>> {
+        if self.hides(tree)? {
+            return Ok(None);
+        }
         self.run(|txn| floor(self.records, txn, tree, key))
     }
 
@@ -127,6 +153,8 @@ impl Snapshot {
         let first = self.block_of(tree, start)?;
         let low = record_key(tree, first.map_or(&[], |found| found.separator));
         let high = match end {
+            // Nothing may be seen, even of blocks that are there.
+            _ if first.is_none() => low.clone(),
             Some(end) => record_key(tree, end),
             None => match tree.checked_add(1) {
                 Some(next) => record_key(next, &[]),

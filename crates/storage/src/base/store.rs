@@ -14,6 +14,7 @@ use mayfly_types::error::codes;
 
 use super::commit::{Committer, Durability, LAST_TREE, count_of, row_count_name};
 use super::environment::{Environment, TreeId};
+use super::fill::Filling;
 use super::locks::Locks;
 use super::transaction::DurableTransaction;
 
@@ -39,6 +40,7 @@ pub(super) struct Store {
     pub(super) environment: Arc<Environment>,
     pub(super) committer: Committer,
     pub(super) locks: Locks,
+    pub(super) filling: Filling,
     last_tree: AtomicU32,
     last_transaction: AtomicU64,
     /// The next hidden row number of trees that have them.
@@ -57,15 +59,18 @@ impl DurableStore {
             None => 0,
         };
         drop(snapshot);
-        Ok(Self(Arc::new(Store {
+        let store = Arc::new(Store {
             environment,
             committer: Committer::new(options.ephemeral),
             locks: Locks::default(),
+            filling: Filling::default(),
             last_tree: AtomicU32::new(last_tree),
             last_transaction: AtomicU64::new(0),
             row_numbers: Mutex::default(),
             estimates: Mutex::default(),
-        })))
+        });
+        super::fill::remove_left_over(&store)?;
+        Ok(Self(store))
     }
 
     /// A session's part in the store: its transaction, one after the other. What it has changed and

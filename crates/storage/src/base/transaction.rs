@@ -52,6 +52,8 @@ pub(super) struct Transaction {
     pub(super) store: Arc<Store>,
     pub(super) id: TransactionId,
     state: Mutex<State>,
+    /// What its changes are charged to.
+    pub(super) memory: Budget,
     pub(super) held: Mutex<Held>,
 }
 
@@ -82,6 +84,7 @@ impl DurableTransaction {
         Self(Arc::new(Transaction {
             store: Arc::clone(store),
             id: store.next_transaction(),
+            memory: memory.clone(),
             state: Mutex::new(State {
                 changes: Changes::default(),
                 snapshot: None,
@@ -206,8 +209,8 @@ impl Transaction {
     pub(super) fn join(&self, trees: Vec<(TreeId, TreeChanges)>) {
         let mut state = self.state();
         for (tree, changes) in trees {
-            if changes.loaded.is_some() {
-                state.changes.load(tree, changes);
+            if changes.filled.is_some() {
+                state.changes.fill(tree, changes);
                 continue;
             }
             for (key, change) in changes.changes {

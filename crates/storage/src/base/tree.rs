@@ -94,9 +94,9 @@ fn apply_to_block(
             rows.append_block(block, row..block.rows())?;
         }
         done = last;
-        let is_small = rows.len() == 0 || rows.estimate() < SMALL_BYTES;
+        let is_small = rows.len() == 0 || rows.block_bytes() < SMALL_BYTES;
         let worth_joining = |next: super::snapshot::Found<'_>| {
-            rows.len() > 0 && next.block.len() + rows.estimate() < BLOCK_BYTES * 3 / 4
+            rows.len() > 0 && next.block.len() + rows.block_bytes() < BLOCK_BYTES * 3 / 4
         };
         match next {
             Some(next) if is_small && worth_joining(next) => found = Some(next),
@@ -111,7 +111,8 @@ fn apply_to_block(
         records.delete(txn, key).map_err(failed)?;
     }
     let mut separator = first_separator;
-    rows.divide(0, !at_end, false, |range| {
+    let limit = if at_end { BLOCK_BYTES } else { rows.even_limit() };
+    rows.divide(0, limit, false, |range| {
         if range.start > 0 {
             separator = Rows::separator(rows.key(range.start - 1), rows.key(range.start));
         }

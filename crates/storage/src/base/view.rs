@@ -9,7 +9,7 @@ use mayfly_types::{PhysicalType, Result};
 use super::block::{Block, Checked};
 use super::environment::TreeId;
 use super::gather::Pieces;
-use super::overlay::{Loaded, TreeChanges};
+use super::overlay::TreeChanges;
 use super::snapshot::{Found, Snapshot, Walk};
 use crate::key_encoding::ByteRange;
 
@@ -39,23 +39,21 @@ impl TreeView {
         types: &Arc<[PhysicalType]>,
         changes: Option<Arc<TreeChanges>>,
     ) -> Self {
+        let filled = changes.as_ref().and_then(|tree| tree.filled.as_ref());
+        let snapshot = filled.map_or(snapshot, |filled| &filled.snapshot);
+        let snapshot = Arc::clone(snapshot);
         let changes = changes.filter(|tree| tree.cleared || !tree.changes.is_empty());
         Self {
-            snapshot: Arc::clone(snapshot),
+            snapshot,
             tree,
             types: Arc::clone(types),
             layers: changes.into_iter().collect(),
         }
     }
 
-    /// The tree in memory that takes the place of the file's.
-    pub(super) fn loaded(&self) -> Option<&Arc<Loaded>> {
-        self.layers.first()?.loaded.as_ref()
-    }
-
     /// For rows of this view.
     pub(super) fn pieces(&self) -> Pieces {
-        Pieces::new(&self.snapshot, self.loaded())
+        Pieces::new(&self.snapshot)
     }
 
     fn is_cleared(&self) -> bool {
@@ -69,13 +67,6 @@ impl TreeView {
 
     /// The block in which a key would be.
     fn base_block(&self, key: &[u8]) -> Result<Option<Block<'static>>> {
-        if let Some(loaded) = self.loaded() {
-            let found = loaded_block(loaded, loaded.place_of(key));
-            return Ok(match found {
-                Some(found) => Some(Block::parse(found.block)?),
-                None => None,
-            });
-        }
         if self.is_cleared() {
             return Ok(None);
         }
@@ -158,7 +149,6 @@ impl TreeView {
             range,
             reverse,
             walk: None,
-            next_loaded: None,
             pending: None,
             is_begun: false,
             is_done: false,
@@ -215,15 +205,6 @@ impl TreeView {
     }
 }
 
-#[expect(unsafe_code, reason = "blocks are kept beside what is found in them")]
-fn loaded_block(loaded: &Loaded, place: usize) -> Option<Found<'static>> {
-    let (separator, block) = loaded.blocks.get(place)?;
-    let found = Found { separator, block };
-    // SAFETY: whoever reads a view holds it, and pieces of it hold the loaded tree, which does not
-    // change any more.
-    Some(unsafe { std::mem::transmute::<Found<'_>, Found<'static>>(found) })
-}
-
 /// A part of a range: the rows of a block, and changes between keys.
 #[derive(Debug)]
 pub(super) struct Segment {
@@ -246,8 +227,6 @@ pub(super) struct Segments {
     range: ByteRange,
     reverse: bool,
     walk: Option<Walk>,
-    /// How many blocks of a loaded tree were given.
-    next_loaded: Option<usize>,
     /// The block whose other edge is not known yet.
     pending: Option<Found<'static>>,
     /// Where the next segment begins, seen from where the walk began.
@@ -258,25 +237,6 @@ pub(super) struct Segments {
 
 impl Segments {
     fn step(&mut self) -> Result<Option<Found<'static>>> {
-        if let Some(loaded) = self.view.loaded() {
-            let first = loaded.place_of(&self.range.start);
-            let is_before =
-                |separator: &Vec<u8>| self.range.end.as_ref().is_none_or(|end| separator < end);
-            let after = loaded
-                .blocks
-                .partition_point(|(separator, _)| is_before(separator));
-            let given = self.next_loaded.unwrap_or(0);
-            self.next_loaded = Some(given + 1);
-            if first + given >= after {
-                return Ok(None);
-            }
-            let place = if self.reverse {
-                after - 1 - given
-            } else {
-                first + given
-            };
-            return Ok(loaded_block(loaded, place));
-        }
         if self.view.is_cleared() {
             return Ok(None);
         }

@@ -16,13 +16,13 @@ use mayfly_types::{Batch, PhysicalType, Result};
 use super::block::Block;
 use super::bulk::Bulk;
 use super::cursor::Projection;
-use super::definition::IndexTree;
+use super::definition::{IndexTree, TableDefinition};
 use super::environment::TreeId;
 use super::gather::Pieces;
-use super::load::find_loaded;
 use super::overlay::{TreeChanges, change_bytes};
 use super::row;
 use super::snapshot::Snapshot;
+use super::store::Store;
 use super::table::TableInner;
 use crate::key_encoding::{ByteRange, RowKeys};
 use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten, TableWriter};
@@ -44,6 +44,51 @@ pub(super) struct DurableWriter {
     pub(super) bulk: Option<Bulk>,
     /// Nothing was written yet.
     pub(super) is_new: bool,
+}
+
+/// The keys of the rows of a batch.
+pub(super) struct BatchKeys<'a> {
+    primary: Option<RowKeys<'a>>,
+    /// Of the first row, where there is no primary key.
+    first_number: u64,
+    /// Of every other index.
+    pub(super) secondary: Vec<RowKeys<'a>>,
+}
+
+impl<'a> BatchKeys<'a> {
+    /// For new rows of a table.
+    pub(super) fn new(
+        definition: &'a TableDefinition,
+        store: &Store,
+        arrays: &'a [ArrayRef],
+        rows: usize,
+    ) -> Result<Self> {
+        let primary = definition.primary();
+        let first_number = match primary {
+            Some(_) => 0,
+            None => store.row_numbers(definition.rows(), rows as u64)?,
+        };
+        let secondary = definition.secondary();
+        Ok(Self {
+            primary: primary.map(|(_, index)| index.encoder.rows(arrays)),
+            first_number,
+            secondary: secondary
+                .map(|(_, index)| index.encoder.rows(arrays))
+                .collect(),
+        })
+    }
+
+    /// The position of a row.
+    pub(super) fn position(&self, place: usize, position: &mut Vec<u8>) {
+        position.clear();
+        match &self.primary {
+            Some(keys) => keys.append(place, position),
+            None => {
+                let number = self.first_number + place as u64;
+                position.extend_from_slice(&number.to_be_bytes());
+            }
+        }
+    }
 }
 
 /// Where an existing row was found.
@@ -90,6 +135,13 @@ impl DurableWriter {
         Ok(())
     }
 
+    /// What lies under the transaction's changes of a tree.
+    fn base(&self, tree: TreeId) -> Arc<Snapshot> {
+        let changes = self.table.statement.transaction.tree_changes(tree);
+        let filled = changes.as_ref().and_then(|tree| tree.filled.as_ref());
+        Arc::clone(filled.map_or(&self.newest, |filled| &filled.snapshot))
+    }
+
     /// The row of a key as it is now: changed by this statement, by the transaction, or committed.
     fn existing(&self, tree: TreeId, key: &[u8]) -> Result<Option<Existing>> {
         let own = |change: &Option<Arc<[u8]>>| change.clone().map(Existing::Own);
@@ -101,14 +153,11 @@ impl DurableWriter {
             if let Some(change) = before.get(key) {
                 return Ok(own(change));
             }
-            if let Some(loaded) = &before.loaded {
-                return Ok(find_loaded(loaded, &before.types, key)?.map(Existing::Own));
-            }
             if before.cleared {
                 return Ok(None);
             }
         }
-        let Some(found) = self.newest.held_block_of(tree, key)? else {
+        let Some(found) = self.base(tree).held_block_of(tree, key)? else {
             return Ok(None);
         };
         let block = Block::parse(found.block)?;
@@ -138,27 +187,12 @@ impl DurableWriter {
         {
             return Ok(Some((key, false)));
         }
-        if let Some(before) = before.as_ref().filter(|before| before.cleared) {
-            let Some(loaded) = &before.loaded else {
-                return Ok(None);
-            };
-            let first = loaded.place_of(prefix);
-            for (_, block) in loaded.blocks.iter().skip(first) {
-                let block = Block::parse(block)?;
-                for row in block.rank(prefix)?..block.rows() {
-                    let key = block.key(row)?;
-                    if !range.contains(&key) {
-                        return Ok(None);
-                    }
-                    let removed = own.is_some_and(|own| own.get(&key).is_some());
-                    if !removed && before.get(&key).is_none() {
-                        return Ok(Some((key, false)));
-                    }
-                }
-            }
+        if before.as_ref().is_some_and(|before| before.cleared) {
             return Ok(None);
         }
-        let Some(found) = self.newest.held_block_of(tree, prefix)? else {
+        let base = self.base(tree);
+        let is_committed = Arc::ptr_eq(&base, &self.newest);
+        let Some(found) = base.held_block_of(tree, prefix)? else {
             return Ok(None);
         };
         let is_removed = |key: &[u8]| {
@@ -175,7 +209,7 @@ impl DurableWriter {
                     return Ok(None);
                 }
                 if !is_removed(&key) {
-                    return Ok(Some((key, true)));
+                    return Ok(Some((key, is_committed)));
                 }
                 place += 1;
             }
@@ -183,7 +217,7 @@ impl DurableWriter {
                 Some(walk) => walk,
                 None => {
                     let end = range.end.as_deref();
-                    let mut steps = self.newest.walk(tree, prefix, end, false)?;
+                    let mut steps = base.walk(tree, prefix, end, false)?;
                     steps.next()?;
                     walk.insert(steps)
                 }
@@ -291,36 +325,17 @@ impl DurableWriter {
             let written = self.load(&mut bulk, batch, check)?;
             self.bulk = Some(bulk);
             self.reserve()?;
-            if written.duplicate.is_some() {
-                self.leave_bulk()?;
-            }
             return Ok(written);
         }
         let definition = Arc::clone(&self.table.definition);
         let arrays = batch.columns();
+        let store = &self.table.statement.transaction.store;
+        let keys = BatchKeys::new(&definition, store, arrays, batch.row_count())?;
         let primary = definition.primary();
-        let of_primary = primary.map(|(_, index)| index.encoder.rows(arrays));
-        let secondary: Vec<RowKeys<'_>> = definition
-            .secondary()
-            .map(|(_, index)| index.encoder.rows(arrays))
-            .collect();
-        let numbers = match primary {
-            Some(_) => 0,
-            None => {
-                let store = &self.table.statement.transaction.store;
-                store.row_numbers(definition.rows(), batch.row_count() as u64)?
-            }
-        };
         let mut position = Vec::new();
         let mut key = Vec::new();
         for place in 0..batch.row_count() {
-            position.clear();
-            match &of_primary {
-                Some(keys) => keys.append(place, &mut position),
-                None => {
-                    position.extend_from_slice(&(numbers + place as u64).to_be_bytes());
-                }
-            }
+            keys.position(place, &mut position);
             if let (Some((index, _)), true) = (primary, check) {
                 self.lock(definition.rows(), &position, LockMode::Exclusive)?;
                 self.refresh()?;
@@ -329,7 +344,7 @@ impl DurableWriter {
                     return Ok(written(place, Some(duplicate)));
                 }
             }
-            for ((id, index), keys) in definition.secondary().zip(&secondary) {
+            for ((id, index), keys) in definition.secondary().zip(&keys.secondary) {
                 if !check || !index.unique || keys.has_null(place) {
                     continue;
                 }
@@ -339,7 +354,7 @@ impl DurableWriter {
                     return Ok(written(place, Some(duplicate)));
                 }
             }
-            self.add(arrays, &secondary, place, &position)?;
+            self.add(arrays, &keys.secondary, place, &position)?;
         }
         Ok(written(batch.row_count(), None))
     }
@@ -352,7 +367,7 @@ impl DurableWriter {
             self.lock(tree, position, LockMode::Exclusive)?;
         }
         self.refresh()?;
-        let mut pieces = Pieces::new(&self.newest, None);
+        let mut pieces = Pieces::new(&self.base(definition.rows()));
         let mut found = Vec::with_capacity(positions.len());
         for (place, position) in positions.iter().enumerate() {
             let Some(position) = position else {
@@ -500,9 +515,10 @@ impl TableWriter for DurableWriter {
         Ok(found.len() as u64)
     }
 
-    fn current(&self, position: &[u8]) -> Result<Option<Batch>> {
+    fn current(&mut self, position: &[u8]) -> Result<Option<Batch>> {
+        self.leave_bulk()?;
         let definition = &self.table.definition;
-        let mut pieces = Pieces::new(&self.newest, None);
+        let mut pieces = Pieces::new(&self.base(definition.rows()));
         match self.existing(definition.rows(), position)? {
             None => return Ok(None),
             Some(Existing::Own(bytes)) => {

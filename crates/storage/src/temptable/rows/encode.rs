@@ -21,9 +21,9 @@ use super::layout::{Cell, HASH_MASK, RowLayout, View};
 #[derive(Debug)]
 pub(crate) struct Sources {
     stable: StableRanges,
-    /// Numbers of the stable buffers seen before, by address. The directory keeps those buffers, so
-    /// an address means the same buffer as long as it is here.
-    known: HashMap<usize, u32>,
+    /// Numbers and lengths of the stable buffers seen before, by address. The directory keeps those
+    /// buffers, so an address means the same bytes as long as it is here.
+    known: HashMap<usize, (u32, usize)>,
     transient: Vec<*const u8>,
     /// Keeps the transient buffers while their batch is appended.
     kept: Vec<Buffer>,
@@ -77,12 +77,14 @@ impl Sources {
 
     fn number(&mut self, buffer: &Buffer, directory: &Directory) -> u32 {
         let address = buffer.as_ptr() as usize;
-        if let Some(number) = self.known.get(&address) {
+        if let Some((number, length)) = self.known.get(&address)
+            && *length >= buffer.len()
+        {
             return *number;
         }
         if self.stable.contains(address, buffer.len()) {
             let number = directory.add_source(buffer.clone());
-            self.known.insert(address, number);
+            self.known.insert(address, (number, buffer.len()));
             return number;
         }
         self.transient.push(buffer.as_ptr());

@@ -356,7 +356,7 @@ impl TableWriter for Writer {
         Ok(deleted as u64)
     }
 
-    fn current(&self, position: &[u8]) -> Result<Option<Batch>> {
+    fn current(&mut self, position: &[u8]) -> Result<Option<Batch>> {
         let core = &self.core;
         let state = core.read()?;
         let columns: Vec<ColumnId> = (0..core.shape.columns.len()).map(ColumnId).collect();
