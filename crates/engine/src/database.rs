@@ -11,7 +11,7 @@ use mayfly_memory::{
     BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
 };
 use mayfly_storage::temptable::{Registry, Resources};
-use mayfly_storage::{BaseTableContext, Durability, DurableStore, StoreOptions, SyncThread};
+use mayfly_storage::{Durability, DurableStore, StoreOptions, StorePlace, SyncThread};
 use mayfly_types::{Diagnostics, Result, SqlType, Value};
 
 use crate::catalog::{Catalog, dictionary};
@@ -170,14 +170,16 @@ impl Database {
         if let Some((store, _)) = &*store {
             return Ok(store.clone());
         }
-        let opened = DurableStore::open(&StoreOptions {
-            directory: self.options.datadir.clone().unwrap_or_else(|| {
-                static NEXT: AtomicU64 = AtomicU64::new(0);
-                let number = NEXT.fetch_add(1, Ordering::Relaxed);
-                let name = format!("mayfly-{}-{number}", std::process::id());
-                self.options.tmpdir.join(name)
-            }),
-            ephemeral: self.options.datadir.is_none(),
+        let opened = DurableStore::open(StoreOptions {
+            place: match &self.options.datadir {
+                Some(directory) => StorePlace::DataDirectory(directory.clone()),
+                None => {
+                    let directory = self.resources.temp_space.make_directory();
+                    let directory = directory
+                        .map_err(|error| mayfly_storage::user_error(&error, "(base tables)"))?;
+                    StorePlace::Temporary(directory)
+                }
+            },
             stable: self.resources.stable.clone(),
         })?;
         opened.set_durability(durability(&self.globals()));
@@ -265,16 +267,6 @@ impl Database {
     pub fn trim(&self) {
         self.resources.pool.trim(0);
         self.resources.temp_space.trim();
-    }
-
-    /// Where base tables live.
-    pub(crate) fn base_table_context(&self) -> BaseTableContext {
-        BaseTableContext {
-            resources: self.resources.clone(),
-            memory: self.budgets.base_tables.clone(),
-            temp_space: self.budgets.base_space.clone(),
-            batch_rows: self.options.batch_size,
-        }
     }
 
     /// A copy of the global variables, for a new session.

@@ -24,7 +24,7 @@ use mayfly_plan::physical::{
 };
 use mayfly_plan::{ColumnSource, Expression, TableId, TableSource};
 use mayfly_storage::{
-    BaseTableContext, ColumnarTable, Resources, StatementOwner, Table, TempTableContext,
+    BatchTable, Resources, StatementOwner, Table, TempTableContext,
     TempTableOptions,
 };
 use mayfly_types::sql_type::TypeKind;
@@ -95,17 +95,8 @@ fn types() -> [SqlType; 3] {
 impl World {
     fn new(rows: usize, threads: usize) -> Self {
         let resources = Resources::with_defaults(std::env::temp_dir(), threads);
-        let table = ColumnarTable::new(
-            BaseTableContext {
-                resources: resources.clone(),
-                memory: Budget::unlimited(BudgetKind::Memory),
-                temp_space: Budget::unlimited(BudgetKind::TempSpace),
-                batch_rows: BATCH_ROWS,
-            },
-            types().iter().map(SqlType::physical).collect(),
-        );
         let distinct = rows as u64 * 95 / 100;
-        let mut writer = table.writer().unwrap();
+        let mut batches = Vec::new();
         for start in (0..rows).step_by(CHUNK_ROWS) {
             let count = CHUNK_ROWS.min(rows - start);
             let number = |row: usize| {
@@ -121,12 +112,13 @@ impl World {
             });
             let chunk = Batch::new(vec![Arc::new(numbers), c, few], count);
             for at in (0..count).step_by(BATCH_ROWS) {
-                writer
-                    .append(&chunk.slice(at, BATCH_ROWS.min(count - at)))
-                    .unwrap();
+                batches.push(chunk.slice(at, BATCH_ROWS.min(count - at)));
             }
         }
-        writer.finish().unwrap();
+        let table = BatchTable::new(
+            types().iter().map(SqlType::physical).collect(),
+            batches,
+        );
         let columns = ["i", "c", "few"].into_iter().zip(types());
         let source = TableSource {
             id: TableId(0),

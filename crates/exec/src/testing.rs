@@ -17,7 +17,7 @@ use mayfly_plan::physical::{
 };
 use mayfly_plan::{ColumnSource, Comparison, Expression, ExpressionKind, TableId, TableSource};
 use mayfly_storage::{
-    BaseTableContext, ColumnarTable, HashFunction, Resources, StatementOwner, Table,
+    BatchTable, HashFunction, Resources, StatementOwner, Table,
     TempTableContext, TempTableOptions,
 };
 use mayfly_types::{
@@ -96,7 +96,6 @@ pub(crate) struct World {
     pub(crate) resources: Resources,
     pub(crate) memory: Budget,
     pub(crate) temp_space: Budget,
-    base_memory: Budget,
     tables: Vec<Arc<dyn Table>>,
     sources: Vec<Arc<TableSource>>,
     directory: std::path::PathBuf,
@@ -114,7 +113,6 @@ impl World {
             resources: Resources::with_defaults(directory.clone(), 3),
             memory: Budget::unlimited(BudgetKind::Memory),
             temp_space: Budget::unlimited(BudgetKind::TempSpace),
-            base_memory: Budget::unlimited(BudgetKind::Memory),
             tables: Vec::new(),
             sources: Vec::new(),
             directory,
@@ -124,20 +122,8 @@ impl World {
     /// Adds a table.
     pub(crate) fn table(&mut self, types: &[SqlType], rows: &[Row]) -> Arc<TableSource> {
         let physical: Vec<PhysicalType> = types.iter().map(travelling).collect();
-        let table = ColumnarTable::new(
-            BaseTableContext {
-                resources: self.resources.clone(),
-                memory: self.base_memory.clone(),
-                temp_space: Budget::unlimited(BudgetKind::TempSpace),
-                batch_rows: 100,
-            },
-            physical.clone(),
-        );
-        let mut writer = table.writer().unwrap();
-        for rows in rows.chunks(100) {
-            writer.append(&batch(&physical, rows)).unwrap();
-        }
-        writer.finish().unwrap();
+        let batches = rows.chunks(100).map(|rows| batch(&physical, rows));
+        let table = BatchTable::new(physical.clone(), batches.collect::<Vec<_>>());
         let id = self.tables.len() as u64;
         self.tables.push(Arc::new(table));
         let columns = types.iter().enumerate().map(|(n, ty)| ColumnSource {

@@ -30,4 +30,4 @@ pub use counters::TempCounters;
 pub use error::{IoFailure, LimitError, MemoryError, Result, corruption};
 pub use pool::{Block, BlockPool, PoolOptions, SizeClass};
 pub use stable::{StableRange, StableRanges};
-pub use temp::{Extent, TempFile, TempSpace, TempSpaceOptions};
+pub use temp::{Extent, TempDirectory, TempFile, TempSpace, TempSpaceOptions};

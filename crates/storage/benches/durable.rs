@@ -9,7 +9,7 @@ use arrow_array::{ArrayRef, BinaryViewArray, Int64Array};
 use mayfly_memory::{Budget, BudgetKind, StableRanges};
 use mayfly_storage::{
     ColumnId, DurableStore, IndexId, IndexPart, IndexSpec, KeyMode, ReadView, StatementOptions,
-    StoreOptions, Table, TableDefinition, TableScan,
+    StoreOptions, StorePlace, Table, TableDefinition, TableScan,
 };
 use mayfly_types::{Batch, Interrupt, PhysicalType};
 
@@ -52,9 +52,8 @@ fn main() {
         .next()
         .unwrap_or(1_000_000);
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let store = DurableStore::open(&StoreOptions {
-        directory: directory.path().join("data"),
-        ephemeral: false,
+    let store = DurableStore::open(StoreOptions {
+        place: StorePlace::DataDirectory(directory.path().join("data")),
         stable: StableRanges::new(),
     })
     .expect("a new store");

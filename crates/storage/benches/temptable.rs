@@ -14,14 +14,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, BinaryViewArray, Int64Array};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use mayfly_memory::{
-    BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
+    BlockPool, Budget, BudgetKind, PoolOptions, StableRange, StableRanges, TempSpace, TempSpaceOptions,
     io::SystemIo,
 };
 use mayfly_storage::{
-    Access, BaseTableContext, ColumnId, ColumnarTable, GroupIndex, JoinMatches, KeyColumn, KeyMode,
+    Access, BatchTable, ColumnId, GroupIndex, JoinMatches, KeyColumn, KeyMode,
     Purpose, Registry, Resources, SortKey, StatementOwner, Table, TableScan, TempTable,
     TempTableContext, TempTableOptions, TempTableSpec,
 };
@@ -62,20 +63,19 @@ fn strings(rows: usize, text: impl Fn(usize, &mut Vec<u8>)) -> ArrayRef {
     ))
 }
 
+/// A table, and the memory of its strings that temporary tables may point into.
+struct Base {
+    table: BatchTable,
+    _stable: Vec<StableRange>,
+}
+
 /// Article 0's table: a string and a number; `kind` says which strings.
-fn base(rows: usize, setup: &Setup, memory: Budget, kind: &str) -> ColumnarTable {
-    let context = BaseTableContext {
-        resources: setup.resources.clone(),
-        memory,
-        temp_space: Budget::unlimited(BudgetKind::TempSpace),
-        batch_rows: BATCH_ROWS,
-    };
-    let table = ColumnarTable::new(context, vec![PhysicalType::Bytes, PhysicalType::Int64]);
+fn base(rows: usize, stable: &StableRanges, kind: &str) -> Base {
     let distinct = rows as u64 * 95 / 100;
     let few: Vec<Vec<u8>> = (0..500)
         .map(|group| format!("{group:0>100}").into_bytes())
         .collect();
-    let mut writer = table.writer().unwrap();
+    let mut batches = Vec::new();
     let mut start = 0;
     while start < rows {
         let count = BATCH_ROWS.min(rows - start);
@@ -100,11 +100,18 @@ fn base(rows: usize, setup: &Setup, memory: Budget, kind: &str) -> ColumnarTable
             })
             .collect();
         let batch = Batch::new(vec![strings, Arc::new(numbers)], count);
-        writer.append(&batch).unwrap();
+        batches.push(batch);
         start += count;
     }
-    writer.finish().unwrap();
-    table
+    let buffers = batches.iter().flat_map(|batch: &Batch| {
+        let strings = batch.column(0).as_binary_view();
+        strings.data_buffers().iter()
+    });
+    let register = |buffer: &Buffer| stable.register(buffer.as_ptr() as usize, buffer.len());
+    Base {
+        _stable: buffers.map(register).collect(),
+        table: BatchTable::new(vec![PhysicalType::Bytes, PhysicalType::Int64], batches),
+    }
 }
 
 struct Setup {
@@ -161,19 +168,19 @@ fn parallel(work: impl Fn() + Sync) {
 
 /// Gives every thread a cursor of one scan.
 fn parallel_scan(
-    base: &ColumnarTable,
+    base: &Base,
     columns: &[usize],
     work: impl Fn(&mut dyn TableScan) + Sync,
 ) {
     let columns: Vec<_> = columns.iter().map(|column| ColumnId(*column)).collect();
-    let scan = Mutex::new(base.scan(&columns).unwrap());
+    let scan = Mutex::new(base.table.scan(&columns).unwrap());
     parallel(|| {
         let mut scan = scan.lock().unwrap().for_another_worker();
         work(&mut *scan);
     });
 }
 
-fn fill(table: &TempTable, base: &ColumnarTable, columns: &[usize]) {
+fn fill(table: &TempTable, base: &Base, columns: &[usize]) {
     parallel_scan(base, columns, |scan| {
         let mut writer = table.writer();
         while let Some(batch) = scan.next_batch().unwrap() {
@@ -193,7 +200,7 @@ fn spec(columns: &[PhysicalType], access: Access) -> TempTableSpec {
 }
 
 /// COUNT(*) by string: partition, group, count. Returns groups, and milliseconds of both passes.
-fn headline(context: &TempTableContext, base: &ColumnarTable, mode: KeyMode) -> (usize, f64, f64) {
+fn headline(context: &TempTableContext, base: &Base, mode: KeyMode) -> (usize, f64, f64) {
     let key = KeyColumn {
         column: 0,
         mode,
@@ -231,7 +238,7 @@ fn headline(context: &TempTableContext, base: &ColumnarTable, mode: KeyMode) -> 
     )
 }
 
-fn few_groups(context: &TempTableContext, base: &ColumnarTable, column: usize) -> usize {
+fn few_groups(context: &TempTableContext, base: &Base, column: usize) -> usize {
     let ty = if column == 0 {
         PhysicalType::Bytes
     } else {
@@ -257,7 +264,7 @@ fn few_groups(context: &TempTableContext, base: &ColumnarTable, column: usize) -
 
 fn sort(
     context: &TempTableContext,
-    base: &ColumnarTable,
+    base: &Base,
     offset: u64,
     limit: Option<u64>,
 ) -> usize {
@@ -281,7 +288,7 @@ fn sort(
     rows
 }
 
-fn join(context: &TempTableContext, base: &ColumnarTable) -> usize {
+fn join(context: &TempTableContext, base: &Base) -> usize {
     let keys = vec![KeyColumn::binary(0)];
     let table = TempTable::create(
         context,
@@ -372,13 +379,12 @@ fn main() {
         .unwrap_or(4_000_000);
     let filter = arguments.next().unwrap_or_default();
     let setup = Setup::new();
-    let elsewhere = Setup::new();
     let unlimited = || Budget::unlimited(BudgetKind::Memory);
     // Made when they are asked for: a filter may need none.
-    let unlimited_table = LazyCell::new(|| base(rows, &setup, unlimited(), "hash"));
-    // Its chunks are not known to stay where they are: their strings are copied.
-    let copied = LazyCell::new(|| base(rows, &elsewhere, unlimited(), "hash"));
-    let few = LazyCell::new(|| base(rows, &setup, unlimited(), "few"));
+    let unlimited_table = LazyCell::new(|| base(rows, &setup.resources.stable, "hash"));
+    // It is not known to stay where it is: its strings are copied.
+    let copied = LazyCell::new(|| base(rows, &StableRanges::new(), "hash"));
+    let few = LazyCell::new(|| base(rows, &setup.resources.stable, "few"));
     let ci = KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI);
     report("scan", &filter, || {
         let total = AtomicUsize::new(0);
@@ -396,15 +402,6 @@ fn main() {
     ];
     for (limit, table_limit, all) in limits {
         let everything = Budget::root(BudgetKind::Memory, "temptable_max_ram", all);
-        // With a limit, base tables are under it too.
-        let limited = LazyCell::new(|| {
-            let share = everything.child("base tables", all / 2);
-            base(rows, &setup, share, "hash")
-        });
-        let table = || match all {
-            UNLIMITED => &*unlimited_table,
-            _ => &*limited,
-        };
         let context = || {
             everything.reset_peak();
             setup.context(table_limit, everything.clone())
@@ -416,7 +413,7 @@ fn main() {
             ("headline copied", true, KeyMode::Binary),
         ] {
             report(&format!("{what}, {limit}"), &filter, || {
-                let table = if is_copied { &*copied } else { table() };
+                let table = if is_copied { &*copied } else { &unlimited_table };
                 let (groups, fill, group) = headline(&context(), table, mode);
                 (
                     groups,
@@ -425,15 +422,15 @@ fn main() {
             });
         }
         report(&format!("sort, {limit}"), &filter, || {
-            (sort(&context(), table(), 0, None), peak())
+            (sort(&context(), &unlimited_table, 0, None), peak())
         });
         report(
             &format!("sort limit 10 offset 500000, {limit}"),
             &filter,
-            || (sort(&context(), table(), 500_000, Some(10)), peak()),
+            || (sort(&context(), &unlimited_table, 500_000, Some(10)), peak()),
         );
         report(&format!("self-join, {limit}"), &filter, || {
-            (join(&context(), table()), peak())
+            (join(&context(), &unlimited_table), peak())
         });
     }
     let context = setup.context(UNLIMITED, unlimited());
@@ -444,7 +441,7 @@ fn main() {
         (few_groups(&context, &unlimited_table, 1), String::new())
     });
     report("one-row table", &filter, || {
-        let mut scan = unlimited_table.scan(&[ColumnId(0), ColumnId(1)]).unwrap();
+        let mut scan = unlimited_table.table.scan(&[ColumnId(0), ColumnId(1)]).unwrap();
         let row = scan.next_batch().unwrap().unwrap().slice(0, 1);
         for _ in 0..1000 {
             let table = TempTable::create(

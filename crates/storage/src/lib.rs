@@ -10,6 +10,7 @@
 //! no session variable: limits come in as [`mayfly_memory::Budget`]s and plain options.
 
 pub mod base;
+pub mod batch_table;
 pub mod error;
 pub mod key_encoding;
 pub mod table;
@@ -17,9 +18,11 @@ pub mod temptable;
 pub mod transaction;
 
 pub use base::{
-    BaseTableContext, ColumnarTable, Durability, DurableStore, DurableTable, DurableTransaction,
-    ReadView, Statement, StatementOptions, StoreOptions, SyncThread, TableDefinition, TreeId,
+    Durability, DurableStore, DurableTable, DurableTransaction,
+    ReadView, Statement, StatementOptions, StoreOptions, StorePlace, SyncThread, TableDefinition, TreeId,
 };
+pub use batch_table::BatchTable;
+pub use error::user_error;
 pub use key_encoding::{ByteRange, KeyEncoder, RowKeys};
 pub use table::{
     ColumnId, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,

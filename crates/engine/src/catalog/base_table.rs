@@ -1,7 +1,7 @@
-//! A table with its definition, its storage, its next AUTO_INCREMENT number and its unique keys.
+//! A table with its definition, its storage and its next AUTO_INCREMENT number.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mayfly_plan::{ColumnSource, IndexPartSource, TableId, TableSource};
 use mayfly_storage::{ColumnId, DurableTransaction, IndexId, KeyRange, Table, TableStatistics};
@@ -12,7 +12,6 @@ use super::definition::TableDefinition;
 use super::dictionary::{self, Trees};
 use super::indexes::{IndexStorage, index_sources};
 use super::table_store::TableStore;
-use super::unique::UniqueKeys;
 use super::zoned_table;
 use crate::convert;
 use crate::session::Session;
@@ -32,7 +31,6 @@ pub(crate) struct BaseTable {
     next_auto_increment: Arc<AtomicU64>,
     /// Numbers below this one are given without a record in the data directory.
     numbered_to: Arc<AtomicU64>,
-    unique: Arc<Mutex<UniqueKeys>>,
     lock: Arc<TableLock>,
 }
 
@@ -40,7 +38,7 @@ impl BaseTable {
     /// An empty table.
     pub(crate) fn new(id: TableId, definition: TableDefinition, session: &Session) -> Result<Self> {
         let store = TableStore::new(&definition, session)?;
-        Ok(Self::over(id, definition, store, session))
+        Ok(Self::over(id, definition, store))
     }
 
     /// A table of a data directory, whose rows are in these trees if they are durable.
@@ -58,7 +56,7 @@ impl BaseTable {
             }
             None => TableStore::new(&definition, session)?,
         };
-        let table = Self::over(id, definition, store, session);
+        let table = Self::over(id, definition, store);
         table.advance_auto_increment(next);
         table.numbered_to.store(next, Ordering::Relaxed);
         if let Some(column) = table.definition.auto_increment_column() {
@@ -68,17 +66,7 @@ impl BaseTable {
         Ok(table)
     }
 
-    fn over(
-        id: TableId,
-        definition: TableDefinition,
-        store: TableStore,
-        session: &Session,
-    ) -> Self {
-        let context = session.database.base_table_context();
-        let unique = match store.has_indexes() {
-            true => UniqueKeys::none(&definition, &context),
-            false => UniqueKeys::new(&definition, &context),
-        };
+    fn over(id: TableId, definition: TableDefinition, store: TableStore) -> Self {
         Self {
             timestamps: timestamps(&definition),
             source: Mutex::new(Arc::new(table_source(
@@ -90,7 +78,6 @@ impl BaseTable {
             numbered_to: Arc::default(),
             id,
             store,
-            unique: Arc::new(Mutex::new(unique)),
             lock: Arc::default(),
             definition: Arc::new(definition),
         }
@@ -98,7 +85,6 @@ impl BaseTable {
 
     /// The same rows under another definition, whose columns and keys hold what this one's do.
     pub(crate) fn redefined(&self, id: TableId, definition: TableDefinition) -> Self {
-        self.unique().rename(&definition);
         Self {
             id,
             store: self.store.clone(),
@@ -110,7 +96,6 @@ impl BaseTable {
             ))),
             next_auto_increment: Arc::clone(&self.next_auto_increment),
             numbered_to: Arc::clone(&self.numbered_to),
-            unique: Arc::clone(&self.unique),
             lock: Arc::clone(&self.lock),
             definition: Arc::new(definition),
         }
@@ -162,7 +147,7 @@ impl BaseTable {
     pub(crate) fn durable(&self) -> Option<Arc<mayfly_storage::TableDefinition>> {
         match &self.store {
             TableStore::Durable(definition, _) => Some(Arc::clone(definition)),
-            TableStore::Columnar(_) | TableStore::User(_) => None,
+            TableStore::User(_) => None,
         }
     }
 
@@ -170,7 +155,7 @@ impl BaseTable {
     pub(crate) fn trees(&self) -> Option<&Trees> {
         match &self.store {
             TableStore::Durable(_, trees) => Some(trees),
-            TableStore::Columnar(_) | TableStore::User(_) => None,
+            TableStore::User(_) => None,
         }
     }
 
@@ -265,11 +250,6 @@ impl BaseTable {
         self.next_auto_increment.fetch_max(next, Ordering::Relaxed);
     }
 
-    /// Whether its rows can be changed, and not only added.
-    pub(crate) fn can_change_rows(&self) -> bool {
-        self.store.has_indexes()
-    }
-
     /// Rows of a table that is in the data directory were numbered: the transaction keeps that for the time after a restart. So that this is
     /// rarely to be done, numbers ahead of the next one are kept as given; the end of the process
     /// keeps the right one.
@@ -291,16 +271,9 @@ impl BaseTable {
         Ok(())
     }
 
-    /// The values of the unique keys. Whoever writes rows holds this until they are visible.
-    pub(crate) fn unique(&self) -> MutexGuard<'_, UniqueKeys> {
-        self.unique.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Removes every row.
     pub(crate) fn truncate(&self, session: &Session) -> Result<()> {
-        let mut unique = self.unique();
         self.storage(session)?.truncate()?;
-        unique.clear();
         self.next_auto_increment.store(1, Ordering::Relaxed);
         Ok(())
     }

@@ -33,7 +33,7 @@ pub(crate) fn indexed_keys(definition: &TableDefinition) -> Vec<usize> {
 }
 
 /// The keys as the planner sees them, in the order of the store's indexes; those that are no index
-/// come last. Rows are found by none of them in a store without indexes.
+/// come last.
 pub(crate) fn index_sources(
     definition: &TableDefinition,
     stored: IndexStorage,
@@ -46,8 +46,12 @@ pub(crate) fn index_sources(
         .map(|(place, key)| (Some(place), *key))
         .chain(others.map(|key| (None, key)))
         .filter_map(|(place, key)| {
-            let id = place.filter(|_| stored != IndexStorage::None);
-            Some(source(definition, definition.keys.get(key)?, id, stored))
+            Some(source(
+                definition,
+                definition.keys.get(key)?,
+                place,
+                stored,
+            ))
         })
         .collect()
 }
@@ -55,8 +59,6 @@ pub(crate) fn index_sources(
 /// What a store keeps indexes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IndexStorage {
-    /// There are none.
-    None,
     /// Keys lead to rows that are elsewhere, and are not read themselves.
     Keys,
     /// Rows of the index's columns and the primary key's, in whose order the table is.
@@ -85,7 +87,7 @@ fn source(
     };
     let covers = match stored {
         IndexStorage::Rows => primary.chain([key]).flat_map(whole_columns).collect(),
-        IndexStorage::None | IndexStorage::Keys => Vec::new(),
+        IndexStorage::Keys => Vec::new(),
     };
     let parts = spec.iter().flat_map(|spec| &spec.parts);
     IndexSource {

@@ -20,7 +20,6 @@ pub(crate) mod session_catalog;
 pub(crate) mod show_create;
 pub(crate) mod table_store;
 pub(crate) mod type_text;
-pub(crate) mod unique;
 pub(crate) mod view;
 pub(crate) mod view_query;
 pub(crate) mod zoned_table;

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use mayfly_storage::{
-    BaseTableContext, ColumnarTable, Table, TableDefinition as DurableDefinition, UserTable,
-    UserTableContext,
+    Table, TableDefinition as DurableDefinition, UserTable, UserTableContext,
 };
 use mayfly_types::Result;
 
@@ -16,30 +15,21 @@ use crate::session::Session;
 /// A table's store. Cloning gives another handle to the same rows.
 #[derive(Debug, Clone)]
 pub(crate) enum TableStore {
-    /// Columns that rows are appended to.
-    Columnar(Arc<ColumnarTable>),
     /// A session's temporary table, or a table of the MEMORY engine.
     User(UserTable),
-    /// In the data directory.
+    /// In the store of base tables: the data directory, if there is one.
     Durable(Arc<DurableDefinition>, Trees),
 }
 
 impl TableStore {
     /// An empty store for a table, as its definition asks.
     pub(crate) fn new(definition: &TableDefinition, session: &Session) -> Result<Self> {
-        let database = &session.database;
         Ok(
             match definition.temporary || definition.engine == "MEMORY" {
                 true => Self::user(definition, session.user_table_context(definition)),
-                false if database.options.datadir.is_some() => Self::durable(definition, session)?,
-                false => Self::columnar(definition, database.base_table_context()),
+                false => Self::durable(definition, session)?,
             },
         )
-    }
-
-    fn columnar(definition: &TableDefinition, context: BaseTableContext) -> Self {
-        let columns = definition.columns.iter().map(|column| column.ty.physical());
-        Self::Columnar(Arc::new(ColumnarTable::new(context, columns.collect())))
     }
 
     fn user(definition: &TableDefinition, context: UserTableContext) -> Self {
@@ -48,7 +38,7 @@ impl TableStore {
         Self::User(UserTable::new(context, columns.collect(), indexes))
     }
 
-    /// In the data directory, once the session's transaction commits.
+    /// There for others once the session's transaction commits.
     fn durable(definition: &TableDefinition, session: &Session) -> Result<Self> {
         let transaction = session.durable()?;
         let indexes = index_specs(definition);
@@ -59,7 +49,7 @@ impl TableStore {
         Ok(Self::durable_of(definition, trees))
     }
 
-    /// The store of a table that is in the data directory.
+    /// The store of a table whose rows are in these trees.
     pub(crate) fn durable_of(definition: &TableDefinition, trees: Trees) -> Self {
         let columns = definition.columns.iter().map(|column| column.ty.physical());
         let indexes = index_specs(definition);
@@ -75,17 +65,8 @@ impl TableStore {
     /// What its indexes are to whoever reads the table.
     pub(crate) fn index_storage(&self) -> IndexStorage {
         match self {
-            Self::Columnar(_) => IndexStorage::None,
             Self::User(_) => IndexStorage::Keys,
             Self::Durable(..) => IndexStorage::Rows,
-        }
-    }
-
-    /// Whether its indexes keep unique keys unique.
-    pub(crate) fn has_indexes(&self) -> bool {
-        match self {
-            Self::Columnar(_) => false,
-            Self::User(_) | Self::Durable(..) => true,
         }
     }
 
@@ -93,7 +74,6 @@ impl TableStore {
     /// session's transaction.
     pub(crate) fn open(&self, session: &Session) -> Result<Arc<dyn Table>> {
         Ok(match self {
-            Self::Columnar(table) => Arc::clone(table) as Arc<dyn Table>,
             Self::User(table) => table.open(session.temp_table_context(), session.undo_log()),
             Self::Durable(definition, _) => {
                 Arc::new(session.durable_statement()?.table(definition)?)

@@ -1,9 +1,8 @@
 //! TIMESTAMP columns: a table holds moments (UTC), a statement sees what the clock of its session's
 //! time zone showed at them.
 //!
-//! The two meet here and nowhere else: [`read_in`] gives a table whose scans are on the clock, and
-//! [`to_moments`] takes rows off it before they are stored and compared with the unique keys. Everything
-//! between (comparisons, grouping, functions, results) knows local time only. A table without such
+//! The two meet here and nowhere else: [`read_in`] gives a table whose scans and writers are on the
+//! clock. Everything between (comparisons, grouping, functions, results) knows local time only. A table without such
 //! columns, or a session whose clock shows UTC, pays nothing.
 
 use std::sync::Arc;
@@ -37,15 +36,6 @@ pub(super) fn read_in(
         timestamps: timestamps.to_vec(),
         clock,
     })
-}
-
-/// Rows in local time as the table holds them.
-pub(crate) fn to_moments(zone: &TimeZone, batch: &Batch, timestamps: &[usize]) -> Batch {
-    let mut clock = ZoneClock::new(zone);
-    if timestamps.is_empty() || clock.is_utc() {
-        return batch.clone();
-    }
-    convert(batch, timestamps, |packed| clock.utc_of_local(packed))
 }
 
 /// A column's default as the table's definition keeps it.

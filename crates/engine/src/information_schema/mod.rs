@@ -6,7 +6,6 @@
 mod columns;
 mod constraints;
 mod empty;
-mod memory_table;
 mod processlist;
 mod relation;
 mod schemata;
@@ -21,9 +20,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use mayfly_plan::{ColumnSource, TableId, TableSource};
-use mayfly_storage::Table;
+use mayfly_storage::{BatchTable, Table};
+use mayfly_types::SqlType;
 
 use self::relation::Relation;
+use crate::builder;
 use crate::session::Session;
 
 /// The databases that the engine makes itself.
@@ -106,7 +107,12 @@ pub(crate) fn open(session: &Session, id: TableId) -> Option<Arc<dyn Table>> {
     let position = usize::try_from(id.0.checked_sub(FIRST_ID)?).ok()?;
     let (relation, _) = ALL.all.get(position)?;
     let rows = (relation.rows)(session);
-    Some(memory_table::MemoryTable::open(relation, &rows))
+    let types = relation.columns.iter().map(|(_, kind)| kind.sql_type());
+    let types: Vec<SqlType> = types.collect();
+    let columns = types.iter().map(SqlType::physical).collect();
+    // Rows that travel together, so that a small batch size is tested here too.
+    let batches = rows.chunks(4096).map(|rows| builder::batch(&types, rows));
+    Some(Arc::new(BatchTable::new(columns, batches)))
 }
 
 /// The names and numbers of columns of all relations of a schema, for `information_schema` itself.

@@ -37,7 +37,6 @@ pub(super) fn update(
         },
     );
     let work = Work {
-        name: "UPDATE",
         ignore: update.ignore,
         repeats: several,
         deletes: false,
@@ -76,7 +75,6 @@ pub(super) fn delete(
         },
     );
     let work = Work {
-        name: "DELETE",
         ignore: delete.ignore,
         repeats: several,
         deletes: true,
@@ -113,7 +111,6 @@ fn is_join(tables: &[TableWithJoins]) -> bool {
 
 /// What kind of change a statement makes.
 struct Work {
-    name: &'static str,
     ignore: bool,
     /// A row may be found more than once.
     repeats: bool,
@@ -165,9 +162,6 @@ fn attempt(
     for target in &plan.targets {
         let source = &target.table;
         let table = super::writable_table(session, &source.database, &source.name)?;
-        if !table.can_change_rows() {
-            return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&work.name]));
-        }
         let handle = mayfly_exec::TableOpener::open(tables.as_ref(), source.id)?;
         changed.push((table, handle));
     }
@@ -194,9 +188,7 @@ fn attempt(
             let handle = Arc::clone(handle);
             TableChange::new(session, table, handle, target, &context, options)
         });
-        change(
-            session,
-            work,
+        change(work,
             changes.collect::<Result<_>>()?,
             &changed,
             found,
@@ -228,7 +220,6 @@ fn find(
 }
 
 fn change(
-    session: &Session,
     work: &Work,
     mut changes: Vec<TableChange<'_>>,
     tables: &[(Arc<BaseTable>, Arc<dyn Table>)],
@@ -243,7 +234,7 @@ fn change(
             Some(other) => writer_of.push(writer_of[other]),
             None => {
                 writer_of.push(writers.len());
-                writers.push(RowWriter::new(session, table, handle.as_ref())?);
+                writers.push(RowWriter::new(table, handle.as_ref())?);
             }
         }
     }

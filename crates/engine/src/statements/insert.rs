@@ -105,7 +105,7 @@ impl<'t> Insertion<'t> {
     fn sink(self, session: &'t Session) -> Result<RowSink<'t>> {
         let sink = RowSink::new(session, self.table, self.positions, self.ignore)?;
         Ok(sink
-            .on_duplicate(self.on_duplicate)?
+            .on_duplicate(self.on_duplicate)
             .keeping_rows(self.returns)
             .numbered_from(self.first_number))
     }

@@ -79,7 +79,7 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
         {
             LoadDuplicate::Replace => OnDuplicate::Replace,
             _ => OnDuplicate::Refuse,
-        })?,
+        }),
         last: vec![Value::Null; names.len()],
         session,
         definition: &definition,

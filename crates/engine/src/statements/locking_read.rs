@@ -64,7 +64,7 @@ fn attempt(
     };
     let can_lock = |lock: &RowLock| {
         let table = session.find_table(&lock.table.database, &lock.table.name);
-        table.is_some_and(|table| table.can_change_rows())
+        table.is_some()
     };
     if !plan.locks.iter().all(can_lock) {
         return Ok(Attempt::Plain);

@@ -133,7 +133,7 @@ impl<'t> RowSink<'t> {
         let handle = table.rows_in(session)?;
         Ok(Self {
             origins: origins.collect::<Result<_>>()?,
-            writer: RowWriter::new(session, table, handle.as_ref())?,
+            writer: RowWriter::new(table, handle.as_ref())?,
             on_duplicate: OnDuplicate::Refuse,
             returned: None,
             making: RowInMaking {
@@ -157,20 +157,12 @@ impl<'t> RowSink<'t> {
         })
     }
 
-    /// Says what is done with rows whose like is there already; 1235 where that cannot be done.
-    pub(crate) fn on_duplicate(mut self, what: OnDuplicate) -> Result<Self> {
-        let statement = match &what {
-            OnDuplicate::Refuse => None,
-            OnDuplicate::Replace => Some("REPLACE"),
-            OnDuplicate::Update(_) => Some("INSERT ... ON DUPLICATE KEY UPDATE"),
-        };
-        if let Some(statement) = statement
-            && !self.writer.finds_conflicts()
-        {
-            return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&statement]));
+    /// Says what is done with rows whose like is there already.
+    pub(crate) fn on_duplicate(self, what: OnDuplicate) -> Self {
+        Self {
+            on_duplicate: what,
+            ..self
         }
-        self.on_duplicate = what;
-        Ok(self)
     }
 
     /// Keeps the rows that are written.
@@ -443,7 +435,7 @@ impl<'t> RowSink<'t> {
         rows_before: u64,
     ) -> Result<bool> {
         let new = ready.rows.slice(row, 1);
-        let position = conflict.position.as_deref().unwrap_or_default();
+        let position = conflict.position.as_slice();
         match &self.on_duplicate {
             OnDuplicate::Refuse => {
                 self.refuse(conflict, &ready.rows, row)?;

@@ -1,10 +1,6 @@
-//! Where rows go: a table's writer, and what checks its unique keys.
-//!
-//! A store with indexes checks them itself. For a store without, sets of the keys' values stand
-//! beside it; these know that a row is there, but not where. This is the one place that knows of
-//! the difference.
+//! Where rows go: a table's writer, in whose way may be rows with the same keys.
 
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryViewArray};
 use mayfly_storage::{RowsWritten, Table, TableWriter};
@@ -13,10 +9,8 @@ use mayfly_types::{Batch, Error, Result};
 
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{KeyDefinition, KeyTarget};
-use crate::catalog::unique::UniqueKeys;
-use crate::catalog::{indexes, zoned_table};
+use crate::catalog::indexes;
 use crate::convert;
-use crate::session::Session;
 
 /// A row that cannot be written because its like is there already.
 pub(super) struct Conflict<'t> {
@@ -24,33 +18,24 @@ pub(super) struct Conflict<'t> {
     key: Option<&'t KeyDefinition>,
     /// No other key can be in the way.
     pub(super) is_last_key: bool,
-    /// The row that is there; the sets do not know it.
-    pub(super) position: Option<Vec<u8>>,
+    /// The row that is there.
+    pub(super) position: Vec<u8>,
 }
 
 /// Writes rows, as the session sees them, for one statement.
 pub(super) struct RowWriter<'t> {
-    session: &'t Session,
     table: &'t BaseTable,
     writer: Option<Box<dyn TableWriter>>,
-    sets: Option<MutexGuard<'t, UniqueKeys>>,
     unique_indexes: usize,
 }
 
 impl<'t> RowWriter<'t> {
     /// A writer over a statement's handle to the table.
-    pub(super) fn new(
-        session: &'t Session,
-        table: &'t BaseTable,
-        handle: &dyn Table,
-    ) -> Result<Self> {
+    pub(super) fn new(table: &'t BaseTable, handle: &dyn Table) -> Result<Self> {
         let indexes = handle.indexes().iter();
-        let sets = Some(table.unique()).filter(|sets| !sets.is_empty());
         Ok(Self {
-            session,
             table,
             writer: Some(handle.writer()?),
-            sets,
             unique_indexes: indexes.filter(|index| index.unique).count(),
         })
     }
@@ -60,37 +45,10 @@ impl<'t> RowWriter<'t> {
         self.writer.as_mut().ok_or_else(ended)
     }
 
-    /// Whether a row that is in the way can be found: what REPLACE and ON DUPLICATE KEY UPDATE need.
-    pub(super) fn finds_conflicts(&self) -> bool {
-        self.sets.is_none()
-    }
-
     /// Adds rows up to the first that conflicts; how many.
     pub(super) fn insert(&mut self, rows: &Batch) -> Result<(usize, Option<Conflict<'t>>)> {
-        let Some(sets) = &mut self.sets else {
-            let written = self.writer()?.insert(rows)?;
-            return Ok(self.written(written));
-        };
-        let zone = &self.session.options().time_zone;
-        let moments = zoned_table::to_moments(zone, rows, &self.table.timestamps);
-        let mut fresh = rows.row_count();
-        let mut conflict = None;
-        for row in 0..rows.row_count() {
-            if let Some(key) = sets.add(&moments, row)? {
-                fresh = row;
-                conflict = Some(Conflict {
-                    key: self.table.definition.unique_keys().nth(key),
-                    is_last_key: false,
-                    position: None,
-                });
-                break;
-            }
-        }
-        if fresh > 0 {
-            let rows = rows.slice(0, fresh);
-            self.writer()?.append(&rows)?;
-        }
-        Ok((fresh, conflict))
+        let written = self.writer()?.insert(rows)?;
+        Ok(self.written(written))
     }
 
     /// Puts rows in place of others up to the first that conflicts; how many.
@@ -107,7 +65,7 @@ impl<'t> RowWriter<'t> {
         let conflict = written.duplicate.map(|duplicate| Conflict {
             key: indexes::key_of_index(&self.table.definition, duplicate.index),
             is_last_key: duplicate.index.0 + 1 == self.unique_indexes,
-            position: Some(duplicate.position),
+            position: duplicate.position,
         });
         (written.rows, conflict)
     }
@@ -161,19 +119,7 @@ impl<'t> RowWriter<'t> {
         if let Some(writer) = self.writer.take() {
             writer.finish()?;
         }
-        if let Some(mut sets) = self.sets.take() {
-            sets.commit();
-        }
         Ok(())
-    }
-}
-
-impl Drop for RowWriter<'_> {
-    fn drop(&mut self) {
-        // Only a writer that did not finish still has them.
-        if let Some(sets) = &mut self.sets {
-            sets.roll_back();
-        }
     }
 }
 

@@ -91,6 +91,14 @@ impl TempSpace {
         }
     }
 
+    /// Makes a directory of its own under `tmpdir`, for files that something else writes.
+    pub fn make_directory(&self) -> Result<TempDirectory> {
+        Ok(TempDirectory {
+            io: Arc::clone(&self.0.io),
+            home: Some(Home::create(&*self.0.io, &self.0.options.tmpdir)?),
+        })
+    }
+
     /// What was done so far.
     pub fn counters(&self) -> &TempCounters {
         &self.0.counters
@@ -122,6 +130,30 @@ impl TempSpace {
         }
         if all_gone && let Some(home) = home.take() {
             home.remove(&*self.0.io);
+        }
+    }
+}
+
+/// A directory under `tmpdir`, removed with its files when this is dropped, or, after a crash, by the
+/// next start.
+#[derive(Debug)]
+pub struct TempDirectory {
+    io: Arc<dyn IoBackend>,
+    home: Option<Home>,
+}
+
+impl TempDirectory {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        let home = self.home.as_ref();
+        home.map_or(Path::new(""), Home::directory)
+    }
+}
+
+impl Drop for TempDirectory {
+    fn drop(&mut self) {
+        if let Some(home) = self.home.take() {
+            home.remove(&*self.io);
         }
     }
 }

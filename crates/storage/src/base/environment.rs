@@ -4,18 +4,19 @@
 //! blocks (see [`super::block`]). Tree 0 holds records with a name instead: what the layers above
 //! know about their tables, and the numbers of rows. A directory belongs to one process at a time.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, RoTxn, RwTxn, WithoutTls};
 use mayfly_memory::io::{DataDirectory, mapped_range};
-use mayfly_memory::{StableRange, StableRanges};
+use mayfly_memory::{StableRange, StableRanges, TempDirectory};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::snapshot::Snapshot;
+use super::store::StorePlace;
 
 /// Address space for the file, which may grow so far.
 const MAP_BYTES: usize = 1 << 40;
@@ -42,25 +43,53 @@ pub(super) struct Environment {
     newest: Mutex<Option<Arc<Snapshot>>>,
     _stable: StableRange,
     // Given up last of all.
-    _claim: DataDirectory,
+    claim: Claim,
+}
+
+/// The right to a directory.
+#[derive(Debug)]
+enum Claim {
+    Data(
+        PathBuf,
+        #[expect(dead_code, reason = "held, not read")] DataDirectory,
+    ),
+    Temporary(TempDirectory),
+}
+
+impl Claim {
+    fn of(place: StorePlace) -> Result<Self> {
+        let directory = match place {
+            StorePlace::DataDirectory(directory) => directory,
+            StorePlace::Temporary(directory) => return Ok(Self::Temporary(directory)),
+        };
+        let claimed = DataDirectory::claim(&directory);
+        match claimed.map_err(|error| io_error(&error, &directory, "open"))? {
+            Some(claim) => Ok(Self::Data(directory, claim)),
+            None => Err(codes::ER_UNKNOWN_ERROR.with(&[&format!(
+                "the data directory {} is in use by another process",
+                directory.display()
+            )])),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Data(directory, _) => directory,
+            Self::Temporary(directory) => directory.path(),
+        }
+    }
+
+    fn is_temporary(&self) -> bool {
+        matches!(self, Self::Temporary(_))
+    }
 }
 
 impl Environment {
     /// Opens or creates the file in a directory.
-    pub(super) fn open(
-        directory: &Path,
-        ephemeral: bool,
-        stable: &StableRanges,
-    ) -> Result<Arc<Self>> {
-        let failed = |error: std::io::Error| io_error(&error, directory, "open");
-        let claim = DataDirectory::claim(directory, ephemeral).map_err(failed)?;
-        let Some(claim) = claim else {
-            return Err(codes::ER_UNKNOWN_ERROR.with(&[&format!(
-                "the data directory {} is in use by another process",
-                directory.display()
-            )]));
-        };
-        let env = open_environment(directory, ephemeral)?;
+    pub(super) fn open(place: StorePlace, stable: &StableRanges) -> Result<Arc<Self>> {
+        let claim = Claim::of(place)?;
+        let directory = claim.path();
+        let env = open_environment(directory, claim.is_temporary())?;
         let txn = env
             .write_txn()
             .map_err(|error| user_error(&error, directory))?;
@@ -84,8 +113,13 @@ impl Environment {
             version: AtomicU64::new(0),
             newest: Mutex::new(None),
             _stable: range,
-            _claim: claim,
+            claim,
         }))
+    }
+
+    /// Whether it is there for longer than the process.
+    pub(super) fn is_durable(&self) -> bool {
+        !self.claim.is_temporary()
     }
 
     /// Where it is.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use mayfly_memory::{Budget, StableRanges};
+use mayfly_memory::{Budget, StableRanges, TempDirectory};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -20,13 +20,20 @@ use super::transaction::DurableTransaction;
 
 const SECOND: Duration = Duration::from_secs(1);
 
+/// Where a store's files are.
+#[derive(Debug)]
+pub enum StorePlace {
+    /// A data directory, made if it is not there.
+    DataDirectory(PathBuf),
+    /// A directory that goes with the store: nothing is ever synced.
+    Temporary(TempDirectory),
+}
+
 /// How a store is opened.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct StoreOptions {
-    /// Where its files are; made if it is not there.
-    pub directory: PathBuf,
-    /// Nothing is synced, and all is removed when the store is dropped.
-    pub ephemeral: bool,
+    /// Where its files are.
+    pub place: StorePlace,
     /// The file's map is registered here: temporary tables may point into it.
     pub stable: StableRanges,
 }
@@ -50,9 +57,8 @@ pub(super) struct Store {
 
 impl DurableStore {
     /// Opens or creates a store. A second process gets an error.
-    pub fn open(options: &StoreOptions) -> Result<Self> {
-        let environment =
-            Environment::open(&options.directory, options.ephemeral, &options.stable)?;
+    pub fn open(options: StoreOptions) -> Result<Self> {
+        let environment = Environment::open(options.place, &options.stable)?;
         let snapshot = environment.newest()?;
         let last_tree = match snapshot.record(LAST_TREE)? {
             Some(record) => record.try_into().map_or(0, u32::from_le_bytes),
@@ -60,8 +66,8 @@ impl DurableStore {
         };
         drop(snapshot);
         let store = Arc::new(Store {
+            committer: Committer::new(!environment.is_durable()),
             environment,
-            committer: Committer::new(options.ephemeral),
             locks: Locks::default(),
             filling: Filling::default(),
             last_tree: AtomicU32::new(last_tree),

@@ -13,7 +13,7 @@ use mayfly_types::Result;
 
 use super::join_pair::JoinPair;
 use super::partition::{Partition, row_count};
-use super::reclaim::{Rank, Reclaim};
+use super::reclaim::Reclaim;
 use super::store::{Part, PartitionPlan, RowWriter, StoreRef};
 use super::table::{TempTable, Written, reclaim_parts};
 
@@ -81,10 +81,6 @@ struct Queue {
 }
 
 impl Reclaim for Queue {
-    fn rank(&self) -> Rank {
-        Rank::TempTable
-    }
-
     fn memory(&self) -> &Budget {
         &self.build.0.store.memory
     }

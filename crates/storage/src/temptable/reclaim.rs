@@ -3,8 +3,8 @@
 //! Tables of one statement, and of several, share a limit. A table that is being written when the
 //! limit is reached sends its own partitions to temporary files, but the memory may be with others
 //! that wait: a hash join's build side while the probe side is written, partitions that no worker has
-//! taken yet, a materialised CTE between two scans, chunks of base tables. Whoever is refused memory
-//! asks those first; what they send to a file comes back when it is read.
+//! taken yet, a materialised CTE between two scans. Whoever is refused memory asks those first; what
+//! they send to a file comes back when it is read.
 //!
 //! Nobody waits for anybody here: a holder that is busy is passed over, so no lock order can be
 //! wrong.
@@ -13,20 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use mayfly_memory::Budget;
 
-/// Who is asked first. Everything of one rank is asked before the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Rank {
-    /// Chunks of base tables: read once a statement, from first to last.
-    BaseTable,
-    /// Rows of temporary tables.
-    TempTable,
-}
-
 /// A holder of memory that may be asked for it.
 pub(crate) trait Reclaim: Send + Sync {
-    /// When it is asked.
-    fn rank(&self) -> Rank;
-
     /// The budget that its memory is charged to.
     fn memory(&self) -> &Budget;
 
@@ -68,7 +56,7 @@ impl Holders {
             .filter_map(Weak::upgrade)
             .collect();
         holders.retain(|holder| holder.memory().used() > 0 && holder.memory().is_below(budget));
-        holders.sort_by_key(|holder| (holder.rank(), std::cmp::Reverse(holder.memory().used())));
+        holders.sort_by_key(|holder| std::cmp::Reverse(holder.memory().used()));
         let mut freed = 0;
         for holder in holders {
             if freed >= wanted {

@@ -10,7 +10,7 @@ use mayfly_types::{Batch, Error, Result};
 use super::context::TempTableContext;
 use super::join_index::JoinIndex;
 use super::partition_queue::PartitionQueue;
-use super::reclaim::{Rank, Reclaim};
+use super::reclaim::Reclaim;
 use super::registry::{Registration, RegistryEntry};
 use super::rows::{KeyHasher, RowKeys};
 use super::scan::Scan;
@@ -52,10 +52,6 @@ pub(crate) struct Inner {
 const RECLAIM_MIN: u64 = 64 << 10;
 
 impl Reclaim for Inner {
-    fn rank(&self) -> Rank {
-        Rank::TempTable
-    }
-
     fn memory(&self) -> &Budget {
         &self.store.memory
     }

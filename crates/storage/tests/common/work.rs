@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use arrow_array::Int64Array;
-use mayfly_memory::{Budget, BudgetKind};
 use mayfly_storage::{
-    Access, BaseTableContext, ColumnId, ColumnarTable, GroupIndex, JoinIndex, JoinMatches,
-    KeyColumn, KeyMode, PartitionQueue, Purpose, SortKey, Table, TempTable, TempTableContext,
+    Access, GroupIndex, JoinIndex, JoinMatches,
+    KeyColumn, KeyMode, PartitionQueue, Purpose, SortKey, TempTable, TempTableContext,
     TempTableSpec,
 };
 use mayfly_types::{Batch, PhysicalType, Result, Value};
@@ -25,7 +24,7 @@ pub(crate) const TYPES: [PhysicalType; 3] = [
 pub(crate) type Work = fn(&Fixture, &TempTableContext, &[Batch]) -> Result<Vec<String>>;
 
 /// Every access structure.
-pub(crate) const WORKS: [(&str, Work); 9] = [
+pub(crate) const WORKS: [(&str, Work); 8] = [
     ("plain", plain),
     ("distinct", distinct),
     ("aggregate", aggregate),
@@ -34,7 +33,6 @@ pub(crate) const WORKS: [(&str, Work); 9] = [
     ("join by index", join_by_index),
     ("sort", sort),
     ("sort with limit", sort_with_limit),
-    ("base table", base_table),
 ];
 
 fn spec(access: Access) -> TempTableSpec {
@@ -271,32 +269,4 @@ fn sort_with_limit(
     batches: &[Batch],
 ) -> Result<Vec<String>> {
     ordered(context, batches, 1000, Some(200))
-}
-
-fn base_table(
-    fixture: &Fixture,
-    context: &TempTableContext,
-    batches: &[Batch],
-) -> Result<Vec<String>> {
-    let limit = context.options().tmp_table_size / 4;
-    let base = BaseTableContext {
-        resources: fixture.resources.clone(),
-        memory: Budget::root(BudgetKind::Memory, "base", limit),
-        temp_space: fixture.temp_space.clone(),
-        batch_rows: 500,
-    };
-    let table = ColumnarTable::new(base, TYPES.to_vec());
-    for batches in batches.chunks(3) {
-        let mut writer = table.writer()?;
-        for batch in batches {
-            writer.append(batch)?;
-        }
-        writer.finish()?;
-    }
-    let mut found = Vec::new();
-    let mut scan = table.scan(&[ColumnId(0), ColumnId(1), ColumnId(2)])?;
-    while let Some(batch) = scan.next_batch()? {
-        found.extend(rows(&[batch]));
-    }
-    Ok(sorted_text(&found))
 }

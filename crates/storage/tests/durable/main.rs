@@ -17,17 +17,16 @@ use mayfly_memory::{Budget, BudgetKind, StableRanges};
 use mayfly_storage::{
     ColumnId, DurableStore, DurableTable, DurableTransaction, IndexId, IndexPart, IndexSpec,
     KeyBound, KeyMode, KeyRange, LockMode, LockWait, Locked, ReadView, StatementOptions,
-    StoreOptions, Table, TableDefinition, TableScan, TreeId,
+    StoreOptions, StorePlace, Table, TableDefinition, TableScan, TreeId,
 };
 use mayfly_types::{Batch, CollationId, Interrupt, PhysicalType, Value};
 
 fn open(directory: &Path) -> DurableStore {
     let options = StoreOptions {
-        directory: directory.to_path_buf(),
-        ephemeral: false,
+        place: StorePlace::DataDirectory(directory.to_path_buf()),
         stable: StableRanges::new(),
     };
-    DurableStore::open(&options).unwrap()
+    DurableStore::open(options).unwrap()
 }
 
 fn memory() -> Budget {
@@ -248,11 +247,10 @@ fn a_second_process_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let _store = open(directory.path());
     let options = StoreOptions {
-        directory: directory.path().to_path_buf(),
-        ephemeral: false,
+        place: StorePlace::DataDirectory(directory.path().to_path_buf()),
         stable: StableRanges::new(),
     };
-    let error = DurableStore::open(&options).unwrap_err();
+    let error = DurableStore::open(options).unwrap_err();
     assert!(
         error.to_string().contains("in use by another process"),
         "{error}"

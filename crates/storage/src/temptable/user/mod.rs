@@ -32,7 +32,7 @@ use mayfly_memory::{Budget, MemoryError, SizeClass};
 use mayfly_types::{Error, PhysicalType, Result};
 
 use super::context::{Resources, TempTableContext};
-use super::reclaim::{Rank, Reclaim};
+use super::reclaim::Reclaim;
 use super::registry::{Registration, StatementOwner};
 use super::rows::RowLayout;
 use super::spec::Purpose;
@@ -201,10 +201,6 @@ impl Core {
 }
 
 impl Reclaim for Core {
-    fn rank(&self) -> Rank {
-        Rank::TempTable
-    }
-
     fn memory(&self) -> &Budget {
         &self.pager.memory
     }

@@ -1,0 +1,120 @@
+//! Rows that are there already, as a table that can be scanned.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, PhysicalType, Result};
+
+use crate::table::{ColumnId, Table, TableScan, TableStatistics, TableWriter};
+
+/// A table of batches, which are only read. A scan gives them as they are.
+#[derive(Debug)]
+pub struct BatchTable {
+    columns: Vec<PhysicalType>,
+    batches: Arc<[Batch]>,
+}
+
+impl BatchTable {
+    /// A table of these rows.
+    pub fn new(columns: Vec<PhysicalType>, batches: impl IntoIterator<Item = Batch>) -> Self {
+        Self {
+            columns,
+            batches: batches.into_iter().collect(),
+        }
+    }
+}
+
+impl Table for BatchTable {
+    fn columns(&self) -> &[PhysicalType] {
+        &self.columns
+    }
+
+    fn statistics(&self) -> TableStatistics {
+        let rows = self.batches.iter().map(|batch| batch.row_count() as u64);
+        TableStatistics {
+            rows: rows.sum(),
+            ..TableStatistics::default()
+        }
+    }
+
+    fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
+        Ok(Box::new(BatchScan {
+            batches: Arc::clone(&self.batches),
+            columns: columns.into(),
+            next: Arc::default(),
+        }))
+    }
+
+    fn writer(&self) -> Result<Box<dyn TableWriter>> {
+        Err(read_only())
+    }
+
+    fn truncate(&self) -> Result<()> {
+        Err(read_only())
+    }
+}
+
+fn read_only() -> mayfly_types::Error {
+    codes::ER_UNKNOWN_ERROR.with(&[&"rows of this table are only read"])
+}
+
+struct BatchScan {
+    batches: Arc<[Batch]>,
+    columns: Arc<[ColumnId]>,
+    /// The next batch that no worker has taken.
+    next: Arc<AtomicUsize>,
+}
+
+impl TableScan for BatchScan {
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        let place = self.next.fetch_add(1, Ordering::Relaxed);
+        Ok(self.batches.get(place).map(|batch| {
+            let columns = self.columns.iter();
+            let columns = columns.map(|column| Arc::clone(batch.column(column.0)));
+            Batch::new(columns.collect(), batch.row_count())
+        }))
+    }
+
+    fn for_another_worker(&self) -> Box<dyn TableScan> {
+        Box::new(Self {
+            batches: Arc::clone(&self.batches),
+            columns: Arc::clone(&self.columns),
+            next: Arc::clone(&self.next),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::Int64Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
+
+    #[test]
+    fn workers_share_the_batches_of_a_scan() {
+        let numbers = |range: std::ops::Range<i64>| {
+            let rows = range.clone().count();
+            Batch::new(vec![Arc::new(Int64Array::from_iter_values(range))], rows)
+        };
+        let table = BatchTable::new(
+            vec![PhysicalType::Int64],
+            [numbers(0..3), numbers(3..4), numbers(4..9)],
+        );
+        assert_eq!(table.statistics().rows, 9);
+        let mut first = table.scan(&[ColumnId(0), ColumnId(0)]).expect("a scan");
+        let mut second = first.for_another_worker();
+        let mut seen = Vec::new();
+        while let Some(batch) = first.next_batch().expect("rows") {
+            assert_eq!(batch.columns().len(), 2);
+            let column = batch.column(1).as_primitive::<Int64Type>();
+            seen.extend_from_slice(column.values());
+            if let Some(batch) = second.next_batch().expect("rows") {
+                let column = batch.column(0).as_primitive::<Int64Type>();
+                seen.extend_from_slice(column.values());
+            }
+        }
+        assert_eq!(seen, (0..9).collect::<Vec<i64>>());
+    }
+}
