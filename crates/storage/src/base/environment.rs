@@ -4,6 +4,7 @@
 //! blocks (see [`super::block`]). Tree 0 holds records with a name instead: what the layers above
 //! know about their tables, and the numbers of rows. A directory belongs to one process at a time.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,6 +42,9 @@ pub(super) struct Environment {
     /// Counts commits.
     version: AtomicU64,
     newest: Mutex<Option<Arc<Snapshot>>>,
+    map: Range<usize>,
+    /// The numbers that snapshots have.
+    numbers: Arc<Mutex<Vec<bool>>>,
     _stable: StableRange,
     // Given up last of all.
     claim: Claim,
@@ -112,6 +116,8 @@ impl Environment {
             directory: Arc::from(directory),
             version: AtomicU64::new(0),
             newest: Mutex::new(None),
+            map,
+            numbers: Arc::default(),
             _stable: range,
             claim,
         }))
@@ -125,6 +131,23 @@ impl Environment {
     /// Where it is.
     pub(super) fn directory(&self) -> &Arc<Path> {
         &self.directory
+    }
+
+    /// Where the file is mapped; nothing when that is not known.
+    pub(super) fn map(&self) -> Range<usize> {
+        self.map.clone()
+    }
+
+    /// The smallest number that no snapshot has.
+    pub(super) fn snapshot_number(&self) -> SnapshotNumber {
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = numbers.iter().position(|taken| !taken);
+        let number = free.unwrap_or_else(|| {
+            numbers.push(false);
+            numbers.len() - 1
+        });
+        numbers[number] = true;
+        SnapshotNumber(number, Arc::clone(&self.numbers))
     }
 
     /// Turns an error of the library into one for the user.
@@ -207,6 +230,16 @@ fn open_environment(directory: &Path, ephemeral: bool) -> Result<Env<WithoutTls>
             }
             Err(error) => return Err(user_error(&error, directory)),
         }
+    }
+}
+
+/// A number that no other snapshot has, until it is dropped. It is below [`READERS`].
+#[derive(Debug)]
+pub(super) struct SnapshotNumber(pub(super) usize, Arc<Mutex<Vec<bool>>>);
+
+impl Drop for SnapshotNumber {
+    fn drop(&mut self) {
+        self.1.lock().unwrap_or_else(PoisonError::into_inner)[self.0] = false;
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`Pieces`] are runs of rows in blocks. Numbers are widened in loops over a run; strings stay where
 //! they are, in the map of the file: arrays point to them through buffers that keep the snapshot.
-//! Blocks that stand next to each other in the file share a buffer.
+//! The blocks of a large part of the file share a buffer ([`Snapshot::window`]).
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -18,9 +18,6 @@ use super::block::{Block, Checked, Damaged, Ends, Values};
 use super::rows::Rows;
 use super::snapshot::Snapshot;
 
-/// Blocks this near to each other are in one buffer.
-const GAP_BYTES: usize = 64;
-const BUFFER_BYTES: usize = 1 << 30;
 /// Of fewer rows than this of a block, strings are copied rather than pointed to.
 const SPARSE_ROWS: usize = 8;
 
@@ -148,45 +145,36 @@ impl Pieces {
     fn buffers(&self) -> Buffers {
         let mut buffers = Vec::new();
         let mut places = Vec::with_capacity(self.blocks.len());
-        let mut span: Option<(usize, usize)> = None;
-        let finish = |span: &mut Option<(usize, usize)>, buffers: &mut Vec<Buffer>| {
-            if let Some((start, end)) = span.take()
-                && let Some(pointer) = NonNull::new(start as *mut u8)
-            {
-                let owner = Arc::clone(&self.snapshot);
-                // SAFETY: the bytes are those of blocks of the snapshot, with at most the head of a
-                // page between them, which belongs to the second block; they stay as they are until
-                // the owner, which holds it, is dropped.
-                let buffer = unsafe { Buffer::from_custom_allocation(pointer, end - start, owner) };
-                buffers.push(buffer);
-            }
-        };
+        // A batch is of one window, mostly.
+        let mut windows: Vec<(usize, u32)> = Vec::new();
         for (block, holder) in &self.blocks {
+            let number = buffers.len() as u32;
             if let Holder::Buffer(buffer) = holder {
-                finish(&mut span, &mut buffers);
-                places.push((buffers.len() as u32, 0));
+                places.push((number, 0));
                 buffers.push(buffer.clone());
                 continue;
             }
             let address = block.bytes.as_ptr() as usize;
-            let last = address + block.bytes.len();
-            match &mut span {
-                Some((start, end))
-                    if address >= *end
-                        && address - *end <= GAP_BYTES
-                        && last - *start <= BUFFER_BYTES =>
-                {
-                    *end = last;
-                    places.push((buffers.len() as u32, (address - *start) as u32));
+            let window = self.snapshot.window(block.bytes);
+            let known = windows.iter().rev().find(|known| known.0 == window.start);
+            let number = match known {
+                Some((_, number)) => *number,
+                None => {
+                    let Some(pointer) = NonNull::new(window.start as *mut u8) else {
+                        continue;
+                    };
+                    let owner = Arc::clone(&self.snapshot);
+                    // SAFETY: the buffer reaches beyond the snapshot's blocks, but only their bytes
+                    // are ever read through it. They stay as they are until the owner is dropped.
+                    let buffer =
+                        unsafe { Buffer::from_custom_allocation(pointer, window.len(), owner) };
+                    buffers.push(buffer);
+                    windows.push((window.start, number));
+                    number
                 }
-                _ => {
-                    finish(&mut span, &mut buffers);
-                    span = Some((address, last));
-                    places.push((buffers.len() as u32, 0));
-                }
-            }
+            };
+            places.push((number, (address - window.start) as u32));
         }
-        finish(&mut span, &mut buffers);
         (buffers, places)
     }
 

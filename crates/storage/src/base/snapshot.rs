@@ -3,7 +3,7 @@
 //! Blocks are read where they are, in the map of the file. The pages of a read transaction do not
 //! change until it ends, so whoever holds the [`Snapshot`] may hold slices of blocks.
 
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -12,7 +12,7 @@ use heed::{RoRange, RoRevRange, RoTxn, WithoutTls};
 use mayfly_types::Result;
 
 use super::environment::{
-    Environment, META, Records, TreeId, record_key, separator_of, user_error,
+    Environment, META, Records, SnapshotNumber, TreeId, record_key, separator_of, user_error,
 };
 
 /// A read transaction. The library wants its use to be synchronized.
@@ -22,6 +22,10 @@ pub(super) struct Snapshot {
     records: Records,
     directory: Arc<Path>,
     version: u64,
+    /// Where the file is mapped, if that is known.
+    map: Range<usize>,
+    /// No other snapshot that lives has it.
+    number: SnapshotNumber,
     /// The trees whose blocks nobody may see yet.
     hidden: OnceLock<Vec<TreeId>>,
     /// The one of them that may be seen here.
@@ -55,6 +59,8 @@ impl Snapshot {
             records: environment.records,
             directory: Arc::clone(environment.directory()),
             version,
+            map: environment.map(),
+            number: environment.snapshot_number(),
             hidden: OnceLock::new(),
             own: None,
         })
@@ -80,6 +86,20 @@ impl Snapshot {
     /// The commits before it.
     pub(super) fn version(&self) -> u64 {
         self.version
+    }
+
+    /// The addresses of a buffer that holds a block, and those near it. Buffers of two snapshots that
+    /// live at one time never begin at the same address, so that who knows a buffer by its address
+    /// knows its snapshot.
+    pub(super) fn window(&self, block: &[u8]) -> Range<usize> {
+        let address = block.as_ptr() as usize;
+        // The file begins with two pages that hold no block.
+        let first = self.map.start + self.number.0;
+        if !self.map.contains(&address) || address < first || block.len() > LARGEST_IN_WINDOW {
+            return address..address + block.len();
+        }
+        let start = address - (address - first) % WINDOW_BYTES;
+        start..(start + WINDOW_BYTES + LARGEST_IN_WINDOW).min(self.map.end)
     }
 
     fn lock(&self) -> MutexGuard<'_, RoTxn<'static, WithoutTls>> {
@@ -181,6 +201,10 @@ impl Snapshot {
         })
     }
 }
+
+/// A window and the block at its end are below 4 GiB, which offsets in views can say.
+const WINDOW_BYTES: usize = 2 << 30;
+const LARGEST_IN_WINDOW: usize = 1 << 30;
 
 /// LMDB's longest key.
 pub(super) const MAX_KEY: usize = 511;
