@@ -24,8 +24,7 @@ use mayfly_plan::physical::{
 };
 use mayfly_plan::{ColumnSource, Expression, TableId, TableSource};
 use mayfly_storage::{
-    BatchTable, Resources, StatementOwner, Table, TempTableContext,
-    TempTableOptions,
+    BatchTable, Resources, StatementOwner, Table, TempTableContext, TempTableOptions,
 };
 use mayfly_types::sql_type::TypeKind;
 use mayfly_types::{Batch, CollationId, Diagnostics, Interrupt, Result, SqlMode, SqlType, Value};
@@ -115,10 +114,7 @@ impl World {
                 batches.push(chunk.slice(at, BATCH_ROWS.min(count - at)));
             }
         }
-        let table = BatchTable::new(
-            types().iter().map(SqlType::physical).collect(),
-            batches,
-        );
+        let table = BatchTable::new(types().iter().map(SqlType::physical).collect(), batches);
         let columns = ["i", "c", "few"].into_iter().zip(types());
         let source = TableSource {
             id: TableId(0),

@@ -17,8 +17,7 @@ use mayfly_plan::physical::{
 };
 use mayfly_plan::{ColumnSource, Comparison, Expression, ExpressionKind, TableId, TableSource};
 use mayfly_storage::{
-    BatchTable, HashFunction, Resources, StatementOwner, Table,
-    TempTableContext, TempTableOptions,
+    BatchTable, HashFunction, Resources, StatementOwner, Table, TempTableContext, TempTableOptions,
 };
 use mayfly_types::{
     Batch, CollationId, Diagnostics, Interrupt, PhysicalType, Result, SqlMode, SqlType, Value,

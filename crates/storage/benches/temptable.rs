@@ -18,13 +18,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, BinaryViewArray, Int64Array};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use mayfly_memory::{
-    BlockPool, Budget, BudgetKind, PoolOptions, StableRange, StableRanges, TempSpace, TempSpaceOptions,
-    io::SystemIo,
+    BlockPool, Budget, BudgetKind, PoolOptions, StableRange, StableRanges, TempSpace,
+    TempSpaceOptions, io::SystemIo,
 };
 use mayfly_storage::{
-    Access, BatchTable, ColumnId, GroupIndex, JoinMatches, KeyColumn, KeyMode,
-    Purpose, Registry, Resources, SortKey, StatementOwner, Table, TableScan, TempTable,
-    TempTableContext, TempTableOptions, TempTableSpec,
+    Access, BatchTable, ColumnId, GroupIndex, JoinMatches, KeyColumn, KeyMode, Purpose, Registry,
+    Resources, SortKey, StatementOwner, Table, TableScan, TempTable, TempTableContext,
+    TempTableOptions, TempTableSpec,
 };
 use mayfly_types::{Batch, CollationId, Interrupt, PhysicalType};
 
@@ -167,11 +167,7 @@ fn parallel(work: impl Fn() + Sync) {
 }
 
 /// Gives every thread a cursor of one scan.
-fn parallel_scan(
-    base: &Base,
-    columns: &[usize],
-    work: impl Fn(&mut dyn TableScan) + Sync,
-) {
+fn parallel_scan(base: &Base, columns: &[usize], work: impl Fn(&mut dyn TableScan) + Sync) {
     let columns: Vec<_> = columns.iter().map(|column| ColumnId(*column)).collect();
     let scan = Mutex::new(base.table.scan(&columns).unwrap());
     parallel(|| {
@@ -262,12 +258,7 @@ fn few_groups(context: &TempTableContext, base: &Base, column: usize) -> usize {
     total.into_inner()
 }
 
-fn sort(
-    context: &TempTableContext,
-    base: &Base,
-    offset: u64,
-    limit: Option<u64>,
-) -> usize {
+fn sort(context: &TempTableContext, base: &Base, offset: u64, limit: Option<u64>) -> usize {
     let key = |column| SortKey {
         column,
         mode: KeyMode::Binary,
@@ -413,7 +404,11 @@ fn main() {
             ("headline copied", true, KeyMode::Binary),
         ] {
             report(&format!("{what}, {limit}"), &filter, || {
-                let table = if is_copied { &*copied } else { &unlimited_table };
+                let table = if is_copied {
+                    &*copied
+                } else {
+                    &unlimited_table
+                };
                 let (groups, fill, group) = headline(&context(), table, mode);
                 (
                     groups,
@@ -427,7 +422,12 @@ fn main() {
         report(
             &format!("sort limit 10 offset 500000, {limit}"),
             &filter,
-            || (sort(&context(), &unlimited_table, 500_000, Some(10)), peak()),
+            || {
+                (
+                    sort(&context(), &unlimited_table, 500_000, Some(10)),
+                    peak(),
+                )
+            },
         );
         report(&format!("self-join, {limit}"), &filter, || {
             (join(&context(), &unlimited_table), peak())
@@ -441,7 +441,10 @@ fn main() {
         (few_groups(&context, &unlimited_table, 1), String::new())
     });
     report("one-row table", &filter, || {
-        let mut scan = unlimited_table.table.scan(&[ColumnId(0), ColumnId(1)]).unwrap();
+        let mut scan = unlimited_table
+            .table
+            .scan(&[ColumnId(0), ColumnId(1)])
+            .unwrap();
         let row = scan.next_batch().unwrap().unwrap().slice(0, 1);
         for _ in 0..1000 {
             let table = TempTable::create(

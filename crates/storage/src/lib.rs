@@ -18,8 +18,8 @@ pub mod temptable;
 pub mod transaction;
 
 pub use base::{
-    Durability, DurableStore, DurableTable, DurableTransaction,
-    ReadView, Statement, StatementOptions, StoreOptions, StorePlace, SyncThread, TableDefinition, TreeId,
+    Durability, DurableStore, DurableTable, DurableTransaction, ReadView, Statement,
+    StatementOptions, StoreOptions, StorePlace, SyncThread, TableDefinition, TreeId,
 };
 pub use batch_table::BatchTable;
 pub use error::user_error;

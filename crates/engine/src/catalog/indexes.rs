@@ -46,12 +46,7 @@ pub(crate) fn index_sources(
         .map(|(place, key)| (Some(place), *key))
         .chain(others.map(|key| (None, key)))
         .filter_map(|(place, key)| {
-            Some(source(
-                definition,
-                definition.keys.get(key)?,
-                place,
-                stored,
-            ))
+            Some(source(definition, definition.keys.get(key)?, place, stored))
         })
         .collect()
 }

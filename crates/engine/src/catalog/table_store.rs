@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use mayfly_storage::{
-    Table, TableDefinition as DurableDefinition, UserTable, UserTableContext,
-};
+use mayfly_storage::{Table, TableDefinition as DurableDefinition, UserTable, UserTableContext};
 use mayfly_types::Result;
 
 use super::definition::TableDefinition;

@@ -188,11 +188,7 @@ fn attempt(
             let handle = Arc::clone(handle);
             TableChange::new(session, table, handle, target, &context, options)
         });
-        change(work,
-            changes.collect::<Result<_>>()?,
-            &changed,
-            found,
-        )
+        change(work, changes.collect::<Result<_>>()?, &changed, found)
     })();
     reading.finish(session);
     let done = done?.map(|done| Done {

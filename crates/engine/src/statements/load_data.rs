@@ -74,12 +74,12 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
     let storing = Storing::new(session, &definition.name, ignore);
     let given = given_columns(&targets, &assignments);
     let mut loader = Loader {
-        sink: RowSink::new(session, &table, &given.positions, ignore)?.on_duplicate(match load
-            .duplicates
-        {
-            LoadDuplicate::Replace => OnDuplicate::Replace,
-            _ => OnDuplicate::Refuse,
-        }),
+        sink: RowSink::new(session, &table, &given.positions, ignore)?.on_duplicate(
+            match load.duplicates {
+                LoadDuplicate::Replace => OnDuplicate::Replace,
+                _ => OnDuplicate::Refuse,
+            },
+        ),
         last: vec![Value::Null; names.len()],
         session,
         definition: &definition,

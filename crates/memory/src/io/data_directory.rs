@@ -21,9 +21,7 @@ impl DataDirectory {
         let options = options.write(true).create(true).truncate(false);
         let lock = options.open(path.join(LOCK_FILE))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Some(Self {
-                _lock: lock,
-            })),
+            Ok(()) => Ok(Some(Self { _lock: lock })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }

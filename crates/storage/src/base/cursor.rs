@@ -115,6 +115,9 @@ impl Projection {
     }
 }
 
+/// A batch is also full with so many bytes: whoever copies one shall need little memory.
+const BATCH_BYTES: usize = 1 << 20;
+
 struct Shared {
     table: Arc<TableInner>,
     view: TreeView,
@@ -184,7 +187,7 @@ impl Shared {
                 None => self.view.segments(self.ranges[range].clone(), self.reverse),
             };
             let mut taken: Vec<Segment> = Vec::new();
-            let mut rows = 0;
+            let (mut rows, mut bytes) = (0, 0);
             let mut next = state.peeked.take();
             loop {
                 if next.is_none() {
@@ -195,7 +198,8 @@ impl Shared {
                     break;
                 };
                 rows += segment.rows();
-                if rows > wanted && !taken.is_empty() {
+                bytes += segment.bytes();
+                if (rows > wanted || bytes > BATCH_BYTES) && !taken.is_empty() {
                     state.peeked = Some(segment);
                     state.segments = Some(segments);
                     break;

@@ -12,10 +12,10 @@ use arrow_array::{Array, ArrayRef};
 use arrow_buffer::i256;
 use mayfly_types::PhysicalType;
 
-use super::block_sizes::Sizes;
 use super::block::{
     BLOCK_BYTES, Block, CHECKSUM_BYTES, Checked, Damaged, FORMAT, HEADER_BYTES, Values, checksum_of,
 };
+use super::block_sizes::Sizes;
 
 /// Between two blocks whose first keys have so many bytes in common there is no separator: they are
 /// not divided.
@@ -44,7 +44,6 @@ impl Texts {
     pub(super) fn get(&self, row: usize) -> &[u8] {
         &self.bytes[self.start(row)..self.ends[row]]
     }
-
 }
 
 /// The values of a column.
@@ -121,11 +120,7 @@ impl Rows {
     }
 
     /// Appends rows of a block.
-    pub(super) fn append_block(
-        &mut self,
-        block: &Block<'_>,
-        rows: Range<usize>,
-    ) -> Checked<()> {
+    pub(super) fn append_block(&mut self, block: &Block<'_>, rows: Range<usize>) -> Checked<()> {
         if block.columns() != self.types.len() || rows.end > block.rows() {
             return Err(Damaged);
         }
@@ -469,4 +464,3 @@ impl Rows {
 pub(super) fn common(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
-

@@ -111,7 +111,11 @@ fn apply_to_block(
         records.delete(txn, key).map_err(failed)?;
     }
     let mut separator = first_separator;
-    let limit = if at_end { BLOCK_BYTES } else { rows.even_limit() };
+    let limit = if at_end {
+        BLOCK_BYTES
+    } else {
+        rows.even_limit()
+    };
     rows.divide(0, limit, false, |range| {
         if range.start > 0 {
             separator = Rows::separator(rows.key(range.start - 1), rows.key(range.start));

@@ -214,6 +214,11 @@ pub(super) struct Segment {
 }
 
 impl Segment {
+    /// Bytes of its block.
+    pub(super) fn bytes(&self) -> usize {
+        self.block.map_or(0, |found| found.block.len())
+    }
+
     /// About how many rows it has.
     pub(super) fn rows(&self) -> usize {
         self.block

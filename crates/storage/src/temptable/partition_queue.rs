@@ -14,6 +14,7 @@ use mayfly_types::Result;
 use super::join_pair::JoinPair;
 use super::partition::{Partition, row_count};
 use super::reclaim::Reclaim;
+use super::rows::HASH_MASK;
 use super::store::{Part, PartitionPlan, RowWriter, StoreRef};
 use super::table::{TempTable, Written, reclaim_parts};
 
@@ -306,28 +307,23 @@ impl Queue {
     }
 
     fn split(&self, waiting: Waiting) -> mayfly_memory::Result<Vec<Waiting>> {
-        let rows = row_count(&waiting.build);
         let store = &self.build.0.store;
         let threads = store.context.options().threads;
         let plan = PartitionPlan::partitioned(waiting.used_bits, store.memory_limit(), threads);
-        let build = repartition(store, plan, waiting.build)?;
+        let (build, whole) = repartition(store, plan, waiting.build)?;
         let probe = match &self.probe {
-            Some(table) => repartition(&table.0.store, plan, waiting.probe)?,
+            Some(table) => repartition(&table.0.store, plan, waiting.probe)?.0,
             None => (0..plan.count()).map(|_| Part::default()).collect(),
         };
         let used_bits = waiting.used_bits + plan.bits;
         Ok(build
             .into_iter()
             .zip(probe)
-            .map(|(build, probe)| {
-                // One that kept nearly all rows is of one key, or of one hash.
-                let whole = build.row_count > rows / 10 * 9;
-                Waiting {
-                    build: vec![build],
-                    probe: vec![probe],
-                    used_bits,
-                    whole,
-                }
+            .map(|(build, probe)| Waiting {
+                build: vec![build],
+                probe: vec![probe],
+                used_bits,
+                whole,
             })
             .filter(|waiting| !waiting.is_empty())
             .collect())
@@ -356,7 +352,7 @@ pub(crate) fn assemble(
         let parts = if written.plan.bits == plan.bits {
             written.parts
         } else {
-            repartition(store, plan, written.parts)?
+            repartition(store, plan, written.parts)?.0
         };
         for (partition, part) in partitions.iter_mut().zip(parts) {
             partition.push(part);
@@ -365,17 +361,27 @@ pub(crate) fn assemble(
     Ok(partitions)
 }
 
-/// Moves rows to the partitions of `plan`.
+/// Moves rows to the partitions of `plan`. Says whether all are of one hash, so that nothing will
+/// ever part them.
 #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 fn repartition(
     store: &StoreRef,
     plan: PartitionPlan,
     parts: Vec<Part>,
-) -> mayfly_memory::Result<Vec<Part>> {
+) -> mayfly_memory::Result<(Vec<Part>, bool)> {
     let mut writer = RowWriter::new(store, plan);
+    let (mut first, mut differ) = (None, false);
     for part in parts {
-        // SAFETY: `drain` gives rows of the store whose values are in memory.
-        part.drain(store, |rows| unsafe { writer.append_rows(rows) })?;
+        part.drain(store, |rows| {
+            // SAFETY: a row begins with its header.
+            let hash = |row: &*const u8| unsafe { row.cast::<u64>().read_unaligned() } & HASH_MASK;
+            if let Some(row) = rows.first().filter(|_| !differ) {
+                let first = *first.get_or_insert_with(|| hash(row));
+                differ = rows.iter().any(|row| hash(row) != first);
+            }
+            // SAFETY: `drain` gives rows of the store whose values are in memory.
+            unsafe { writer.append_rows(rows) }
+        })?;
     }
-    Ok(writer.finish())
+    Ok((writer.finish(), !differ))
 }

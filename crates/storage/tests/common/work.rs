@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::Int64Array;
 use mayfly_storage::{
-    Access, GroupIndex, JoinIndex, JoinMatches,
-    KeyColumn, KeyMode, PartitionQueue, Purpose, SortKey, TempTable, TempTableContext,
-    TempTableSpec,
+    Access, GroupIndex, JoinIndex, JoinMatches, KeyColumn, KeyMode, PartitionQueue, Purpose,
+    SortKey, TempTable, TempTableContext, TempTableSpec,
 };
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
