@@ -9,6 +9,7 @@
 //! column:  has NULLs u8 | one bit a row, 1 for a value | width u8 | values
 //! numbers: of 0, 1, 2, 4 or 8 bytes, to be added to a base u64; decimals also of 16 or 32 bytes
 //! strings: width u8 | where each ends, in 2 or 4 bytes (or one length u32, of width 0) | all bytes
+//! few strings: how many u32 | where codes start u32 | they, as strings | codes of 1 or 2 bytes
 //! ```
 //!
 //! Everything is little-endian and unaligned. Bytes come from a file, so every position is checked
@@ -130,6 +131,50 @@ impl<'a> Strings<'a> {
     }
 }
 
+/// Strings of which there are few: each once, and a code for each row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Coded<'a> {
+    pub(super) strings: Strings<'a>,
+    /// The number of strings.
+    pub(super) count: usize,
+    codes: &'a [u8],
+}
+
+impl<'a> Coded<'a> {
+    fn parse(block: &'a [u8], at: usize, end: usize, rows: usize) -> Checked<Self> {
+        let count = take_u32(block, at)?;
+        let start = take_u32(block, at + 4)?;
+        let codes = block.get(start..end).ok_or(Damaged)?;
+        let coded = Self {
+            strings: Strings::parse(block, at + 8, start, count)?,
+            count,
+            codes,
+        };
+        match codes.len() == rows.checked_mul(coded.width()).ok_or(Damaged)? {
+            true => Ok(coded),
+            false => Err(Damaged),
+        }
+    }
+
+    fn width(&self) -> usize {
+        code_width(self.count)
+    }
+
+    /// The place of a row's string.
+    #[inline]
+    pub(super) fn code(&self, row: usize) -> Checked<usize> {
+        match self.width() {
+            1 => self.codes.get(row).map(|code| usize::from(*code)).ok_or(Damaged),
+            _ => take(self.codes, row * 2).map(|code| usize::from(u16::from_le_bytes(code))),
+        }
+    }
+}
+
+/// Bytes of a code of so many strings.
+pub(super) fn code_width(count: usize) -> usize {
+    if count <= 1 << 8 { 1 } else { 2 }
+}
+
 /// The values of a column.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Values<'a> {
@@ -142,9 +187,20 @@ pub(super) enum Values<'a> {
     Wide(&'a [[u8; 16]]),
     Huge(&'a [[u8; 32]]),
     Strings(Strings<'a>),
+    Coded(Coded<'a>),
 }
 
-impl Values<'_> {
+impl<'a> Values<'a> {
+    /// A string.
+    #[inline]
+    pub(super) fn text(&self, row: usize) -> Checked<&'a [u8]> {
+        match self {
+            Self::Strings(strings) => strings.get(row),
+            Self::Coded(coded) => coded.strings.get(coded.code(row)?),
+            _ => Err(Damaged),
+        }
+    }
+
     /// A number of [`Self::Narrow`].
     #[inline]
     pub(super) fn narrow(base: u64, width: usize, bytes: &[u8], row: usize) -> Checked<u64> {
@@ -277,6 +333,7 @@ impl<'a> Block<'a> {
             16 => Values::Wide(all(at + 1, 16)?.as_chunks().0),
             32 => Values::Huge(all(at + 1, 32)?.as_chunks().0),
             STRINGS => Values::Strings(Strings::parse(bytes, at + 1, end, self.rows)?),
+            CODED => Values::Coded(Coded::parse(bytes, at + 1, end, self.rows)?),
             _ => return Err(Damaged),
         };
         Ok(Column { validity, values })
@@ -335,6 +392,8 @@ impl<'a> Block<'a> {
 
 /// The width byte of a column of strings.
 pub(super) const STRINGS: usize = 64;
+/// The same, where each string stands once.
+pub(super) const CODED: usize = 65;
 
 pub(super) fn checksum_of(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::block::{HEADER_BYTES, STRINGS};
+use super::block::{CODED, HEADER_BYTES, STRINGS, code_width};
 use super::rows::{Column, Rows, Texts, common};
 
 /// The size of a block and of its sections.
@@ -141,6 +141,9 @@ impl ColumnSize {
             Column::Unsigned(values) => size.add_all(&values[rows], nulls, Some),
             Column::Bits(_) => {}
             Column::Text(texts) => size.text = TextSize::of(texts, rows),
+            Column::Coded { strings, .. } => {
+                size.text = TextSize::of(strings, 0..strings.ends.len());
+            }
             Column::Wide(values) => size.add_all(&values[rows], nulls, |value| {
                 let value = i64::try_from(value).ok()?;
                 Some(value as u64 ^ SIGN)
@@ -185,6 +188,7 @@ impl ColumnSize {
             Column::Wide(_) if self.is_wide => 16,
             Column::Huge(_) if self.is_wide => 32,
             Column::Text(_) => STRINGS,
+            Column::Coded { .. } => CODED,
             _ if self.smallest > self.largest => 0,
             _ => match self.largest - self.smallest {
                 0 => 0,
@@ -201,6 +205,7 @@ impl ColumnSize {
         2 + bits
             + match self.width(column) {
                 STRINGS => self.text.total(0),
+                CODED => 8 + self.text.total(0) + code_width(self.text.count) * rows,
                 width @ (16 | 32) => width * rows,
                 width => 8 + width * rows,
             }
@@ -247,6 +252,18 @@ impl ColumnSize {
                 values.for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
             }
             Column::Text(texts) => self.text.encode(texts, 0, rows, out),
+            Column::Coded { strings, codes } => {
+                let count = strings.ends.len();
+                let start = out.len() + 8 + self.text.total(0);
+                out.extend_from_slice(&(count as u32).to_le_bytes());
+                out.extend_from_slice(&(start as u32).to_le_bytes());
+                self.text.encode(strings, 0, 0..count, out);
+                let codes = codes[rows].iter();
+                match code_width(count) {
+                    1 => out.extend(codes.map(|code| *code as u8)),
+                    _ => codes.for_each(|code| out.extend_from_slice(&code.to_le_bytes())),
+                }
+            }
         }
     }
 }

@@ -27,6 +27,8 @@ use super::tree;
 
 /// Bytes of the blocks that are made: fewer, larger ones are scanned faster. Changes divide them.
 const BULK_BLOCK_BYTES: usize = 32 * 1024 - 16;
+/// The same where strings stand once in a block: then many rows are few bytes.
+const CODED_BLOCK_BYTES: usize = 512 * 1024 - 16;
 /// Bytes of rows in order that wait to be written.
 const STEP_BYTES: u64 = 8 << 20;
 /// Bytes of rows that are sorted together.
@@ -167,8 +169,13 @@ impl BulkTree {
         } = self;
         let anew = block_end.is_none();
         let mut taken = 0;
+        // So few bytes would never fill a block if they waited.
+        let (limit, keep_rest) = match rows.code_texts() {
+            true => (CODED_BLOCK_BYTES, false),
+            false => (BULK_BLOCK_BYTES, keep_rest),
+        };
         self.fill.write(anew, |environment, txn| {
-            taken = rows.divide(0, BULK_BLOCK_BYTES, keep_rest, |range| {
+            taken = rows.divide(0, limit, keep_rest, |range| {
                 let separator = match &*block_end {
                     Some(end) => Rows::separator(end, rows.key(range.start)),
                     None => Vec::new(),

@@ -213,19 +213,25 @@ impl Pieces {
                     let block = self.block(run.block);
                     let column = block.column(number)?;
                     nulls.add(column.validity, run, views.len());
-                    let Values::Strings(strings) = column.values else {
-                        return Err(Damaged);
-                    };
                     let rows = run.start as usize..run.end as usize;
-                    match buffers {
-                        Some((_, places)) => {
-                            let (buffer, base) = places[run.block as usize];
+                    let place = buffers.as_ref().map(|(_, all)| all[run.block as usize]);
+                    match (place, column.values) {
+                        (Some((buffer, base)), Values::Strings(strings)) => {
                             let base = base + strings.start as u32;
                             append_views(&strings, rows, buffer, base, &mut views)?;
                         }
-                        None => {
+                        (Some((buffer, base)), Values::Coded(coded)) => {
+                            let base = base + coded.strings.start as u32;
+                            let mut of_codes = Vec::with_capacity(coded.count);
+                            let all = 0..coded.count;
+                            append_views(&coded.strings, all, buffer, base, &mut of_codes)?;
                             for row in rows {
-                                let text = strings.get(row)?;
+                                views.push(*of_codes.get(coded.code(row)?).ok_or(Damaged)?);
+                            }
+                        }
+                        (_, values) => {
+                            for row in rows {
+                                let text = values.text(row)?;
                                 views.push(view_of(text, 0, copied.len() as u32));
                                 if text.len() > INLINE {
                                     copied.extend_from_slice(text);

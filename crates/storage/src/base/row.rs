@@ -72,8 +72,8 @@ pub(super) fn encode_from_block(
             continue;
         }
         match (ty, column.values) {
-            (PhysicalType::Bytes, Values::Strings(strings)) => {
-                let value = strings.get(row)?;
+            (PhysicalType::Bytes, values) => {
+                let value = values.text(row)?;
                 out.extend_from_slice(&(value.len() as u32).to_le_bytes());
                 out.extend_from_slice(value);
             }

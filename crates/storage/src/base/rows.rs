@@ -46,6 +46,51 @@ impl Texts {
     }
 }
 
+/// Strings are coded when there are at most so many different ones, of so many bytes, and each stands
+/// so often.
+const CODES_MAX: usize = 4096;
+const CODED_BYTES: usize = 128 << 10;
+const REPEATS_MIN: usize = 16;
+
+const CODED_ROWS: &str = "rows with codes are made into blocks and get no more rows";
+
+impl Texts {
+    fn memory(&self) -> usize {
+        self.bytes.capacity() + self.ends.capacity() * 8
+    }
+
+    /// Each string once, and the place of each row's among them, if they are few.
+    fn coded(&self) -> Option<(Self, Vec<u16>)> {
+        let rows = self.ends.len();
+        let most = CODES_MAX.min(rows / REPEATS_MIN);
+        // Open addressing: the place of a string and 1, or 0.
+        let mut slots = vec![0_u16; 2 * CODES_MAX];
+        let mut strings = Self::default();
+        let mut codes = Vec::with_capacity(rows);
+        for row in 0..rows {
+            let text = self.get(row);
+            let mut slot = xxhash_rust::xxh3::xxh3_64(text) as usize % slots.len();
+            let code = loop {
+                match slots[slot].checked_sub(1) {
+                    Some(code) if strings.get(usize::from(code)) == text => break code,
+                    Some(_) => slot = (slot + 1) % slots.len(),
+                    None => {
+                        let code = strings.ends.len();
+                        if code >= most || strings.bytes.len() + text.len() > CODED_BYTES {
+                            return None;
+                        }
+                        strings.push(text);
+                        slots[slot] = code as u16 + 1;
+                        break code as u16;
+                    }
+                }
+            };
+            codes.push(code);
+        }
+        (rows > 0).then_some((strings, codes))
+    }
+}
+
 /// The values of a column.
 #[derive(Debug)]
 pub(super) enum Column {
@@ -57,6 +102,8 @@ pub(super) enum Column {
     Wide(Vec<i128>),
     Huge(Vec<i256>),
     Text(Texts),
+    /// Strings of which there are few, once each, and the place of each row's.
+    Coded { strings: Texts, codes: Vec<u16> },
 }
 
 impl Column {
@@ -77,6 +124,7 @@ impl Column {
             Self::Wide(values) => values.push(0),
             Self::Huge(values) => values.push(i256::ZERO),
             Self::Text(texts) => texts.push(&[]),
+            Self::Coded { .. } => debug_assert!(false, "{CODED_ROWS}"),
         }
     }
 }
@@ -163,9 +211,9 @@ impl Rows {
                     let words = words.get(rows.clone()).ok_or(Damaged)?;
                     values.extend(words.iter().map(|word| i256::from_le_bytes(*word)));
                 }
-                (Column::Text(texts), Values::Strings(strings)) => {
+                (Column::Text(texts), values) => {
                     for row in rows.clone() {
-                        texts.push(strings.get(row)?);
+                        texts.push(values.text(row)?);
                     }
                 }
                 _ => return Err(Damaged),
@@ -204,6 +252,7 @@ impl Rows {
                     values.push(i256::from_le_bytes(word));
                 }
                 Column::Text(texts) => texts.push(bytes),
+                Column::Coded { .. } => debug_assert!(false, "{CODED_ROWS}"),
             }
         }
         self.keys.push(key);
@@ -243,6 +292,7 @@ impl Rows {
                     let array = array.as_primitive::<Decimal256Type>().values();
                     values.extend_from_slice(&array[..rows]);
                 }
+                (Column::Coded { .. }, _) => debug_assert!(false, "{CODED_ROWS}"),
                 (Column::Text(texts), _) => {
                     let array = array.as_binary_view().iter();
                     array
@@ -251,6 +301,21 @@ impl Rows {
                 }
             }
         }
+    }
+
+    /// Keeps strings of which there are few only once each. Only whole blocks are made of the rows then.
+    /// Says whether there is such a column.
+    pub(super) fn code_texts(&mut self) -> bool {
+        let mut is_coded = false;
+        for column in &mut self.columns {
+            if let Column::Text(texts) = column
+                && let Some((strings, codes)) = texts.coded()
+            {
+                *column = Column::Coded { strings, codes };
+                is_coded = true;
+            }
+        }
+        is_coded
     }
 
     /// The key of the next row of [`Self::append_arrays`].
@@ -273,6 +338,11 @@ impl Rows {
             Column::Wide(values) => Column::Wide(rows().map(|row| values[row]).collect()),
             Column::Huge(values) => Column::Huge(rows().map(|row| values[row]).collect()),
             Column::Text(values) => Column::Text(texts(values)),
+            Column::Coded { strings, codes } => {
+                let mut out = Texts::default();
+                rows().for_each(|row| out.push(strings.get(usize::from(codes[row]))));
+                Column::Text(out)
+            }
         };
         let nulls = |column: usize| match self.nulls[column].is_empty() {
             true => Vec::new(),
@@ -310,6 +380,10 @@ impl Rows {
                 (Column::Text(to), Column::Text(from)) => {
                     rows.clone().for_each(|row| to.push(from.get(row)));
                 }
+                (Column::Text(to), Column::Coded { strings, codes }) => {
+                    let codes = codes[rows.clone()].iter();
+                    codes.for_each(|code| to.push(strings.get(usize::from(*code))));
+                }
                 _ => debug_assert!(false, "the columns are of the same types"),
             }
         }
@@ -329,7 +403,8 @@ impl Rows {
             Column::Signed(v) | Column::Unsigned(v) | Column::Bits(v) => v.capacity() * 8,
             Column::Wide(values) => values.capacity() * 16,
             Column::Huge(values) => values.capacity() * 32,
-            Column::Text(texts) => texts.bytes.capacity() + texts.ends.capacity() * 8,
+            Column::Text(texts) => texts.memory(),
+            Column::Coded { strings, codes } => strings.memory() + codes.capacity() * 2,
         });
         columns.sum::<usize>() + self.keys.bytes.capacity() + self.keys.ends.capacity() * 8
     }
