@@ -164,7 +164,11 @@ impl<'a> Coded<'a> {
     #[inline]
     pub(super) fn code(&self, row: usize) -> Checked<usize> {
         match self.width() {
-            1 => self.codes.get(row).map(|code| usize::from(*code)).ok_or(Damaged),
+            1 => self
+                .codes
+                .get(row)
+                .map(|code| usize::from(*code))
+                .ok_or(Damaged),
             _ => take(self.codes, row * 2).map(|code| usize::from(u16::from_le_bytes(code))),
         }
     }

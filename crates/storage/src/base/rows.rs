@@ -103,7 +103,10 @@ pub(super) enum Column {
     Huge(Vec<i256>),
     Text(Texts),
     /// Strings of which there are few, once each, and the place of each row's.
-    Coded { strings: Texts, codes: Vec<u16> },
+    Coded {
+        strings: Texts,
+        codes: Vec<u16>,
+    },
 }
 
 impl Column {
