@@ -311,6 +311,20 @@ impl Session {
         }
     }
 
+    /// A base table that a foreign key of a table in use leads to: LOCK TABLES needs not name it.
+    pub(crate) fn use_related_table(
+        &self,
+        database: &str,
+        name: &str,
+        how: TableUse,
+    ) -> Result<Option<Arc<BaseTable>>> {
+        match self.has_locked_tables() {
+            // It was locked with the table that it is related to.
+            true => Ok(self.database.catalog.table(database, name)),
+            false => self.use_base_table(database, name, None, how),
+        }
+    }
+
     /// A base table that the caller holds; `None` when there is none of that name.
     pub(crate) fn hold_table(
         &self,

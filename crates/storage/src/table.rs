@@ -281,6 +281,19 @@ pub trait TableWriter: Send {
         Err(read_only())
     }
 
+    /// The positions of rows whose first key parts equal `key` (one array of one value a part, none
+    /// NULL), as they are now, with what this writer has done; each is locked. The first `limit`.
+    fn find(
+        &mut self,
+        index: IndexId,
+        key: &[ArrayRef],
+        mode: LockMode,
+        limit: usize,
+    ) -> Result<Vec<Vec<u8>>> {
+        let _ = (index, key, mode, limit);
+        Err(no_index())
+    }
+
     /// Makes the changes visible to the transaction's next statements, all at once.
     fn finish(self: Box<Self>) -> Result<()>;
 }

@@ -17,7 +17,8 @@ use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, ForeignKeyDefinition, KeyDefinition, KeyPart,
     KeyTarget, TableDefinition, same_name,
 };
-use super::{BaseTable, column_type, foreign_references};
+use super::foreign_key_checks::are_compatible;
+use super::{BaseTable, column_type, engines, foreign_references};
 use crate::character_sets;
 use crate::session::Session;
 
@@ -48,6 +49,11 @@ pub(crate) fn definition(
                 auto_increment_start: 1,
                 created: session.now(),
                 ..old.clone()
+            },
+            foreign_indexes: Vec::new(),
+            dropped_foreign_keys: {
+                let names = old.foreign_keys.iter().map(|foreign| foreign.name.clone());
+                names.collect()
             },
         },
         actions: &statement.actions,
@@ -141,7 +147,15 @@ impl Alteration<'_> {
             let default = catalog.database_collation(database);
             self.builder.table.collation = collation.or(default).unwrap_or_default();
         }
-        self.builder.options(&options)
+        self.builder.options(&options)?;
+        let (was, is) = (&self.old.engine, &self.builder.table.engine);
+        let joined = engines::has_foreign_keys(was)
+            && (!self.old.foreign_keys.is_empty()
+                || !foreign_references(self.session(), self.old).is_empty());
+        match was != is && joined {
+            true => Err(codes::ER_FK_CANNOT_CHANGE_ENGINE.error()),
+            false => Ok(()),
+        }
     }
 
     fn conversion(&self) -> Option<&AlterAction> {
@@ -501,41 +515,51 @@ impl Alteration<'_> {
         Ok(())
     }
 
+    /// A column that a foreign key joins to another keeps a type that can be compared, and with
+    /// `foreign_key_checks` the type that it has, unless it gets longer.
     fn check_change(&self, old: &ColumnDefinition, new: &ColumnDefinition) -> Result<()> {
         let longer = old.ty.kind == new.ty.kind
             && old.ty.kind == TypeKind::VarChar
             && old.ty.collation == new.ty.collation;
-        if longer || !self.session().settings().boolean("foreign_key_checks") {
+        if longer {
             return Ok(());
         }
-        let has = |columns: &[String]| columns.iter().any(|name| same_name(name, &old.name));
-        let foreign_keys = &self.builder.table.foreign_keys;
-        if let Some(foreign) = foreign_keys.iter().find(|foreign| has(&foreign.columns)) {
-            let same = |name: &&String| same_name(name, &old.name);
-            let pairs = foreign.columns.iter().zip(&foreign.references.columns);
-            let parent = pairs
-                .filter(|(own, _)| same(own))
-                .map(|(_, parent)| parent)
-                .next();
-            if let Some(parent) = parent
-                && (old.ty.kind, old.ty.unsigned) != (new.ty.kind, new.ty.unsigned)
-            {
+        let checks = self.session().settings().boolean("foreign_key_checks");
+        let at = |columns: &[String]| columns.iter().position(|name| same_name(name, &old.name));
+        let catalog = &self.session().database.catalog;
+        for foreign in &self.builder.table.foreign_keys {
+            let Some(place) = at(&foreign.columns) else {
+                continue;
+            };
+            let (database, name) = foreign.parent(&self.old.database);
+            let parent = catalog.table(database, name);
+            let referenced = &foreign.references.columns[place];
+            let column = parent.as_ref().and_then(|parent| {
+                let position = parent.definition.column_position(referenced)?;
+                Some(&parent.definition.columns[position].ty)
+            });
+            if column.is_some_and(|referenced| !are_compatible(&new.ty, referenced)) {
                 let incompatible = codes::ER_FK_INCOMPATIBLE_COLUMNS;
-                return Err(incompatible.with(&[&new.name, parent, &foreign.name]));
+                return Err(incompatible.with(&[&new.name, referenced, &foreign.name]));
             }
-            return Err(codes::ER_FK_COLUMN_CANNOT_CHANGE.with(&[&old.name, &foreign.name]));
+            if checks {
+                let changes = codes::ER_FK_COLUMN_CANNOT_CHANGE;
+                return Err(changes.with(&[&old.name, &foreign.name]));
+            }
         }
         for (child, foreign) in foreign_references(self.session(), self.old) {
-            if has(&foreign.references.columns) {
-                let pairs = foreign.columns.iter().zip(&foreign.references.columns);
-                let mut own = pairs.filter(|(_, parent)| same_name(parent, &old.name));
-                if let Some((own, _)) = own.next()
-                    && (old.ty.kind, old.ty.unsigned) != (new.ty.kind, new.ty.unsigned)
-                {
-                    let incompatible = codes::ER_FK_INCOMPATIBLE_COLUMNS;
-                    return Err(incompatible.with(&[own, &new.name, &foreign.name]));
-                }
-                let child = format!("{}.{}", child.definition.database, child.definition.name);
+            let Some(place) = at(&foreign.references.columns) else {
+                continue;
+            };
+            let child = &child.definition;
+            let own = &foreign.columns[place];
+            let column = child.column_position(own).map(|own| &child.columns[own].ty);
+            if column.is_some_and(|own| !are_compatible(own, &new.ty)) {
+                let incompatible = codes::ER_FK_INCOMPATIBLE_COLUMNS;
+                return Err(incompatible.with(&[own, &new.name, &foreign.name]));
+            }
+            if checks {
+                let child = format!("{}.{}", child.database, child.name);
                 let used = codes::ER_FK_COLUMN_CANNOT_CHANGE_CHILD;
                 return Err(used.with(&[&old.name, &foreign.name, &child]));
             }
@@ -687,11 +711,8 @@ impl Alteration<'_> {
     /// A key that a foreign key needs, here or in a table that refers to this one, is not dropped.
     fn check_needed(&self, key: &KeyDefinition) -> Result<()> {
         let leads = |definition: &TableDefinition, key: &KeyDefinition, columns: &[String]| {
-            key.parts.len() >= columns.len()
-                && key.parts.iter().zip(columns).all(|(part, name)| {
-                    matches!(part.target, KeyTarget::Column(column)
-                        if same_name(&definition.columns[column].name, name))
-                })
+            let columns = definition.column_positions(columns);
+            columns.is_some_and(|columns| key.begins_with(&columns))
         };
         let table = &self.builder.table;
         let needs = |columns: &[String]| {
@@ -720,6 +741,7 @@ impl Alteration<'_> {
                 AlterAction::Add(TableElement::ForeignKey(foreign)) => {
                     self.builder.foreign_key(foreign)?;
                 }
+                AlterAction::AddColumn { column, .. } => self.builder.column_references(column)?,
                 AlterAction::SetCheckEnforced {
                     name,
                     enforced,

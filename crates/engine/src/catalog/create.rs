@@ -9,7 +9,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlMode, TypeKind, Value};
 
 use super::definition::{
-    CheckConstraint, ColumnDefault, ColumnDefinition, ForeignKeyDefinition, GeneratedColumn,
+    CheckConstraint, ColumnDefault, ColumnDefinition, GeneratedColumn,
     KeyDefinition, KeyPart, KeyTarget, TableDefinition, same_name,
 };
 use super::{checks, column_type, engines, expression_text, zoned_table};
@@ -75,6 +75,8 @@ pub(crate) fn definition(
             temporary: statement.temporary,
             created: session.now(),
         },
+        foreign_indexes: Vec::new(),
+        dropped_foreign_keys: Vec::new(),
     };
     builder.options(&statement.options)?;
     let mut key_asts: Vec<ast::KeyDefinition> = Vec::new();
@@ -86,7 +88,7 @@ pub(crate) fn definition(
     builder.merge_columns(extra_columns)?;
     for element in &statement.elements {
         match element {
-            TableElement::Column(_) => {}
+            TableElement::Column(column) => builder.column_references(column)?,
             TableElement::Key(key) => key_asts.push(key.clone()),
             TableElement::ForeignKey(foreign) => builder.foreign_key(foreign)?,
             TableElement::Check(check) => builder.check(check)?,
@@ -135,6 +137,11 @@ fn default_engine(session: &Session, temporary: bool) -> String {
 pub(super) struct Builder<'s> {
     pub(super) session: &'s Session,
     pub(super) table: TableDefinition,
+    /// Indexes that new foreign keys need, if no other will do: by their names, if they have one, over
+    /// these columns.
+    pub(super) foreign_indexes: Vec<(Option<String>, Vec<usize>)>,
+    /// Names that no new foreign key may have.
+    pub(super) dropped_foreign_keys: Vec<String>,
 }
 
 impl Builder<'_> {
@@ -389,41 +396,6 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// A foreign key: 1826 when its name is taken, 1215 when the table is temporary.
-    pub(super) fn foreign_key(&mut self, foreign: &ast::ForeignKey) -> Result<()> {
-        if self.table.temporary {
-            return Err(codes::ER_CANNOT_ADD_FOREIGN.error());
-        }
-        let positions: Option<Vec<usize>> = foreign
-            .columns
-            .iter()
-            .map(|name| self.table.column_position(name))
-            .collect();
-        if positions.is_none() {
-            let missing = foreign
-                .columns
-                .iter()
-                .find(|name| self.table.column_position(name).is_none());
-            let missing = missing.map_or("", String::as_str);
-            return Err(codes::ER_KEY_COLUMN_DOES_NOT_EXIST.with(&[&missing]));
-        }
-        let known = self.table.foreign_keys.iter();
-        let mut known = known.map(|foreign| foreign.name.as_str());
-        let name = match &foreign.name {
-            Some(name) if known.any(|known| same_name(known, name)) => {
-                return Err(codes::ER_FK_DUP_NAME.with(&[name]));
-            }
-            Some(name) => name.clone(),
-            None => generated_name(&self.table.name, "_ibfk_", known),
-        };
-        self.table.foreign_keys.push(ForeignKeyDefinition {
-            name,
-            columns: foreign.columns.clone(),
-            references: foreign.references.clone(),
-        });
-        Ok(())
-    }
-
     /// A key, behind those that are there.
     pub(super) fn key(&mut self, key: &ast::KeyDefinition) -> Result<()> {
         let primary = key.kind == KeyKind::Primary;
@@ -483,12 +455,13 @@ impl Builder<'_> {
             block_size: option("KEY_BLOCK_SIZE").filter(|size| size != "0"),
             parser: option("WITH PARSER"),
             invisible: key.options.iter().any(|option| option.name == "INVISIBLE"),
+            generated: false,
         });
         Ok(())
     }
 
     /// The name that MySQL makes up: the first column's, with a number when it is taken.
-    fn key_name(&self, parts: &[KeyPart]) -> String {
+    pub(super) fn key_name(&self, parts: &[KeyPart]) -> String {
         let base = match parts.first().map(|part| &part.target) {
             Some(KeyTarget::Column(position)) => self.table.columns[*position].name.clone(),
             _ => "functional_index".to_owned(),
@@ -566,7 +539,7 @@ impl Builder<'_> {
         if self.table.columns.is_empty() {
             return Err(codes::ER_TABLE_WITHOUT_COLUMNS.error());
         }
-        self.index_foreign_keys();
+        self.index_foreign_keys()?;
         self.table.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
         let table = &mut self.table;
         let columns = &table.columns;
@@ -631,53 +604,10 @@ impl Builder<'_> {
         checks::check(self.session, &self.table)?;
         Ok(self.table)
     }
-
-    /// MySQL makes an index for a foreign key whose columns lead no other index.
-    fn index_foreign_keys(&mut self) {
-        for number in 0..self.table.foreign_keys.len() {
-            let foreign = &self.table.foreign_keys[number];
-            let positions: Vec<usize> = foreign
-                .columns
-                .iter()
-                .filter_map(|name| self.table.column_position(name))
-                .collect();
-            let leads = |key: &KeyDefinition| {
-                key.parts.len() >= positions.len()
-                    && key.parts.iter().zip(&positions).all(|(part, position)| {
-                        matches!(part.target, KeyTarget::Column(column) if column == *position)
-                    })
-            };
-            if self.table.keys.iter().any(leads) {
-                continue;
-            }
-            let part = |position: &usize| KeyPart {
-                target: KeyTarget::Column(*position),
-                prefix: None,
-                descending: false,
-            };
-            let parts: Vec<KeyPart> = positions.iter().map(part).collect();
-            let explicit = !foreign.name.contains("_ibfk_");
-            let name = if explicit {
-                foreign.name.clone()
-            } else {
-                self.key_name(&parts)
-            };
-            self.table.keys.push(KeyDefinition {
-                kind: KeyKind::Plain,
-                name,
-                parts,
-                using: None,
-                comment: String::new(),
-                block_size: None,
-                parser: None,
-                invisible: false,
-            });
-        }
-    }
 }
 
 /// The name that MySQL makes up for a constraint: the table's with a number behind all that are there.
-fn generated_name<'n>(table: &str, infix: &str, names: impl Iterator<Item = &'n str>) -> String {
+pub(super) fn generated_name<'n>(table: &str, infix: &str, names: impl Iterator<Item = &'n str>) -> String {
     let number = |name: &str| name.strip_prefix(table)?.strip_prefix(infix)?.parse().ok();
     let last: u64 = names.filter_map(number).max().unwrap_or(0);
     format!("{table}{infix}{}", last.saturating_add(1))

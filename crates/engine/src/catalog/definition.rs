@@ -146,6 +146,8 @@ pub(crate) struct KeyDefinition {
     pub(crate) parser: Option<String>,
     /// INVISIBLE
     pub(crate) invisible: bool,
+    /// Made for a foreign key: it gives way to a key that can do its work.
+    pub(crate) generated: bool,
 }
 
 /// A part of a key.
@@ -168,7 +170,7 @@ pub(crate) enum KeyTarget {
     Expression(String),
 }
 
-/// A foreign key: kept, not enforced.
+/// A foreign key.
 #[derive(Debug, Clone)]
 pub(crate) struct ForeignKeyDefinition {
     /// The constraint's name.
@@ -225,6 +227,24 @@ impl TableDefinition {
 }
 
 impl KeyDefinition {
+    /// Its columns, if all of its parts are columns as a whole.
+    pub(crate) fn whole_columns(&self) -> Option<Vec<usize>> {
+        let whole = |part: &KeyPart| match part.target {
+            KeyTarget::Column(column) if part.prefix.is_none() => Some(column),
+            _ => None,
+        };
+        self.parts.iter().map(whole).collect()
+    }
+
+    /// Whether its first parts are these columns, as a whole and in this order.
+    pub(crate) fn begins_with(&self, columns: &[usize]) -> bool {
+        self.parts.len() >= columns.len()
+            && self.parts.iter().zip(columns).all(|(part, column)| {
+                part.prefix.is_none()
+                    && matches!(part.target, KeyTarget::Column(own) if own == *column)
+            })
+    }
+
     /// PRIMARY or UNIQUE.
     pub(crate) fn is_unique(&self) -> bool {
         matches!(self.kind, ast::KeyKind::Primary | ast::KeyKind::Unique)

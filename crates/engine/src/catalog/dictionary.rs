@@ -78,6 +78,14 @@ fn table_record(
         }
         record.push('\n');
     }
+    let generated = definition.generated_keys();
+    if !generated.is_empty() {
+        record += "generated_keys";
+        for key in generated {
+            let _ = write!(record, " {key}");
+        }
+        record.push('\n');
+    }
     record.push('\n');
     record += &show_create::table(definition, next_auto_increment, true, &TimeZone::UTC);
     record.into_bytes()
@@ -96,6 +104,7 @@ fn read_table(
     let (facts, statement) = record.split_once("\n\n").ok_or_else(damaged)?;
     let mut created = 0;
     let mut trees = None;
+    let mut generated: Vec<usize> = Vec::new();
     for fact in facts.lines() {
         let (fact, value) = fact.split_once(' ').ok_or_else(damaged)?;
         let mut numbers = value.split(' ').map(str::parse::<TreeId>);
@@ -106,6 +115,10 @@ fn read_table(
                     rows: numbers.next().and_then(|n| n.ok()).ok_or_else(damaged)?,
                     indexes: numbers.collect::<Result<_, _>>().map_err(|_| damaged())?,
                 });
+            }
+            "generated_keys" => {
+                let keys = value.split(' ').map(str::parse);
+                generated = keys.collect::<Result<_, _>>().map_err(|_| damaged())?;
             }
             _ => return Err(damaged()),
         }
@@ -120,7 +133,11 @@ fn read_table(
     };
     // The table names its own character set.
     let collation = CollationId::default();
-    let definition = create::definition(session, database, collation, &create, Vec::new())?;
+    let mut definition = create::definition(session, database, collation, &create, Vec::new())?;
+    for key in generated {
+        let key = definition.keys.get_mut(key).ok_or_else(damaged)?;
+        key.generated = true;
+    }
     Ok((
         TableDefinition {
             created,

@@ -18,6 +18,11 @@ pub(crate) struct Engine {
     pub(crate) transactions: bool,
 }
 
+/// Whether tables of an engine have foreign keys.
+pub(crate) fn has_foreign_keys(engine: &str) -> bool {
+    engine == "InnoDB"
+}
+
 /// The engines.
 pub(crate) const ENGINES: &[Engine] = &[
     Engine {

@@ -104,10 +104,9 @@ fn source(
     }
 }
 
-/// The key that an index of the store is of.
-pub(crate) fn key_of_index(definition: &TableDefinition, index: IndexId) -> Option<&KeyDefinition> {
-    let key = *indexed_keys(definition).get(index.0)?;
-    definition.keys.get(key)
+/// The place in the definition of the key that an index of the store is of.
+pub(crate) fn place_of_index(definition: &TableDefinition, index: IndexId) -> Option<usize> {
+    indexed_keys(definition).get(index.0).copied()
 }
 
 fn spec(definition: &TableDefinition, key: &KeyDefinition) -> Option<IndexSpec> {

@@ -14,6 +14,9 @@ pub(crate) mod definition;
 pub(crate) mod dictionary;
 pub(crate) mod engines;
 pub(crate) mod expression_text;
+mod foreign_key_builder;
+pub(crate) mod foreign_key_checks;
+pub(crate) mod foreign_keys;
 pub(crate) mod indexes;
 pub(crate) mod memory_engine;
 pub(crate) mod session_catalog;
@@ -25,8 +28,9 @@ pub(crate) mod view_query;
 pub(crate) mod zoned_table;
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use mayfly_plan::TableId;
 use mayfly_types::error::codes;
@@ -34,6 +38,7 @@ use mayfly_types::{CollationId, Result};
 
 pub(crate) use self::base_table::BaseTable;
 use self::definition::{ForeignKeyDefinition, TableDefinition, same_name};
+use self::foreign_keys::Children;
 use self::view::ViewDefinition;
 use crate::information_schema;
 use crate::session::Session;
@@ -41,9 +46,49 @@ use crate::session::Session;
 /// All databases.
 #[derive(Debug)]
 pub(crate) struct Catalog {
-    databases: RwLock<Arc<Databases>>,
+    state: RwLock<Arc<CatalogState>>,
     next_table: AtomicU64,
     version: AtomicU64,
+}
+
+/// The catalog between two changes.
+#[derive(Debug, Default)]
+pub(crate) struct CatalogState {
+    databases: Databases,
+    /// Made when it is asked for.
+    children: OnceLock<Children>,
+}
+
+impl CatalogState {
+    fn new(databases: Databases) -> Arc<Self> {
+        Arc::new(Self {
+            databases,
+            children: OnceLock::new(),
+        })
+    }
+
+    /// The foreign keys that refer to a table, by the tables that have them.
+    pub(crate) fn children_of(&self, parent: &TableDefinition) -> &[(Arc<BaseTable>, usize)] {
+        if parent.temporary {
+            return &[];
+        }
+        let children = self
+            .children
+            .get_or_init(|| foreign_keys::children(&self.databases));
+        if children.is_empty() {
+            return &[];
+        }
+        let key = (parent.database.clone(), parent.name.clone());
+        children.get(&key).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Deref for CatalogState {
+    type Target = Databases;
+
+    fn deref(&self) -> &Databases {
+        &self.databases
+    }
 }
 
 /// Databases by name.
@@ -81,7 +126,7 @@ impl Catalog {
         ];
         let databases = databases.map(|(name, collation)| (name.to_owned(), entry(collation)));
         Self {
-            databases: RwLock::new(Arc::new(BTreeMap::from(databases))),
+            state: RwLock::new(CatalogState::new(BTreeMap::from(databases))),
             next_table: AtomicU64::new(1),
             version: AtomicU64::new(0),
         }
@@ -97,9 +142,9 @@ impl Catalog {
         self.version.load(Ordering::Acquire)
     }
 
-    fn read(&self) -> Arc<Databases> {
-        let databases = self.databases.read();
-        Arc::clone(&databases.unwrap_or_else(PoisonError::into_inner))
+    fn read(&self) -> Arc<CatalogState> {
+        let state = self.state.read();
+        Arc::clone(&state.unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Changes what databases and tables there are: nothing, if `change` or the data directory
@@ -109,30 +154,24 @@ impl Catalog {
         session: &Session,
         change: impl FnOnce(&mut Databases) -> Result<T>,
     ) -> Result<T> {
-        let mut databases = self
-            .databases
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        let mut changed = Databases::clone(&databases);
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = Databases::clone(&state);
         let done = change(&mut changed)?;
-        dictionary::store(session, &databases, &changed)?;
+        dictionary::store(session, &state, &changed)?;
         self.version.fetch_add(1, Ordering::AcqRel);
-        *databases = Arc::new(changed);
+        *state = CatalogState::new(changed);
         Ok(done)
     }
 
     /// Puts what a data directory has in the place of what there is.
     pub(crate) fn load(&self, loaded: Databases) {
-        let mut databases = self
-            .databases
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         self.version.fetch_add(1, Ordering::AcqRel);
-        *databases = Arc::new(loaded);
+        *state = CatalogState::new(loaded);
     }
 
     /// All databases but those of the system's views.
-    pub(crate) fn databases(&self) -> Arc<Databases> {
+    pub(crate) fn databases(&self) -> Arc<CatalogState> {
         self.read()
     }
 
@@ -365,10 +404,7 @@ fn referring(
     renamed_columns: &[(String, String)],
 ) -> Option<TableDefinition> {
     let own = &table.definition.database;
-    let is_it = |foreign: &ForeignKeyDefinition| {
-        let references = &foreign.references.table;
-        references.database.as_ref().unwrap_or(own) == &old.database && references.name == old.name
-    };
+    let is_it = |foreign: &ForeignKeyDefinition| foreign.refers_to(own, old);
     if !table.definition.foreign_keys.iter().any(is_it) {
         return None;
     }
@@ -398,19 +434,11 @@ pub(crate) fn foreign_references(
     session: &Session,
     parent: &TableDefinition,
 ) -> Vec<(Arc<BaseTable>, ForeignKeyDefinition)> {
-    if parent.temporary {
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    for table in session.database.catalog.all_tables() {
-        let own = &table.definition.database;
-        for foreign in &table.definition.foreign_keys {
-            let references = &foreign.references.table;
-            let database = references.database.as_ref().unwrap_or(own);
-            if *database == parent.database && references.name == parent.name {
-                found.push((Arc::clone(&table), foreign.clone()));
-            }
-        }
-    }
-    found
+    let state = session.database.catalog.read();
+    let children = state.children_of(parent).iter();
+    let foreign = |(child, place): &(Arc<BaseTable>, usize)| {
+        let foreign = child.definition.foreign_keys.get(*place)?.clone();
+        Some((Arc::clone(child), foreign))
+    };
+    children.filter_map(foreign).collect()
 }

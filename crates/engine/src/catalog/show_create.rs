@@ -6,7 +6,7 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, TypeKind, Value};
 
 use super::definition::{
-    ColumnDefault, ColumnDefinition, KeyDefinition, KeyTarget, TableDefinition,
+    ColumnDefault, ColumnDefinition, ForeignKeyDefinition, KeyDefinition, KeyTarget, TableDefinition,
 };
 use super::type_text;
 use crate::{character_sets, convert};
@@ -28,35 +28,7 @@ pub(crate) fn table(
         lines.push(key_line(key, definition, quote));
     }
     for foreign in &definition.foreign_keys {
-        let list = |columns: &[String]| {
-            columns
-                .iter()
-                .map(|c| name(c))
-                .collect::<Vec<_>>()
-                .join(",")
-        };
-        let references = &foreign.references;
-        let parent = match &references.table.database {
-            Some(database) if *database != definition.database => {
-                format!("{}.{}", name(database), name(&references.table.name))
-            }
-            _ => name(&references.table.name),
-        };
-        let mut line = format!(
-            "CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {parent} ({})",
-            name(&foreign.name),
-            list(&foreign.columns),
-            list(&references.columns),
-        );
-        for (event, action) in [
-            ("DELETE", &references.on_delete),
-            ("UPDATE", &references.on_update),
-        ] {
-            if let Some(action) = action.as_deref().filter(|action| *action != "NO ACTION") {
-                line += &format!(" ON {event} {action}");
-            }
-        }
-        lines.push(line);
+        lines.push(foreign_key(definition, foreign, quote));
     }
     for check in &definition.checks {
         let mut line = format!("CONSTRAINT {} CHECK ({})", name(&check.name), check.text);
@@ -118,6 +90,41 @@ pub(crate) fn database(
         identifier(name, quote),
         row.character_set,
     )
+}
+
+/// A foreign key's line.
+pub(super) fn foreign_key(
+    definition: &TableDefinition,
+    foreign: &ForeignKeyDefinition,
+    quote: bool,
+) -> String {
+    let name = |name: &str| identifier(name, quote);
+    let list = |columns: &[String]| {
+        let names = columns.iter().map(|column| name(column));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let references = &foreign.references;
+    let parent = match &references.table.database {
+        Some(database) if *database != definition.database => {
+            format!("{}.{}", name(database), name(&references.table.name))
+        }
+        _ => name(&references.table.name),
+    };
+    let mut line = format!(
+        "CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {parent} ({})",
+        name(&foreign.name),
+        list(&foreign.columns),
+        list(&references.columns),
+    );
+    for (event, action) in [
+        ("DELETE", &references.on_delete),
+        ("UPDATE", &references.on_update),
+    ] {
+        if let Some(action) = action.as_deref().filter(|action| *action != "NO ACTION") {
+            line += &format!(" ON {event} {action}");
+        }
+    }
+    line
 }
 
 fn identifier(name: &str, quote: bool) -> String {

@@ -124,13 +124,12 @@ impl Table for ZonedTable {
         null_safe: &[bool],
         columns: &[ColumnId],
     ) -> Result<(Batch, UInt32Array)> {
-        let rows = keys.first().map_or(0, |key| key.len());
-        let parts: Vec<usize> = (0..keys.len())
-            .filter(|part| self.is_moment(index, *part))
-            .collect();
-        let mut clock = self.clock.clone();
-        let keys = Batch::new(keys.to_vec(), rows);
-        let keys = convert(&keys, &parts, |packed| clock.utc_of_local(packed));
+        let keys = keys_as_moments(
+            self.table.indexes().get(index.0),
+            keys,
+            &self.timestamps,
+            &self.clock,
+        );
         let found = self
             .table
             .index_lookup(index, keys.columns(), null_safe, columns)?;
@@ -150,6 +149,7 @@ impl Table for ZonedTable {
         Ok(Box::new(ZonedWriter {
             writer: self.table.writer()?,
             timestamps: self.timestamps.clone(),
+            indexes: self.table.indexes().to_vec(),
             clock: self.clock.clone(),
         }))
     }
@@ -183,12 +183,6 @@ impl ZonedTable {
         let mut clock = self.clock.clone();
         let moments = self.moments_among(columns);
         convert(rows, &moments, |packed| clock.local_of_utc(packed))
-    }
-
-    fn is_moment(&self, index: IndexId, part: usize) -> bool {
-        let index = self.table.indexes().get(index.0);
-        let part = index.and_then(|index| index.parts.get(part));
-        part.is_some_and(|part| self.timestamps.contains(&part.column))
     }
 
     /// A range of local times as moments. A clock that is set back shows some times twice: the range
@@ -237,6 +231,26 @@ impl ZonedTable {
     }
 }
 
+/// Values of the first parts of an index as its table holds them.
+fn keys_as_moments(
+    index: Option<&IndexSpec>,
+    keys: &[ArrayRef],
+    timestamps: &[usize],
+    clock: &ZoneClock,
+) -> Batch {
+    let parts = index.map_or(&[][..], |index| &index.parts);
+    let moments: Vec<usize> = (0..keys.len())
+        .filter(|part| {
+            let part = parts.get(*part);
+            part.is_some_and(|part| timestamps.contains(&part.column))
+        })
+        .collect();
+    let mut clock = clock.clone();
+    let rows = keys.first().map_or(0, |key| key.len());
+    let keys = Batch::new(keys.to_vec(), rows);
+    convert(&keys, &moments, |packed| clock.utc_of_local(packed))
+}
+
 /// A moment before or after another by more than any clock was set back since 1970.
 fn moved(packed: i64, before: bool) -> i64 {
     const MICROS: i64 = 4 * 3600 * 1_000_000;
@@ -278,6 +292,8 @@ impl TableScan for ZonedScan {
 struct ZonedWriter {
     writer: Box<dyn TableWriter>,
     timestamps: Vec<usize>,
+    /// Those of the table.
+    indexes: Vec<IndexSpec>,
     clock: ZoneClock,
 }
 
@@ -308,6 +324,18 @@ impl TableWriter for ZonedWriter {
         let mut clock = self.clock.clone();
         let row = self.writer.current(position)?;
         Ok(row.map(|row| convert(&row, &self.timestamps, |packed| clock.local_of_utc(packed))))
+    }
+
+    fn find(
+        &mut self,
+        index: IndexId,
+        key: &[ArrayRef],
+        mode: LockMode,
+        limit: usize,
+    ) -> Result<Vec<Vec<u8>>> {
+        let spec = self.indexes.get(index.0);
+        let key = keys_as_moments(spec, key, &self.timestamps, &self.clock);
+        self.writer.find(index, key.columns(), mode, limit)
     }
 
     fn finish(self: Box<Self>) -> Result<()> {

@@ -16,6 +16,7 @@ use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Level, Result, SqlType, TypeKind};
 
+use super::foreign_keys::check_rows;
 use super::row_sink::RowSink;
 use super::select::{self, Reading};
 use crate::builder;
@@ -23,6 +24,7 @@ use crate::catalog::alter::{self, Altered};
 use crate::catalog::definition::{
     ColumnDefault, ColumnDefinition, KeyDefinition, TableDefinition, same_name,
 };
+use crate::catalog::foreign_key_checks::{self, NewForeignKeys};
 use crate::catalog::{BaseTable, create as names};
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
@@ -74,6 +76,8 @@ fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
     };
     let table = super::writable_table(session, &database, &name)?;
     let mut altered = alter::definition(session, &table, statement)?;
+    let old = Some(&*table.definition);
+    let new_keys = foreign_key_checks::check(session, &mut altered.definition, old)?;
     rename(session, &mut altered.definition, &statement.actions)?;
     let work = Work::of(session, &table.definition, &altered, &statement.actions);
     let copied = if work.rows_move {
@@ -83,19 +87,21 @@ fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
             altered,
             &statement.actions,
             work.counts_rows,
+            &new_keys,
         )?
     } else {
         let id = session.database.catalog.next_table_id();
         let start = altered.definition.auto_increment_start;
         let numbered = altered.definition.auto_increment_column();
-        let new = table.redefined(id, altered.definition);
+        let new = Arc::new(table.redefined(id, altered.definition));
         if let Some(column) = numbered
             && alter::is_numbered_anew(&statement.actions)
         {
             let last = table.greatest_number(column, session)?;
             new.set_auto_increment(start.max(last.saturating_add(1)));
         }
-        replace(session, &table, Arc::new(new), &altered.renamed_columns)?;
+        check_rows(session, &new, &new_keys)?;
+        replace(session, &table, new, &altered.renamed_columns)?;
         0
     };
     let rows = if work.counts_rows { copied } else { 0 };
@@ -357,6 +363,7 @@ fn copy(
     altered: Altered,
     actions: &[AlterAction],
     by_copy: bool,
+    new_keys: &NewForeignKeys,
 ) -> Result<u64> {
     let Altered {
         definition,
@@ -373,6 +380,7 @@ fn copy(
         session.set_setting_by_name(name, setting);
     }
     let rows = copied?;
+    check_rows(session, &new, new_keys)?;
     replace(session, table, new, &renamed_columns)?;
     Ok(rows)
 }
@@ -466,7 +474,7 @@ fn copy_rows(
     let kept = types.len() - constants.len();
     let mut rows = 0;
     let mut fill = || -> Result<()> {
-        let mut sink = RowSink::new(session, new, &positions, false)?;
+        let mut sink = RowSink::new(session, new, &positions, false)?.without_foreign_keys();
         while let Some(batch) = reading.next_batch()? {
             let count = batch.row_count();
             let mut columns: Vec<ArrayRef> = batch.columns()[..kept].to_vec();

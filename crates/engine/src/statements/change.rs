@@ -12,9 +12,9 @@ use mayfly_types::{Batch, Result, SqlType, Value};
 use super::found_rows::{FoundRows, FoundRowsBuilder, physical_types};
 use super::returning::Returning;
 use super::row_rules::refuse_warnings;
-use super::row_writer::RowWriter;
 use super::select::{self, PlanPlace, Planned, Reading};
 use super::table_change::{ChangeOptions, Step, TableChange};
+use super::writers::{WriterId, Writers};
 use crate::catalog::BaseTable;
 use crate::catalog::session_catalog::SessionCatalog;
 use crate::result::{Outcome, StatementResult};
@@ -183,12 +183,15 @@ fn attempt(
             parameters: &values,
         };
         let context = Arc::clone(reading.context());
-        let changes = plan.targets.iter().zip(&changed);
-        let changes = changes.map(|(target, (table, handle))| {
-            let handle = Arc::clone(handle);
-            TableChange::new(session, table, handle, target, &context, options)
-        });
-        change(work, changes.collect::<Result<_>>()?, &changed, found)
+        let mut writers = Writers::new(session, work.ignore);
+        let mut changes = Vec::with_capacity(changed.len());
+        for (target, (table, handle)) in plan.targets.iter().zip(&changed) {
+            let place = (Arc::clone(handle), writers.add(table, handle));
+            changes.push(TableChange::new(
+                session, table, place, target, &context, options,
+            )?);
+        }
+        change(work, writers, changes, found)
     })();
     reading.finish(session);
     let done = done?.map(|done| Done {
@@ -217,36 +220,24 @@ fn find(
 
 fn change(
     work: &Work,
+    mut writers: Writers<'_>,
     mut changes: Vec<TableChange<'_>>,
-    tables: &[(Arc<BaseTable>, Arc<dyn Table>)],
     mut found: FoundRows,
 ) -> Result<Option<Done>> {
     // A table that is named twice has one writer.
-    let mut writers: Vec<RowWriter<'_>> = Vec::new();
-    let mut writer_of = Vec::with_capacity(tables.len());
-    for (index, (table, handle)) in tables.iter().enumerate() {
-        let same = |other: &usize| tables[*other].0.id == table.id;
-        match (0..index).find(same) {
-            Some(other) => writer_of.push(writer_of[other]),
-            None => {
-                writer_of.push(writers.len());
-                writers.push(RowWriter::new(table, handle.as_ref())?);
-            }
-        }
-    }
+    let named: Vec<WriterId> = changes.iter().map(|change| change.writer).collect();
+    let is_shared = |writer: WriterId| named.iter().filter(|other| **other == writer).count() > 1;
     let mut returned = Vec::new();
     while let Some(batch) = found.next_batch()? {
-        for (index, change) in changes.iter_mut().enumerate() {
-            let writer = &mut writers[writer_of[index]];
+        for change in &mut changes {
             let step = match work.deletes {
                 true => {
                     let kept = work.keeps_rows.then_some(&mut returned);
-                    change.delete(writer, &batch, kept)?
+                    change.delete(&mut writers, &batch, kept)?
                 }
                 false => {
-                    let own = |other: &&usize| **other == writer_of[index];
-                    let shared = writer_of.iter().filter(own).count() > 1;
-                    change.update(writer, &batch, shared)?
+                    let shared = is_shared(change.writer);
+                    change.update(&mut writers, &batch, shared)?
                 }
             };
             if step == Step::StartAnew {
@@ -254,9 +245,7 @@ fn change(
             }
         }
     }
-    for writer in writers {
-        writer.finish()?;
-    }
+    writers.finish()?;
     Ok(Some(Done {
         matched: changes.iter().map(|change| change.matched).sum(),
         changed: changes.iter().map(|change| change.changed).sum(),

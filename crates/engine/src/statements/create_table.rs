@@ -8,11 +8,13 @@ use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Level, Result, SqlMode, SqlType, TypeKind};
 
+use super::drop_table;
 use super::insert::{Insertion, copy_rows};
 use super::row_sink::OnDuplicate;
 use super::select::{self, Reading};
 use crate::catalog::BaseTable;
 use crate::catalog::create;
+use crate::catalog::foreign_key_checks;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
@@ -52,6 +54,9 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         }
         return Err(error);
     }
+    if exists && !statement.temporary {
+        drop_table::refuse_parents(session, &[(database.clone(), name.clone())])?;
+    }
     if let Some(other) = &statement.like {
         let (other_database, other_name) = super::qualified(session, other)?;
         let definition = like(session, &other_database, &other_name)?;
@@ -68,11 +73,16 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         for (number, check) in (1_usize..).zip(&mut definition.checks) {
             check.name = format!("{}_chk_{number}", definition.name);
         }
+        for key in &mut definition.keys {
+            key.generated = false;
+        }
         add(session, definition, statement)?;
         return Ok(StatementResult::default().into());
     }
     let Some(source) = &statement.select else {
-        let definition = create::definition(session, &database, collation, statement, Vec::new())?;
+        let mut definition =
+            create::definition(session, &database, collation, statement, Vec::new())?;
+        let _parents = foreign_key_checks::check(session, &mut definition, None)?;
         add(session, definition, statement)?;
         return Ok(StatementResult::default().into());
     };
@@ -83,7 +93,8 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         .iter()
         .map(|column| selected_column(session, column));
     let columns = columns.collect();
-    let definition = create::definition(session, &database, collation, statement, columns)?;
+    let mut definition = create::definition(session, &database, collation, statement, columns)?;
+    let _parents = foreign_key_checks::check(session, &mut definition, None)?;
     let positions: Vec<usize> = planned
         .plan
         .columns

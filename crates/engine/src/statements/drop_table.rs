@@ -1,9 +1,12 @@
 //! DROP [TEMPORARY] TABLE and TRUNCATE TABLE.
 
 use mayfly_syntax::ast::{DropTable, TableName};
+use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::error::codes;
 use mayfly_types::{Level, Result};
 
+use crate::catalog::definition::TableDefinition;
+use crate::catalog::foreign_references;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
@@ -49,6 +52,11 @@ pub(super) fn run(session: &mut Session, statement: &DropTable) -> Result<Outcom
             }
         }
     }
+    let is_base = |(database, name): &&(String, String)| {
+        !statement.temporary && session.temporary_table(database, name).is_none()
+    };
+    let base: Vec<(String, String)> = names.iter().filter(is_base).cloned().collect();
+    refuse_parents(session, &base)?;
     names.retain(|(database, name)| {
         !(session.drop_temporary_table(database, name) || statement.temporary)
     });
@@ -56,6 +64,50 @@ pub(super) fn run(session: &mut Session, statement: &DropTable) -> Result<Outcom
         session.database.catalog.drop_tables(session, &names)?;
     }
     Ok(StatementResult::default().into())
+}
+
+/// 3730 when foreign keys of other tables than these refer to one of them.
+pub(super) fn refuse_parents(session: &Session, names: &[(String, String)]) -> Result<()> {
+    if !session.settings().boolean("foreign_key_checks") {
+        return Ok(());
+    }
+    let catalog = &session.database.catalog;
+    for (database, name) in names {
+        let Some(table) = catalog.table(database, name) else {
+            continue;
+        };
+        for (child, foreign) in foreign_references(session, &table.definition) {
+            let child = &child.definition;
+            let goes_too = |(database, name): &(String, String)| {
+                (database, name) == (&child.database, &child.name)
+            };
+            if !names.iter().any(goes_too) {
+                let referenced = codes::ER_FK_CANNOT_DROP_PARENT;
+                return Err(referenced.with(&[name, &foreign.name, &child.name]));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// 1701 when foreign keys of other tables refer to a table whose rows are all to go.
+fn refuse_referenced(session: &Session, table: &TableDefinition) -> Result<()> {
+    if !session.settings().boolean("foreign_key_checks") {
+        return Ok(());
+    }
+    for (child, foreign) in foreign_references(session, table) {
+        let child = &child.definition;
+        if (&child.database, &child.name) != (&table.database, &table.name) {
+            let constraint = format!(
+                "{}.{}, CONSTRAINT {}",
+                quoted_identifier(&child.database),
+                quoted_identifier(&child.name),
+                quoted_identifier(&foreign.name)
+            );
+            return Err(codes::ER_TRUNCATE_ILLEGAL_FK.with(&[&constraint]));
+        }
+    }
+    Ok(())
 }
 
 /// TRUNCATE TABLE
@@ -67,7 +119,10 @@ pub(super) fn truncate(session: &mut Session, table: &TableName) -> Result<Outco
         return Ok(StatementResult::default().into());
     }
     match session.hold_table(&database, &name, TableUse::Alone)? {
-        Some((table, _held)) => table.truncate(session)?,
+        Some((table, _held)) => {
+            refuse_referenced(session, &table.definition)?;
+            table.truncate(session)?;
+        }
         None => return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name])),
     }
     Ok(StatementResult::default().into())

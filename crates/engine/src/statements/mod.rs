@@ -8,6 +8,7 @@ mod describe;
 mod drop_table;
 mod duplicates;
 mod explain;
+mod foreign_keys;
 pub(crate) mod found_rows;
 mod hints;
 pub(crate) mod insert;
@@ -30,6 +31,7 @@ mod simple;
 mod table_change;
 mod transactions;
 mod views;
+mod writers;
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! by column, or value by value ([`RowSink::set`]). Either way they become batches of the table's
 //! columns, to which one place adds what the statement left out (defaults, AUTO_INCREMENT numbers,
 //! generated columns) and applies the rules of the table ([`RowRules`]). Then they are written
-//! ([`RowWriter`]), and where a row's like is there already, the statement's [`OnDuplicate`] says what
+//! ([`Writers`]), and where a row's like is there already, the statement's [`OnDuplicate`] says what
 //! is done. Nothing is visible to anybody before [`RowSink::finish`]; a sink that is dropped leaves
 //! the table as it was.
 
@@ -19,7 +19,8 @@ use mayfly_types::{Batch, Result, SqlMode, SqlType, TypeKind, Value};
 
 use super::duplicates::{DuplicateUpdate, same_row};
 use super::row_rules::{Origin, RowRules, keep};
-use super::row_writer::{Conflict, RowWriter, one_position};
+use super::row_writer::{Conflict, one_position};
+use super::writers::{Refusal, WriterId, Writers};
 use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
@@ -96,7 +97,8 @@ pub(crate) struct RowSink<'t> {
     /// The columns that the statement gives, in its order.
     positions: Vec<usize>,
     origins: Vec<Origin>,
-    writer: RowWriter<'t>,
+    writers: Writers<'t>,
+    writer: WriterId,
     on_duplicate: OnDuplicate,
     /// The rows that were written, for RETURNING.
     returned: Option<Vec<Batch>>,
@@ -131,9 +133,11 @@ impl<'t> RowSink<'t> {
         let rules = RowRules::new(session, definition, ignore, true)?;
         let origins = (0..definition.columns.len()).map(|column| rules.origin(column, positions));
         let handle = table.rows_in(session)?;
+        let mut writers = Writers::new(session, ignore);
         Ok(Self {
             origins: origins.collect::<Result<_>>()?,
-            writer: RowWriter::new(table, handle.as_ref())?,
+            writer: writers.add(table, &handle),
+            writers,
             on_duplicate: OnDuplicate::Refuse,
             returned: None,
             making: RowInMaking {
@@ -163,6 +167,12 @@ impl<'t> RowSink<'t> {
             on_duplicate: what,
             ..self
         }
+    }
+
+    /// Rows of a table that takes the place of another obeyed its foreign keys before.
+    pub(crate) fn without_foreign_keys(mut self) -> Self {
+        self.writers.without_foreign_keys();
+        self
     }
 
     /// Keeps the rows that are written.
@@ -402,7 +412,7 @@ impl<'t> RowSink<'t> {
         let mut first = 0;
         while first < count {
             let rest = ready.rows.slice(first, count - first);
-            let (added, conflict) = self.writer.insert(&rest)?;
+            let (added, refusal) = self.writers.insert(self.writer, &rest)?;
             self.written.inserted += added as u64;
             self.note_number(ready, first, added);
             if let Some(returned) = &mut self.returned
@@ -411,8 +421,16 @@ impl<'t> RowSink<'t> {
                 returned.push(rest.slice(0, added));
             }
             first += added;
-            let Some(conflict) = conflict else {
-                break;
+            let conflict = match refusal {
+                None => break,
+                Some(Refusal::Duplicate(conflict)) => conflict,
+                Some(Refusal::ForeignKey(error)) => {
+                    self.rules.warn(error);
+                    self.written.skipped += 1;
+                    self.pass_number_on(ready, first);
+                    first += 1;
+                    continue;
+                }
             };
             // A row that takes the place of others is tried again.
             let inserted = self.written.inserted;
@@ -429,7 +447,7 @@ impl<'t> RowSink<'t> {
     /// Does what the statement says about a row that is there already; whether that ends the matter.
     fn settle(
         &mut self,
-        conflict: &Conflict<'_>,
+        conflict: &Conflict,
         ready: &Ready,
         row: usize,
         rows_before: u64,
@@ -446,7 +464,8 @@ impl<'t> RowSink<'t> {
                 // MySQL changes the row in place when no other key can be in the way, and does not
                 // count one that is the same.
                 if conflict.is_last_key
-                    && let Some(old) = self.writer.current(position)?
+                    && !self.writers.is_referenced(self.writer)?
+                    && let Some(old) = self.writers.of(self.writer).current(position)?
                     && same_row(&old, &new)
                 {
                     self.written.inserted += 1;
@@ -455,12 +474,17 @@ impl<'t> RowSink<'t> {
                     }
                     return Ok(true);
                 }
-                let deleted = self.writer.delete(&one_position(position))?;
+                let position = one_position(position);
+                let (_, deleted, refusal) = self.writers.delete(self.writer, &position)?;
+                if let Some(Refusal::ForeignKey(error)) = refusal {
+                    self.rules.warn(error);
+                    self.written.skipped += 1;
+                }
                 self.written.deleted += deleted;
                 Ok(deleted == 0)
             }
             OnDuplicate::Update(update) => {
-                let old = self.writer.current(position)?;
+                let old = self.writers.of(self.writer).current(position)?;
                 let gone = || codes::ER_UNKNOWN_ERROR.with(&[&"a row of a key is gone"]);
                 let old = old.ok_or_else(gone)?;
                 let extra = ready.extra.as_ref().map(|extra| extra.slice(row, 1));
@@ -473,11 +497,22 @@ impl<'t> RowSink<'t> {
                     }
                     return Ok(true);
                 };
-                let (_, second) = self.writer.update(&one_position(position), &changed)?;
-                if let Some(second) = second {
-                    self.refuse(&second, &changed, 0)?;
-                    self.written.skipped += 1;
-                    return Ok(true);
+                let position = one_position(position);
+                let written = self
+                    .writers
+                    .update(self.writer, &position, &changed, None)?;
+                match written.1 {
+                    None => {}
+                    Some(Refusal::Duplicate(second)) => {
+                        self.refuse(&second, &changed, 0)?;
+                        self.written.skipped += 1;
+                        return Ok(true);
+                    }
+                    Some(Refusal::ForeignKey(error)) => {
+                        self.rules.warn(error);
+                        self.written.skipped += 1;
+                        return Ok(true);
+                    }
                 }
                 self.written.updated += 1;
                 if let Some(column) = self.definition.auto_increment_column() {
@@ -495,8 +530,9 @@ impl<'t> RowSink<'t> {
     }
 
     /// 1062, or with IGNORE a warning.
-    fn refuse(&self, conflict: &Conflict<'_>, rows: &Batch, row: usize) -> Result<()> {
-        let error = self.writer.duplicate_entry(conflict, rows, row);
+    fn refuse(&mut self, conflict: &Conflict, rows: &Batch, row: usize) -> Result<()> {
+        let writer = self.writers.of(self.writer);
+        let error = writer.duplicate_entry(conflict, rows, row);
         if !self.rules.ignore {
             return Err(error);
         }
@@ -610,7 +646,7 @@ impl<'t> RowSink<'t> {
         counters.add(Counter::HandlerWrite, self.written.inserted);
         counters.add(Counter::HandlerUpdate, self.written.updated);
         counters.add(Counter::HandlerDelete, self.written.deleted);
-        self.writer.finish()?;
+        self.writers.finish()?;
         if self.written.inserted > 0 && self.table.trees().is_some() {
             let transaction = self.session.durable()?;
             self.table.keep_numbers(transaction, NUMBERS_AHEAD)?;

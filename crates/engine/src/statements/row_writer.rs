@@ -3,50 +3,63 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryViewArray};
-use mayfly_storage::{RowsWritten, Table, TableWriter};
+use mayfly_storage::{IndexId, LockMode, RowsWritten, Table, TableWriter};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
 
 use crate::catalog::BaseTable;
-use crate::catalog::definition::{KeyDefinition, KeyTarget};
+use crate::catalog::definition::{KeyDefinition, KeyTarget, TableDefinition};
 use crate::catalog::indexes;
 use crate::convert;
 
 /// A row that cannot be written because its like is there already.
-pub(super) struct Conflict<'t> {
-    /// The key in which it is.
-    key: Option<&'t KeyDefinition>,
+pub(super) struct Conflict {
+    /// The key in which it is, by its place in the definition.
+    key: Option<usize>,
     /// No other key can be in the way.
     pub(super) is_last_key: bool,
     /// The row that is there.
     pub(super) position: Vec<u8>,
 }
 
+impl Conflict {
+    /// The key in which it is.
+    pub(super) fn key<'d>(&self, definition: &'d TableDefinition) -> Option<&'d KeyDefinition> {
+        definition.keys.get(self.key?)
+    }
+}
+
 /// Writes rows, as the session sees them, for one statement.
-pub(super) struct RowWriter<'t> {
-    table: &'t BaseTable,
+pub(super) struct RowWriter {
+    pub(super) table: Arc<BaseTable>,
+    handle: Arc<dyn Table>,
     writer: Option<Box<dyn TableWriter>>,
     unique_indexes: usize,
 }
 
-impl<'t> RowWriter<'t> {
+impl RowWriter {
     /// A writer over a statement's handle to the table.
-    pub(super) fn new(table: &'t BaseTable, handle: &dyn Table) -> Result<Self> {
+    pub(super) fn new(table: Arc<BaseTable>, handle: Arc<dyn Table>) -> Self {
         let indexes = handle.indexes().iter();
-        Ok(Self {
+        let unique_indexes = indexes.filter(|index| index.unique).count();
+        Self {
             table,
-            writer: Some(handle.writer()?),
-            unique_indexes: indexes.filter(|index| index.unique).count(),
-        })
+            handle,
+            writer: None,
+            unique_indexes,
+        }
     }
 
     fn writer(&mut self) -> Result<&mut Box<dyn TableWriter>> {
-        let ended = || codes::ER_UNKNOWN_ERROR.with(&[&"the writer of a table has ended"]);
-        self.writer.as_mut().ok_or_else(ended)
+        let writer = match self.writer.take() {
+            Some(writer) => writer,
+            None => self.handle.writer()?,
+        };
+        Ok(self.writer.insert(writer))
     }
 
     /// Adds rows up to the first that conflicts; how many.
-    pub(super) fn insert(&mut self, rows: &Batch) -> Result<(usize, Option<Conflict<'t>>)> {
+    pub(super) fn insert(&mut self, rows: &Batch) -> Result<(usize, Option<Conflict>)> {
         let written = self.writer()?.insert(rows)?;
         Ok(self.written(written))
     }
@@ -56,14 +69,14 @@ impl<'t> RowWriter<'t> {
         &mut self,
         positions: &ArrayRef,
         rows: &Batch,
-    ) -> Result<(usize, Option<Conflict<'t>>)> {
+    ) -> Result<(usize, Option<Conflict>)> {
         let written = self.writer()?.update(positions, rows)?;
         Ok(self.written(written))
     }
 
-    fn written(&self, written: RowsWritten) -> (usize, Option<Conflict<'t>>) {
+    fn written(&self, written: RowsWritten) -> (usize, Option<Conflict>) {
         let conflict = written.duplicate.map(|duplicate| Conflict {
-            key: indexes::key_of_index(&self.table.definition, duplicate.index),
+            key: indexes::place_of_index(&self.table.definition, duplicate.index),
             is_last_key: duplicate.index.0 + 1 == self.unique_indexes,
             position: duplicate.position,
         });
@@ -83,44 +96,71 @@ impl<'t> RowWriter<'t> {
     /// Error 1062 for a row of a batch in which it stands as the session sees it.
     pub(super) fn duplicate_entry(
         &self,
-        conflict: &Conflict<'_>,
+        conflict: &Conflict,
         shown: &Batch,
         row: usize,
     ) -> Error {
         let definition = &self.table.definition;
-        let Some(key) = conflict.key else {
+        let Some(key) = conflict.key(definition) else {
             return codes::ER_DUP_ENTRY.with(&[&"", &definition.name]);
         };
-        let mut entry = Vec::new();
-        for (index, part) in key.parts.iter().enumerate() {
-            if index > 0 {
-                entry.push(b'-');
-            }
-            let KeyTarget::Column(position) = part.target else {
-                continue;
-            };
-            let ty = &definition.columns[position].ty;
-            let mut value = Vec::new();
-            convert::display_row(shown.column(position), row, ty, &mut value);
-            let value = key_prefix(&value, part.prefix);
-            if ty.is_binary_string() {
-                show_bytes(value, &mut entry);
-            } else {
-                entry.extend_from_slice(value);
-            }
-        }
-        let entry = String::from_utf8_lossy(&entry).into_owned();
+        let entry = key_text(definition, key, shown, row);
         let name = format!("{}.{}", definition.name, key.name);
         codes::ER_DUP_ENTRY.with(&[&entry, &name])
     }
 
-    /// Makes the changes visible, all at once.
-    pub(super) fn finish(mut self) -> Result<()> {
-        if let Some(writer) = self.writer.take() {
-            writer.finish()?;
-        }
-        Ok(())
+    /// The positions of rows whose first key parts have these values, each locked.
+    pub(super) fn find(
+        &mut self,
+        index: IndexId,
+        key: &[ArrayRef],
+        mode: LockMode,
+        limit: usize,
+    ) -> Result<Vec<Vec<u8>>> {
+        self.writer()?.find(index, key, mode, limit)
     }
+
+    /// What was written since the writer last finished has not been.
+    pub(super) fn forget(&mut self) {
+        self.writer = None;
+    }
+
+    /// What was written is seen by later statements. More can be written.
+    pub(super) fn keep(&mut self) -> Result<()> {
+        match self.writer.take() {
+            Some(writer) => writer.finish(),
+            None => Ok(()),
+        }
+    }
+
+}
+
+/// The values of a row in a key's parts, as 1062 and its like show them.
+pub(super) fn key_text(
+    definition: &TableDefinition,
+    key: &KeyDefinition,
+    shown: &Batch,
+    row: usize,
+) -> String {
+    let mut entry = Vec::new();
+    for (index, part) in key.parts.iter().enumerate() {
+        if index > 0 {
+            entry.push(b'-');
+        }
+        let KeyTarget::Column(position) = part.target else {
+            continue;
+        };
+        let ty = &definition.columns[position].ty;
+        let mut value = Vec::new();
+        convert::display_row(shown.column(position), row, ty, &mut value);
+        let value = key_prefix(&value, part.prefix);
+        if ty.is_binary_string() {
+            show_bytes(value, &mut entry);
+        } else {
+            entry.extend_from_slice(value);
+        }
+    }
+    String::from_utf8_lossy(&entry).into_owned()
 }
 
 /// Bytes as an error shows them: those that are no ASCII character as `\xNN`.

@@ -19,7 +19,7 @@ use super::duplicates::same_value;
 use super::insert::refuse_generated;
 use super::row_rules::{Origin, RowRules, keep};
 use super::row_sink::number_of;
-use super::row_writer::RowWriter;
+use super::writers::{Refusal, WriterId, Writers};
 use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
 use crate::convert;
@@ -38,6 +38,7 @@ pub(super) enum Step {
 pub(super) struct TableChange<'t> {
     table: &'t BaseTable,
     handle: Arc<dyn Table>,
+    pub(super) writer: WriterId,
     target: &'t ChangeTarget,
     rules: RowRules<'t>,
     assignments: Vec<NewColumn>,
@@ -72,7 +73,7 @@ impl<'t> TableChange<'t> {
     pub(super) fn new(
         session: &'t Session,
         table: &'t BaseTable,
-        handle: Arc<dyn Table>,
+        (handle, writer): (Arc<dyn Table>, WriterId),
         target: &'t ChangeTarget,
         context: &Arc<StatementContext>,
         options: ChangeOptions<'t>,
@@ -98,6 +99,7 @@ impl<'t> TableChange<'t> {
         Ok(Self {
             table,
             handle,
+            writer,
             target,
             rules,
             assignments,
@@ -145,7 +147,7 @@ impl<'t> TableChange<'t> {
     /// Removes the rows of a batch. The table's rows are given to `returned`, if asked for.
     pub(super) fn delete(
         &mut self,
-        writer: &mut RowWriter<'_>,
+        writers: &mut Writers<'_>,
         batch: &Batch,
         returned: Option<&mut Vec<Batch>>,
     ) -> Result<Step> {
@@ -156,7 +158,18 @@ impl<'t> TableChange<'t> {
             return Ok(Step::Done);
         }
         self.matched += batch.row_count() as u64;
-        self.changed += writer.delete(batch.column(self.target.position))?;
+        let positions = batch.column(self.target.position);
+        let mut first = 0;
+        while first < positions.len() {
+            let rest = positions.slice(first, positions.len() - first);
+            let (done, deleted, refusal) = writers.delete(self.writer, &rest)?;
+            self.changed += deleted;
+            first += done;
+            if let Some(Refusal::ForeignKey(error)) = refusal {
+                self.rules.warn(error);
+                first += 1;
+            }
+        }
         if let Some(returned) = returned {
             returned.push(Batch::new(self.row_of(&batch), batch.row_count()));
         }
@@ -173,7 +186,7 @@ impl<'t> TableChange<'t> {
     /// so that a row may have changed since it was found.
     pub(super) fn update(
         &mut self,
-        writer: &mut RowWriter<'_>,
+        writers: &mut Writers<'_>,
         batch: &Batch,
         shared: bool,
     ) -> Result<Step> {
@@ -189,7 +202,7 @@ impl<'t> TableChange<'t> {
         let positions = Arc::clone(batch.column(self.target.position));
         let mut old = self.row_of(&batch);
         if shared {
-            self.refresh(writer, &positions, &mut old)?;
+            self.refresh(writers, &positions, &mut old)?;
         }
         let assigned = match self.assign(&batch, &old, before, true)? {
             Some(assigned) => assigned,
@@ -226,12 +239,17 @@ impl<'t> TableChange<'t> {
                 self.table.advance_auto_increment(number.saturating_add(1));
             }
         }
-        self.write(writer, changed)?;
+        self.write(writers, changed, &assigned.set)?;
         Ok(Step::Done)
     }
 
     /// Writes rows, whose last column is their position.
-    fn write(&mut self, writer: &mut RowWriter<'_>, changed: Batch) -> Result<()> {
+    fn write(
+        &mut self,
+        writers: &mut Writers<'_>,
+        changed: Batch,
+        assigned: &[bool],
+    ) -> Result<()> {
         let count = changed.row_count();
         let mut columns = changed.into_columns();
         let Some(positions) = columns.pop() else {
@@ -241,14 +259,22 @@ impl<'t> TableChange<'t> {
         let mut first = 0;
         while first < count {
             let rest = count - first;
-            let (done, conflict) =
-                writer.update(&positions.slice(first, rest), &rows.slice(first, rest))?;
+            let (done, refusal) = writers.update(
+                self.writer,
+                &positions.slice(first, rest),
+                &rows.slice(first, rest),
+                Some(assigned),
+            )?;
             self.changed += done as u64;
             first += done;
-            let Some(conflict) = conflict else {
-                break;
+            let error = match refusal {
+                None => break,
+                Some(Refusal::ForeignKey(error)) => error,
+                Some(Refusal::Duplicate(conflict)) => {
+                    let writer = writers.of(self.writer);
+                    writer.duplicate_entry(&conflict, &rows, first)
+                }
             };
-            let error = writer.duplicate_entry(&conflict, &rows, first);
             if !self.rules.ignore {
                 return Err(error);
             }
@@ -261,7 +287,7 @@ impl<'t> TableChange<'t> {
     /// The rows as the writer has them now.
     fn refresh(
         &self,
-        writer: &mut RowWriter<'_>,
+        writers: &mut Writers<'_>,
         positions: &ArrayRef,
         old: &mut [ArrayRef],
     ) -> Result<()> {
@@ -272,7 +298,7 @@ impl<'t> TableChange<'t> {
             .collect();
         let positions = positions.as_binary_view();
         for row in 0..positions.len() {
-            let current = writer.current(positions.value(row))?;
+            let current = writers.of(self.writer).current(positions.value(row))?;
             for (index, builder) in builders.iter_mut().enumerate() {
                 builder.push(&match &current {
                     Some(current) => convert::value_at(current.column(index), 0),

@@ -276,6 +276,11 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "Whether results come with their columns' metadata.",
     ),
     both(
+        "restrict_fk_on_non_standard_key",
+        switch(true),
+        "Whether foreign keys must refer to all columns of a unique key.",
+    ),
+    both(
         "show_create_table_verbosity",
         switch(false),
         "SHOW CREATE TABLE prints ROW_FORMAT even when the statement did not.",

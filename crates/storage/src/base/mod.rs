@@ -31,6 +31,7 @@ mod cursor;
 mod definition;
 mod environment;
 mod fill;
+mod find;
 mod gather;
 mod load;
 mod locks;

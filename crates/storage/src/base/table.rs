@@ -159,7 +159,7 @@ impl TableInner {
     }
 }
 
-fn no_index() -> mayfly_types::Error {
+pub(super) fn no_index() -> mayfly_types::Error {
     internal(&"the table has no index of that number")
 }
 

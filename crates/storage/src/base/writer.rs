@@ -120,7 +120,7 @@ impl DurableWriter {
         LockWait::For(self.table.statement.options.lock_wait)
     }
 
-    fn lock(&self, tree: TreeId, key: &[u8], mode: LockMode) -> Result<()> {
+    pub(super) fn lock(&self, tree: TreeId, key: &[u8], mode: LockMode) -> Result<()> {
         self.table
             .lock_key(tree, key, mode, self.wait())
             .map(|_| ())
@@ -165,10 +165,13 @@ impl DurableWriter {
         Ok(place.ok().map(|place| Existing::Committed(block, place)))
     }
 
-    /// The first key of an index that begins with these bytes, as it is now, and whether it is a
-    /// committed one.
-    fn existing_prefix(&self, tree: TreeId, prefix: &[u8]) -> Result<Option<(Vec<u8>, bool)>> {
-        let range = ByteRange::prefix(prefix);
+    /// The first key in a range of a tree, as it is now, and whether it is a committed one.
+    pub(super) fn first_in(
+        &self,
+        tree: TreeId,
+        range: &ByteRange,
+    ) -> Result<Option<(Vec<u8>, bool)>> {
+        let start = range.start.as_slice();
         let own = self.trees.get(&tree);
         let before = self.table.statement.transaction.tree_changes(tree);
         let within = |changes: &TreeChanges, hidden_by: Option<&TreeChanges>| {
@@ -192,7 +195,7 @@ impl DurableWriter {
         }
         let base = self.base(tree);
         let is_committed = Arc::ptr_eq(&base, &self.newest);
-        let Some(found) = base.held_block_of(tree, prefix)? else {
+        let Some(found) = base.held_block_of(tree, start)? else {
             return Ok(None);
         };
         let is_removed = |key: &[u8]| {
@@ -200,7 +203,7 @@ impl DurableWriter {
             own.is_some_and(removed) || before.as_deref().is_some_and(removed)
         };
         let mut block = Block::parse(found.block)?;
-        let mut place = block.rank(prefix)?;
+        let mut place = block.rank(start)?;
         let mut walk = None;
         loop {
             while place < block.rows() {
@@ -217,7 +220,7 @@ impl DurableWriter {
                 Some(walk) => walk,
                 None => {
                     let end = range.end.as_deref();
-                    let mut steps = base.walk(tree, prefix, end, false)?;
+                    let mut steps = base.walk(tree, start, end, false)?;
                     steps.next()?;
                     walk.insert(steps)
                 }
@@ -226,7 +229,7 @@ impl DurableWriter {
                 return Ok(None);
             };
             block = Block::parse(next.block)?;
-            place = block.rank(prefix)?;
+            place = block.rank(start)?;
         }
     }
 
@@ -241,7 +244,8 @@ impl DurableWriter {
         let mut waited_for: Option<Vec<u8>> = None;
         loop {
             self.refresh()?;
-            let Some((found, is_committed)) = self.existing_prefix(index.tree, key)? else {
+            let range = ByteRange::prefix(key);
+            let Some((found, is_committed)) = self.first_in(index.tree, &range)? else {
                 return Ok(None);
             };
             let position = found[key.len()..].to_vec();
@@ -532,6 +536,16 @@ impl TableWriter for DurableWriter {
         let all: Vec<ColumnId> = (0..definition.columns().len()).map(ColumnId).collect();
         let projection = Projection::of_rows(&self.table, &all);
         projection.batch(&self.table, &mut pieces).map(Some)
+    }
+
+    fn find(
+        &mut self,
+        index: IndexId,
+        key: &[ArrayRef],
+        mode: LockMode,
+        limit: usize,
+    ) -> Result<Vec<Vec<u8>>> {
+        self.find_now(index, key, mode, limit)
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

@@ -1,0 +1,140 @@
+//! Foreign keys between tables: what one looks like, and which tables it joins.
+//!
+//! A foreign key belongs to the child, the table that refers; the parent knows nothing of it, and need
+//! not even be there (`foreign_key_checks = 0`). So the parent is looked up by name whenever the key
+//! is asked for, and who refers to a table is read from all definitions, once for each state of the
+//! catalog.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mayfly_storage::{IndexId, IndexSpec};
+use mayfly_types::Error;
+use mayfly_types::error::codes;
+
+use super::definition::{ForeignKeyDefinition, TableDefinition};
+use super::{BaseTable, Databases, indexes, show_create};
+
+/// What becomes of a child's row when the row that it refers to goes or gets another key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReferentialAction {
+    /// It keeps that from happening: RESTRICT, NO ACTION, and SET DEFAULT, which InnoDB does not do.
+    Restrict,
+    /// It goes or follows.
+    Cascade,
+    /// It refers to nothing.
+    SetNull,
+}
+
+impl ReferentialAction {
+    fn of(written: Option<&str>) -> Self {
+        match written {
+            Some("CASCADE") => Self::Cascade,
+            Some("SET NULL") => Self::SetNull,
+            _ => Self::Restrict,
+        }
+    }
+}
+
+impl ForeignKeyDefinition {
+    /// ON DELETE
+    pub(crate) fn on_delete(&self) -> ReferentialAction {
+        ReferentialAction::of(self.references.on_delete.as_deref())
+    }
+
+    /// ON UPDATE
+    pub(crate) fn on_update(&self) -> ReferentialAction {
+        ReferentialAction::of(self.references.on_update.as_deref())
+    }
+
+    /// The database and name of the parent of a child in this database.
+    pub(crate) fn parent<'a>(&'a self, database: &'a str) -> (&'a str, &'a str) {
+        let table = &self.references.table;
+        (table.database.as_deref().unwrap_or(database), &table.name)
+    }
+
+    /// Whether it refers to a table of this name, being one of a child in a database.
+    pub(crate) fn refers_to(&self, child_database: &str, parent: &TableDefinition) -> bool {
+        self.parent(child_database) == (&parent.database, &parent.name)
+    }
+}
+
+impl TableDefinition {
+    /// The positions of these columns; `None` when one is not there.
+    pub(crate) fn column_positions(&self, names: &[String]) -> Option<Vec<usize>> {
+        names
+            .iter()
+            .map(|name| self.column_position(name))
+            .collect()
+    }
+
+    /// An index of the table's store whose keys begin with these columns.
+    pub(crate) fn index_beginning_with(&self, columns: &[usize]) -> Option<IndexId> {
+        let leads = |index: &IndexSpec| {
+            let first = index.parts.iter().take(columns.len());
+            let first = first.map(|part| (part.column, part.prefix));
+            !index.hash && first.eq(columns.iter().map(|column| (*column, None)))
+        };
+        let indexes = indexes::index_specs(self);
+        indexes.iter().position(leads).map(IndexId)
+    }
+}
+
+/// Which tables refer to which: by the parent's database and name, the children with the place of the
+/// key among theirs, in the order of the keys' names.
+pub(crate) type Children = HashMap<(String, String), Vec<(Arc<BaseTable>, usize)>>;
+
+/// Who refers to whom.
+pub(super) fn children(databases: &Databases) -> Children {
+    let mut children = Children::new();
+    // Databases and tables come by name, but the order asked for is that of the keys.
+    for entry in databases.values() {
+        for table in entry.tables.values() {
+            let definition = &table.definition;
+            for (place, foreign) in definition.foreign_keys.iter().enumerate() {
+                let (database, name) = foreign.parent(&definition.database);
+                let key = (database.to_owned(), name.to_owned());
+                let referring = children.entry(key).or_default();
+                referring.push((Arc::clone(table), place));
+            }
+        }
+    }
+    let name = |(table, place): &(Arc<BaseTable>, usize)| {
+        let definition = &table.definition;
+        let foreign = &definition.foreign_keys[*place].name;
+        (definition.database.clone(), foreign.clone())
+    };
+    for referring in children.values_mut() {
+        referring.sort_by_cached_key(name);
+    }
+    children
+}
+
+/// Error 1452: the row of a child refers to nothing.
+pub(crate) fn no_referenced_row(child: &TableDefinition, foreign: &ForeignKeyDefinition) -> Error {
+    codes::ER_NO_REFERENCED_ROW_2.with(&[&fails(child, foreign)])
+}
+
+/// Error 1451: the row of a parent is referred to.
+pub(crate) fn row_is_referenced(child: &TableDefinition, foreign: &ForeignKeyDefinition) -> Error {
+    codes::ER_ROW_IS_REFERENCED_2.with(&[&fails(child, foreign)])
+}
+
+/// The child and the constraint, as errors name them: with what happens to rows, not with what does
+/// not.
+fn fails(child: &TableDefinition, foreign: &ForeignKeyDefinition) -> String {
+    let name = mayfly_syntax::printer::quoted_identifier;
+    let mut shown = foreign.clone();
+    let happens = |action: &mut Option<String>| {
+        let done = ReferentialAction::of(action.as_deref());
+        action.take_if(|_| done == ReferentialAction::Restrict);
+    };
+    happens(&mut shown.references.on_delete);
+    happens(&mut shown.references.on_update);
+    format!(
+        "{}.{}, {}",
+        name(&child.database),
+        name(&child.name),
+        show_create::foreign_key(child, &shown, true)
+    )
+}

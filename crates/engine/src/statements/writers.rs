@@ -1,0 +1,207 @@
+//! A statement's writers: one for each table that it changes, and one for each that a foreign key
+//! leads to.
+//!
+//! Rows go through here so that foreign keys are obeyed wherever they come from; how is in
+//! [`foreign_keys`](super::foreign_keys). A table without any is written to as if there were none.
+//!
+//! With IGNORE a row that a foreign key refuses leaves nothing behind, not even what it had brought
+//! about in other tables before it was refused. So a statement with IGNORE writes such rows one by one:
+//! after each the writers keep what they have, or forget it.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use mayfly_storage::Table;
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, Error, Result};
+
+use super::foreign_keys::{Cascade, Links};
+use super::row_writer::{Conflict, RowWriter};
+use crate::catalog::BaseTable;
+use crate::session::Session;
+
+/// A table among a statement's writers.
+pub(super) type WriterId = usize;
+
+/// Why a row was not written.
+pub(super) enum Refusal {
+    /// Its like is there already.
+    Duplicate(Conflict),
+    /// IGNORE: a foreign key is in the way.
+    ForeignKey(Error),
+}
+
+/// The writers of a statement.
+pub(super) struct Writers<'t> {
+    pub(super) session: &'t Session,
+    ignore: bool,
+    /// `foreign_key_checks`
+    checks_foreign_keys: bool,
+    pub(super) tables: Vec<Entry>,
+}
+
+/// A table with its writer.
+pub(super) struct Entry {
+    pub(super) writer: RowWriter,
+    /// Its foreign keys, once they were asked for.
+    pub(super) links: Option<Arc<Links>>,
+}
+
+impl<'t> Writers<'t> {
+    /// None yet.
+    pub(super) fn new(session: &'t Session, ignore: bool) -> Self {
+        Self {
+            session,
+            ignore,
+            checks_foreign_keys: session.settings().boolean("foreign_key_checks"),
+            tables: Vec::new(),
+        }
+    }
+
+    /// A table that the statement changes, over its handle to it. One that is named twice has one
+    /// writer.
+    pub(super) fn add(
+        &mut self,
+        table: &Arc<BaseTable>,
+        handle: &Arc<dyn Table>,
+    ) -> WriterId {
+        let known = |entry: &Entry| entry.writer.table.id == table.id;
+        if let Some(place) = self.tables.iter().position(known) {
+            return place;
+        }
+        let links = (!self.checks_foreign_keys).then(|| Arc::new(Links::default()));
+        self.tables.push(Entry {
+            writer: RowWriter::new(Arc::clone(table), Arc::clone(handle)),
+            links,
+        });
+        self.tables.len() - 1
+    }
+
+    /// Foreign keys of the tables that were added are of no matter.
+    pub(super) fn without_foreign_keys(&mut self) {
+        for entry in &mut self.tables {
+            entry.links = Some(Arc::default());
+        }
+    }
+
+    /// The writer of a table.
+    pub(super) fn of(&mut self, table: WriterId) -> &mut RowWriter {
+        &mut self.tables[table].writer
+    }
+
+    /// Whether rows of other tables, or of this one, may refer to its rows.
+    pub(super) fn is_referenced(&mut self, table: WriterId) -> Result<bool> {
+        Ok(!self.links(table)?.children.is_empty())
+    }
+
+    /// Adds rows up to the first that is refused; how many.
+    pub(super) fn insert(
+        &mut self,
+        table: WriterId,
+        rows: &Batch,
+    ) -> Result<(usize, Option<Refusal>)> {
+        if self.links(table)?.parents.is_empty() {
+            let (done, conflict) = self.of(table).insert(rows)?;
+            return Ok((done, conflict.map(Refusal::Duplicate)));
+        }
+        self.each_apart(rows.row_count(), |writers, first, count| {
+            writers.insert_referring(table, &rows.slice(first, count))
+        })
+    }
+
+    /// Puts rows in place of others up to the first that is refused; how many. `assigned`: the columns
+    /// that the statement sets, if it is known.
+    pub(super) fn update(
+        &mut self,
+        table: WriterId,
+        positions: &ArrayRef,
+        rows: &Batch,
+        assigned: Option<&[bool]>,
+    ) -> Result<(usize, Option<Refusal>)> {
+        let links = self.links(table)?;
+        if !links.may_change(&self.tables[table].writer.table.definition, assigned) {
+            let (done, conflict) = self.of(table).update(positions, rows)?;
+            return Ok((done, conflict.map(Refusal::Duplicate)));
+        }
+        self.each_apart(rows.row_count(), |writers, first, count| {
+            let positions = positions.slice(first, count);
+            let rows = rows.slice(first, count);
+            writers.update_linked(table, &positions, &rows, &Cascade::none())
+        })
+    }
+
+    /// Removes rows up to the first that is refused; of how many positions, and how many rows were
+    /// there.
+    pub(super) fn delete(
+        &mut self,
+        table: WriterId,
+        positions: &ArrayRef,
+    ) -> Result<(usize, u64, Option<Refusal>)> {
+        if self.links(table)?.children.is_empty() {
+            let deleted = self.of(table).delete(positions)?;
+            return Ok((positions.len(), deleted, None));
+        }
+        let mut deleted = 0;
+        let (done, refusal) = self.each_apart(positions.len(), |writers, first, count| {
+            let positions = positions.slice(first, count);
+            deleted += writers.delete_referenced(table, &positions, &Cascade::none())?;
+            Ok((count, None))
+        })?;
+        Ok((done, deleted, refusal))
+    }
+
+    /// Does something to rows of a number, from the first in a count: to all at once, or, where
+    /// IGNORE may have to forget one, to one after the other.
+    fn each_apart(
+        &mut self,
+        rows: usize,
+        mut work: impl FnMut(&mut Self, usize, usize) -> Result<(usize, Option<Conflict>)>,
+    ) -> Result<(usize, Option<Refusal>)> {
+        if !self.ignore {
+            let (done, conflict) = work(self, 0, rows)?;
+            return Ok((done, conflict.map(Refusal::Duplicate)));
+        }
+        for row in 0..rows {
+            match work(self, row, 1) {
+                Ok((_, None)) => self.keep()?,
+                Ok((_, Some(conflict))) => return Ok((row, Some(Refusal::Duplicate(conflict)))),
+                Err(error) if is_of_foreign_key(&error) => {
+                    self.forget();
+                    return Ok((row, Some(Refusal::ForeignKey(error))));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((rows, None))
+    }
+
+    fn keep(&mut self) -> Result<()> {
+        let writers = self.tables.iter_mut();
+        writers
+            .map(|entry| &mut entry.writer)
+            .try_for_each(RowWriter::keep)
+    }
+
+    fn forget(&mut self) {
+        for entry in &mut self.tables {
+            entry.writer.forget();
+        }
+    }
+
+    /// Makes the changes visible, all at once.
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.keep()
+    }
+}
+
+/// Whether an error says that a foreign key refuses a row.
+fn is_of_foreign_key(error: &Error) -> bool {
+    [
+        &codes::ER_NO_REFERENCED_ROW_2,
+        &codes::ER_ROW_IS_REFERENCED_2,
+        &codes::ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO,
+        &codes::ER_FK_DEPTH_EXCEEDED,
+    ]
+    .iter()
+    .any(|code| error.is(code))
+}

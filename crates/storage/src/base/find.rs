@@ -1,0 +1,59 @@
+//! Rows that a writer finds by a key: what a foreign key asks for.
+//!
+//! They are those of now, and stay so until the transaction ends: whoever is about to add or remove
+//! one of them is waited for.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use mayfly_types::Result;
+
+use super::table::no_index;
+use super::writer::DurableWriter;
+use crate::key_encoding::ByteRange;
+use crate::table::{IndexId, LockMode};
+
+impl DurableWriter {
+    /// See [`crate::TableWriter::find`].
+    pub(super) fn find_now(
+        &mut self,
+        index: IndexId,
+        key: &[ArrayRef],
+        mode: LockMode,
+        limit: usize,
+    ) -> Result<Vec<Vec<u8>>> {
+        self.leave_bulk()?;
+        self.is_new = false;
+        let definition = Arc::clone(&self.table.definition);
+        let tree = definition.index(index).ok_or_else(no_index)?;
+        let mut prefix = Vec::new();
+        tree.encoder.parts(key).append(0, &mut prefix);
+        if tree.unique && key.len() == tree.encoder.part_count() {
+            // Who adds a row of this key right now has it locked.
+            self.lock(tree.tree, &prefix, mode)?;
+        }
+        let mut range = ByteRange::prefix(&prefix);
+        let mut found: Vec<Vec<u8>> = Vec::new();
+        let mut locked: Option<Vec<u8>> = None;
+        while found.len() < limit {
+            self.refresh()?;
+            let Some((key, is_committed)) = self.first_in(tree.tree, &range)? else {
+                break;
+            };
+            let position = match definition.is_clustered(index) {
+                true => key.clone(),
+                false => key[tree.encoder.key_length(&key)..].to_vec(),
+            };
+            if is_committed && locked.as_ref() != Some(&position) {
+                // Who removes it right now has it locked.
+                self.lock(definition.rows(), &position, mode)?;
+                locked = Some(position);
+                continue;
+            }
+            found.push(position);
+            range.start = key;
+            range.start.push(0);
+        }
+        Ok(found)
+    }
+}
