@@ -129,6 +129,8 @@ pub struct ViewSource {
     pub query: Box<Query>,
     /// ALGORITHM = TEMPTABLE: never a part of the query that reads it.
     pub materialized: bool,
+    /// WITH CHECK OPTION: whether it cascades.
+    pub check_option: Option<bool>,
 }
 
 /// The planner's only way to tables.

@@ -14,7 +14,7 @@ use mayfly_types::Result;
 use crate::bind::{BoundLocks, RowLock};
 use crate::catalog::TableSource;
 use crate::expression::Expression;
-use crate::logical::{ColumnId, Query};
+use crate::logical::{ColumnId, Query, Relation, visit_relations_mut};
 use crate::options::PlanOptions;
 use crate::physical::QueryPlan;
 use crate::physical::build::{lower, lower_over};
@@ -45,6 +45,17 @@ pub struct ChangeTarget {
     pub row: Option<usize>,
     /// What is set, in this order.
     pub assignments: Vec<Assignment>,
+    /// What must be true of a changed row.
+    pub check: Option<RowCheck>,
+}
+
+/// WITH CHECK OPTION of the view that rows are changed through.
+#[derive(Debug, Clone)]
+pub struct RowCheck {
+    /// The view's database and name.
+    pub view: (String, String),
+    /// A condition over the query's columns, those of the target's row being the new ones.
+    pub condition: Expression,
 }
 
 /// A column that gets another value.
@@ -110,13 +121,33 @@ pub(crate) fn plan(mut bound: BoundChange, options: &PlanOptions) -> Result<Chan
                 *value = lower_over(value.clone(), shared, &layout, options)?;
             }
         }
+        if let Some(check) = &mut target.check {
+            let shared = bound.query.shared.clone();
+            check.condition = lower_over(check.condition.clone(), shared, &layout, options)?;
+        }
     }
     rules::rewrite(&mut bound.query, options);
+    let positions = bound.targets.iter().map(|target| layout[target.position]);
+    let mut positions = positions.collect::<Vec<ColumnId>>();
+    keyed_scans(&mut bound.query.relation, &mut positions);
+    bound.is_safe |= positions.is_empty();
     Ok(ChangePlan {
         query: Arc::new(lower(bound.query)?),
         targets: bound.targets,
         is_safe: bound.is_safe,
     })
+}
+
+/// Leaves of the positions those of tables that no index helps to find rows in.
+fn keyed_scans(relation: &mut Relation, positions: &mut Vec<ColumnId>) {
+    visit_relations_mut(relation, &mut |relation| {
+        let scan = match relation {
+            Relation::Scan(scan) => scan,
+            _ => return,
+        };
+        let is_keyed = !scan.possible.is_empty();
+        positions.retain(|position| *position != scan.position() || !is_keyed);
+    });
 }
 
 #[cfg(test)]

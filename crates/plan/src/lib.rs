@@ -20,11 +20,12 @@ mod text;
 pub use bind::RowLock;
 pub use bind::as_number;
 pub use bind::{ScalarColumn, ScalarNames, bind_returning, bind_scalar};
+pub use bind::{ViewTarget, bind_view_target};
 pub use catalog::{
     Catalog, ColumnSource, DefaultSource, IndexPartSource, IndexSource, TableId, TableSource,
     TableStatistics, ValueRange, ViewSource,
 };
-pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue};
+pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, RowCheck};
 pub use expression::{Comparison, Expression, ExpressionKind};
 pub use options::{OptimizerSwitches, PlanOptions};
 

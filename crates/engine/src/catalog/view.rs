@@ -22,8 +22,6 @@ pub(crate) struct ViewDefinition {
     pub(crate) definer: (String, String),
     /// SQL SECURITY INVOKER
     pub(crate) invoker_security: bool,
-    /// WITH CHECK OPTION: whether it cascades.
-    pub(crate) check_option: Option<bool>,
     /// Its query has aggregates.
     pub(crate) aggregates: bool,
     /// When it was made: microseconds since 1970 UTC.
@@ -55,6 +53,7 @@ impl ViewDefinition {
                 columns: source.columns.clone(),
                 query: source.query.clone(),
                 materialized: source.materialized,
+                check_option: source.check_option,
             }),
             definer: self.definer.clone(),
             character_set: self.character_set.clone(),
@@ -83,12 +82,12 @@ impl ViewDefinition {
                 columns: statement.columns.clone(),
                 query: statement.query.clone(),
                 materialized: statement.algorithm == ViewAlgorithm::TempTable,
+                check_option: statement.check_option,
             }),
             columns_named: false,
             algorithm: statement.algorithm,
             definer: account(definer),
             invoker_security: statement.invoker_security,
-            check_option: statement.check_option,
             aggregates: has_aggregates(&statement.query),
             created: 0,
             character_set: String::new(),
@@ -127,7 +126,7 @@ impl ViewDefinition {
             true => format!(" ({})", columns.collect::<Vec<_>>().join(",")),
             false => String::new(),
         };
-        let check = match self.check_option {
+        let check = match self.source.check_option {
             None => "",
             Some(true) => " WITH CASCADED CHECK OPTION",
             Some(false) => " WITH LOCAL CHECK OPTION",
@@ -143,7 +142,7 @@ impl ViewDefinition {
 
     /// WITH CHECK OPTION by its name.
     pub(crate) fn check_option_name(&self) -> &'static str {
-        match self.check_option {
+        match self.source.check_option {
             None => "NONE",
             Some(true) => "CASCADED",
             Some(false) => "LOCAL",

@@ -5,7 +5,7 @@ use mayfly_syntax::ast::KeyKind;
 use mayfly_types::Value;
 
 use super::relation::{Kind, Relation, Row, text, text_or_null, yes_no};
-use crate::catalog::definition::KeyTarget;
+use crate::catalog::definition::{ForeignKeyDefinition, KeyTarget, TableDefinition};
 use crate::session::Session;
 
 pub(super) const RELATIONS: &[Relation] = &[
@@ -168,6 +168,23 @@ fn check_constraints(session: &Session) -> Vec<Row> {
     rows.collect()
 }
 
+/// The unique key that a foreign key refers to: one of just its columns, or one that begins with them.
+fn referenced_key(
+    session: &Session,
+    child: &TableDefinition,
+    foreign: &ForeignKeyDefinition,
+) -> Option<String> {
+    let (database, name) = foreign.parent(&child.database);
+    let parent = session.database.catalog.table(database, name)?;
+    let parent = &parent.definition;
+    let columns = parent.column_positions(&foreign.references.columns)?;
+    let mut exact = parent.unique_keys();
+    let exact = exact.find(|key| key.whole_columns().as_ref() == Some(&columns));
+    let mut partial = parent.unique_keys();
+    let key = exact.or_else(|| partial.find(|key| key.begins_with(&columns)));
+    key.map(|key| key.name.clone())
+}
+
 fn referential_constraints(session: &Session) -> Vec<Row> {
     let tables = session.database.catalog.all_tables();
     let rows = tables.iter().flat_map(|table| {
@@ -189,7 +206,7 @@ fn referential_constraints(session: &Session) -> Vec<Row> {
                         .as_ref()
                         .unwrap_or(&definition.database),
                 ),
-                text_or_null(Some("PRIMARY")),
+                text_or_null(referenced_key(session, definition, foreign).as_deref()),
                 text("NONE"),
                 rule(&references.on_update),
                 rule(&references.on_delete),

@@ -110,6 +110,7 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
     let table = new_table(session, definition)?;
     let insertion = Insertion {
         table: &table,
+        view: None,
         ignore: source.on_duplicate == OnDuplicateRow::Ignore,
         positions: &positions,
         on_duplicate: match source.on_duplicate {

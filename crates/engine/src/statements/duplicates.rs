@@ -17,8 +17,8 @@ use mayfly_types::{Batch, Result, SqlType, Value};
 use super::insert::{listed_columns, refuse_generated};
 use super::row_rules::RowRules;
 use super::row_sink::OnDuplicate;
+use super::row_target::RowTarget;
 use crate::builder;
-use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
 use crate::expressions::{self, Bound, columns_of};
 use crate::session::Session;
@@ -26,7 +26,7 @@ use crate::session::Session;
 /// The clause as it was written, and what its names mean.
 pub(super) struct DuplicateClause<'i> {
     insert: &'i InsertStatement,
-    table: &'i BaseTable,
+    target: &'i RowTarget,
     /// By column of the table: its name in the row that came; empty without one.
     new_names: Vec<&'i str>,
     /// Columns of the query that the rows come from.
@@ -37,11 +37,11 @@ impl<'i> DuplicateClause<'i> {
     /// The clause of a statement that gives the columns at `positions`.
     pub(super) fn new(
         insert: &'i InsertStatement,
-        table: &'i BaseTable,
+        target: &'i RowTarget,
         positions: &[usize],
         foreign: &'i [Expr],
     ) -> Result<Self> {
-        let columns = &table.definition.columns;
+        let columns = &target.names.columns;
         let mut new_names = vec![""; columns.len()];
         if let Some(alias) = &insert.row_alias {
             if !alias.columns.is_empty() && alias.columns.len() != positions.len() {
@@ -54,7 +54,7 @@ impl<'i> DuplicateClause<'i> {
         }
         Ok(Self {
             insert,
-            table,
+            target,
             new_names,
             foreign,
         })
@@ -111,7 +111,7 @@ impl<'i> DuplicateClause<'i> {
                 false => OnDuplicate::Refuse,
             });
         }
-        let definition = &self.table.definition;
+        let definition = &*self.target.names;
         let mut columns = columns_of(session, definition);
         let alias = self.insert.row_alias.as_ref();
         let alias = alias.map_or("", |alias| alias.name.as_str());
@@ -144,7 +144,7 @@ impl<'i> DuplicateClause<'i> {
         let names = ScalarNames {
             columns: &columns,
             inserted: Some(definition.columns.len()),
-            target: is_values.then_some((self.table.id, definition.name.as_str())),
+            target: is_values.then_some((self.target.table.id, definition.name.as_str())),
         };
         let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
         let mut assignments = Vec::with_capacity(written.len());

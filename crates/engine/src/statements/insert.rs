@@ -11,6 +11,7 @@ use mayfly_types::{Batch, Level, Result, SqlType, Value};
 
 use super::duplicates::DuplicateClause;
 use super::returning::Returning;
+use super::row_target::{RowTarget, RowView};
 use super::row_sink::{OnDuplicate, RowSink, Written};
 use super::select::{self, Reading};
 use crate::catalog::BaseTable;
@@ -28,16 +29,22 @@ pub(crate) fn run(
 ) -> Result<Outcome> {
     super::count(session, counter(insert));
     session.read_newest();
-    let table = target(session, insert)?;
-    let definition = &table.definition;
-    let positions = listed_columns(definition, insert.columns.as_deref())?;
-    let returning = Returning::bind(session, definition, &insert.returning, parameters)?;
+    let list = insert.columns.as_deref();
+    let listed = list.map(|list| {
+        let last = |name: &'_ Vec<Ident>| name.last().map(|part| part.value.clone());
+        list.iter().filter_map(last).collect::<Vec<String>>()
+    });
+    let listed = listed.as_ref().map(|names| names.iter().map(String::as_str));
+    let target = RowTarget::find(session, &insert.table, listed)?;
+    let positions = target.columns(list)?;
+    let returning = Returning::bind(session, &target.names, &insert.returning, parameters)?;
     let ((written, rows), has_info) = match &insert.source {
         InsertSource::Values(rows) => {
-            let clause = DuplicateClause::new(insert, &table, &positions, &[])?;
+            let clause = DuplicateClause::new(insert, &target, &positions, &[])?;
             let on_duplicate = clause.bind(session, parameters, &[])?;
             let insertion = Insertion {
-                table: &table,
+                table: &target.table,
+                view: target.view.as_ref(),
                 ignore: insert.ignore,
                 positions: &positions,
                 on_duplicate,
@@ -45,12 +52,12 @@ pub(crate) fn run(
                 first_number: std::mem::take(&mut session.insert_id),
             };
             (
-                insert_values(session, insertion, rows, parameters)?,
+                insert_values(session, insertion, &target.names, rows, parameters)?,
                 rows.len() > 1,
             )
         }
         InsertSource::Query(query) => (
-            insert_query(session, insert, query, &table, &positions, parameters)?,
+            insert_query(session, insert, query, &target, &positions, parameters)?,
             true,
         ),
     };
@@ -91,6 +98,8 @@ fn counter(insert: &InsertStatement) -> Counter {
 /// Where rows go and what is done with them.
 pub(super) struct Insertion<'t> {
     pub(super) table: &'t Arc<BaseTable>,
+    /// The view that they come through.
+    pub(super) view: Option<&'t RowView>,
     pub(super) ignore: bool,
     /// The columns that are given.
     pub(super) positions: &'t [usize],
@@ -105,16 +114,11 @@ impl<'t> Insertion<'t> {
     fn sink(self, session: &'t Session) -> Result<RowSink<'t>> {
         let sink = RowSink::new(session, self.table, self.positions, self.ignore)?;
         Ok(sink
+            .through(self.view)
             .on_duplicate(self.on_duplicate)
             .keeping_rows(self.returns)
             .numbered_from(self.first_number))
     }
-}
-
-/// The table that rows go to.
-fn target(session: &Session, insert: &InsertStatement) -> Result<Arc<BaseTable>> {
-    let (database, name) = super::qualified(session, &insert.table)?;
-    super::writable_table(session, &database, &name)
 }
 
 /// The positions of the columns that the statement names; all visible ones when it names none.
@@ -160,13 +164,14 @@ fn insert_query(
     session: &mut Session,
     insert: &InsertStatement,
     query: &Query,
-    table: &Arc<BaseTable>,
+    target: &RowTarget,
     positions: &[usize],
     parameters: &[(Value, SqlType)],
 ) -> Result<(Written, Vec<Batch>)> {
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-    let mut foreign = DuplicateClause::foreign_names(insert, query, &table.definition)?;
+    let table = &target.table;
+    let mut foreign = DuplicateClause::foreign_names(insert, query, &target.names)?;
     let mut planned = None;
     if let Some(extended) = extended(query, &foreign) {
         planned = select::plan_with(session, &extended, &types, &values, None).ok();
@@ -187,10 +192,11 @@ fn insert_query(
     }
     let columns = planned.plan.columns.iter();
     let types: Vec<SqlType> = columns.map(|column| column.ty.clone()).collect();
-    let clause = DuplicateClause::new(insert, table, positions, &foreign)?;
+    let clause = DuplicateClause::new(insert, target, positions, &foreign)?;
     let on_duplicate = clause.bind(session, parameters, &types[positions.len()..])?;
     let insertion = Insertion {
         table,
+        view: target.view.as_ref(),
         ignore: insert.ignore,
         positions,
         on_duplicate,
@@ -234,6 +240,7 @@ pub(super) fn copy_rows(
 fn insert_values(
     session: &Session,
     insertion: Insertion<'_>,
+    names: &TableDefinition,
     rows: &[Vec<Expr>],
     parameters: &[(Value, SqlType)],
 ) -> Result<(Written, Vec<Batch>)> {
@@ -257,7 +264,7 @@ fn insert_values(
             }
             refuse_generated(definition, *position)?;
             let is_number = definition.columns[*position].ty.is_numeric();
-            let (value, ty) = value_of(session, expr, is_number, table, &sink, parameters)?;
+            let (value, ty) = value_of(session, expr, is_number, (table, names), &sink, parameters)?;
             sink.set(*position, &value, &ty)?;
         }
         sink.end_row()?;
@@ -271,7 +278,7 @@ fn value_of(
     session: &Session,
     expr: &Expr,
     is_number: bool,
-    table: &BaseTable,
+    (table, names): (&BaseTable, &TableDefinition),
     sink: &RowSink<'_>,
     parameters: &[(Value, SqlType)],
 ) -> Result<(Value, SqlType)> {
@@ -283,11 +290,11 @@ fn value_of(
     }
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
-    let names = ScalarNames {
-        target: Some((table.id, &table.definition.name)),
+    let no_columns = ScalarNames {
+        target: Some((table.id, &names.name)),
         ..ScalarNames::default()
     };
-    match expressions::bind_in(session, expr, names, types.clone()) {
+    match expressions::bind_in(session, expr, no_columns, types.clone()) {
         Ok(mut bound) => {
             if is_number {
                 bound.expression = mayfly_plan::as_number(bound.expression);
@@ -295,10 +302,10 @@ fn value_of(
             bound.scalar(&expressions::one_row(), &values)
         }
         Err(error) if error.is(&codes::ER_BAD_FIELD_ERROR) => {
-            let columns = columns_of(session, &table.definition);
+            let columns = columns_of(session, names);
             let names = ScalarNames {
                 columns: &columns,
-                ..names
+                ..no_columns
             };
             let bound = expressions::bind_in(session, expr, names, types)?;
             bound.scalar(&sink.current_row(), &values)

@@ -32,6 +32,7 @@ use self::assignments::Assignments;
 use self::parse::{LineParser, ParsedBlock, Target};
 use super::insert::{listed_columns, refuse_generated, warn};
 use super::row_sink::{OnDuplicate, RowSink, Written};
+use super::row_target::RowTarget;
 use crate::catalog::definition::{ColumnDefinition, TableDefinition};
 use crate::convert::{self, Storing};
 use crate::delimited::{self, Block, Blocks, Format, LineEnd, Splitter, Step, Taker, fixed_width};
@@ -47,11 +48,16 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
         return Err(codes::ER_CLIENT_LOCAL_FILES_DISABLED.error());
     }
     let format = Format::new(&load.fields, &load.lines)?;
-    let (database, name) = super::qualified(session, &load.table)?;
-    let table = super::writable_table(session, &database, &name)?;
-    let definition = Arc::clone(&table.definition);
+    let listed = (!load.targets.is_empty()).then(|| {
+        load.targets.iter().filter_map(|target| match target {
+            LoadTarget::Column(name) => Some(name.as_str()),
+            LoadTarget::Variable(_) => None,
+        })
+    });
+    let target = RowTarget::find(session, &load.table, listed)?;
+    let (table, definition) = (&target.table, Arc::clone(&target.names));
     let charset = file_charset(session, load)?;
-    let targets = targets(&definition, &load.targets)?;
+    let targets = targets(&target, &load.targets)?;
     check_fixed_width(&format, &definition, &targets)?;
     // What the client sends cannot be stopped, so errors of LOCAL are warnings.
     let ignore = match load.duplicates {
@@ -74,12 +80,12 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
     let storing = Storing::new(session, &definition.name, ignore);
     let given = given_columns(&targets, &assignments);
     let mut loader = Loader {
-        sink: RowSink::new(session, &table, &given.positions, ignore)?.on_duplicate(
-            match load.duplicates {
+        sink: RowSink::new(session, table, &given.positions, ignore)?
+            .through(target.view.as_ref())
+            .on_duplicate(match load.duplicates {
                 LoadDuplicate::Replace => OnDuplicate::Replace,
                 _ => OnDuplicate::Refuse,
-            },
-        ),
+            }),
         last: vec![Value::Null; names.len()],
         session,
         definition: &definition,
@@ -149,10 +155,11 @@ enum Destination {
     Variable(String),
 }
 
-fn targets(definition: &TableDefinition, list: &[LoadTarget]) -> Result<Vec<Destination>> {
+fn targets(target: &RowTarget, list: &[LoadTarget]) -> Result<Vec<Destination>> {
+    let definition = &*target.names;
     if list.is_empty() {
         let generated = |position: &usize| definition.columns[*position].generated.is_some();
-        let positions = listed_columns(definition, None)?.into_iter();
+        let positions = target.columns(None)?.into_iter();
         let written = positions.filter(|position| !generated(position));
         return Ok(written.map(Destination::Column).collect());
     }

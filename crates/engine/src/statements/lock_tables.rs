@@ -56,6 +56,7 @@ pub(super) fn lock(session: &mut Session, tables: &[TableLock]) -> Result<Outcom
         let known = uses.entry(key).or_insert(how);
         *known = how.max(*known);
     }
+    lock_related(session, &mut uses);
     let mut held = Vec::with_capacity(uses.len());
     for ((database, name), how) in uses {
         if session.temporary_table(&database, &name).is_some()
@@ -77,6 +78,39 @@ pub(super) fn lock(session: &mut Session, tables: &[TableLock]) -> Result<Outcom
     });
     session.set_locked_tables(locked.collect(), held);
     Ok(StatementResult::default().into())
+}
+
+/// Tables that foreign keys lead to from those that will be written to are locked with them, but not
+/// for statements to name.
+fn lock_related(session: &Session, uses: &mut BTreeMap<(String, String), TableUse>) {
+    let catalog = session.database.catalog.databases();
+    let written = uses.iter().filter(|(_, how)| **how == TableUse::Alone);
+    let mut next: Vec<(String, String)> = written.map(|(name, _)| name.clone()).collect();
+    let mut seen: Vec<(String, String)> = Vec::new();
+    while let Some((database, name)) = next.pop() {
+        let entry = catalog.get(&database);
+        let Some(table) = entry.and_then(|entry| entry.tables.get(&name)) else {
+            continue;
+        };
+        let definition = &table.definition;
+        for foreign in &definition.foreign_keys {
+            let (database, name) = foreign.parent(&definition.database);
+            let parent = (database.to_owned(), name.to_owned());
+            if catalog.get(database).is_some_and(|entry| entry.tables.contains_key(name)) {
+                uses.entry(parent).or_insert(TableUse::Read);
+            }
+        }
+        for (child, _) in catalog.children_of(definition) {
+            let child = &child.definition;
+            let child = (child.database.clone(), child.name.clone());
+            let how = uses.entry(child.clone()).or_insert(TableUse::Write);
+            *how = (*how).max(TableUse::Write);
+            if !seen.contains(&child) {
+                next.push(child);
+            }
+        }
+        seen.push((database, name));
+    }
 }
 
 struct Wanted {

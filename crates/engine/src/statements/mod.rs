@@ -22,6 +22,7 @@ mod rename_table;
 mod returning;
 mod row_rules;
 mod row_sink;
+mod row_target;
 mod row_writer;
 pub(crate) mod select;
 mod select_into;
@@ -168,9 +169,6 @@ pub(crate) fn writable_table(
     let catalog = &session.database.catalog;
     if catalog.database_collation(database).is_none() {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
-    }
-    if catalog.view(database, name).is_some() {
-        return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"changes through views"]));
     }
     Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
 }

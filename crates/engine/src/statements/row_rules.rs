@@ -10,6 +10,7 @@ use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Diagnostics, Error, Level, Result, SqlMode, SqlType, TypeKind, Value};
 
+use super::row_target::RowView;
 use crate::builder::{self, ColumnBuilder};
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::convert::{self, Storing};
@@ -48,6 +49,8 @@ pub(super) struct RowRules<'t> {
     pub(super) single_row: bool,
     /// A NULL in an AUTO_INCREMENT column asks for the next number.
     pub(super) numbers_rows: bool,
+    /// The view that new rows come through.
+    pub(super) view: Option<&'t RowView>,
     storing: Storing,
     /// By column.
     generated: Vec<Option<Bound>>,
@@ -78,6 +81,7 @@ impl<'t> RowRules<'t> {
                 .collect::<Result<_>>()?,
             storing: Storing::new(session, &definition.name, ignore),
             single_row: false,
+            view: None,
             session,
             definition,
             ignore,
@@ -171,7 +175,10 @@ impl<'t> RowRules<'t> {
         if column.ty.kind == TypeKind::Enum {
             return Ok(implicit_default(&column.ty));
         }
-        let error = codes::ER_NO_DEFAULT_FOR_FIELD.with(&[&column.name]);
+        let error = match self.view {
+            Some(view) => view.no_default(),
+            None => codes::ER_NO_DEFAULT_FOR_FIELD.with(&[&column.name]),
+        };
         if self.storing.is_strict() && !self.ignore {
             return Err(error);
         }
@@ -315,7 +322,34 @@ impl<'t> RowRules<'t> {
                 good.get_or_insert_with(|| vec![true; batch.row_count()])[row] = false;
             }
         }
+        if let Some(view) = self.view
+            && let Some(shown) = view.shows(batch)?
+        {
+            self.left_out(&shown, &mut good, || view.refusal())?;
+        }
         Ok(good.map(BooleanArray::from))
+    }
+
+    /// The rows of a batch for which WITH CHECK OPTION is true; without IGNORE 1369 when it is not for
+    /// all.
+    pub(super) fn left_out(
+        &self,
+        shown: &BooleanArray,
+        good: &mut Option<Vec<bool>>,
+        error: impl Fn() -> Error,
+    ) -> Result<()> {
+        let good = good.get_or_insert_with(|| vec![true; shown.len()]);
+        for (row, good) in good.iter_mut().enumerate() {
+            if shown.value(row) || !*good {
+                continue;
+            }
+            if !self.ignore {
+                return Err(error());
+            }
+            self.warn(error());
+            *good = false;
+        }
+        Ok(())
     }
 }
 

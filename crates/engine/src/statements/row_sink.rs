@@ -19,6 +19,7 @@ use mayfly_types::{Batch, Result, SqlMode, SqlType, TypeKind, Value};
 
 use super::duplicates::{DuplicateUpdate, same_row};
 use super::row_rules::{Origin, RowRules, keep};
+use super::row_target::RowView;
 use super::row_writer::{Conflict, one_position};
 use super::writers::{Refusal, WriterId, Writers};
 use crate::builder::{self, ColumnBuilder};
@@ -167,6 +168,12 @@ impl<'t> RowSink<'t> {
             on_duplicate: what,
             ..self
         }
+    }
+
+    /// The rows come through a view.
+    pub(crate) fn through(mut self, view: Option<&'t RowView>) -> Self {
+        self.rules.view = view;
+        self
     }
 
     /// Rows of a table that takes the place of another obeyed its foreign keys before.

@@ -13,12 +13,14 @@ use arrow_array::{Array, ArrayRef, BooleanArray};
 use mayfly_exec::StatementContext;
 use mayfly_plan::{ChangeTarget, NewValue};
 use mayfly_storage::{LockMode, LockWait, Locked, Table};
+use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType, Value};
 
 use super::duplicates::same_value;
 use super::insert::refuse_generated;
 use super::row_rules::{Origin, RowRules, keep};
 use super::row_sink::number_of;
+use super::row_target::true_rows;
 use super::writers::{Refusal, WriterId, Writers};
 use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
@@ -42,6 +44,8 @@ pub(super) struct TableChange<'t> {
     target: &'t ChangeTarget,
     rules: RowRules<'t>,
     assignments: Vec<NewColumn>,
+    /// WITH CHECK OPTION of the view that rows are changed through.
+    check: Option<Bound>,
     /// Positions that were met, where a row may be found more than once.
     seen: Option<HashSet<Box<[u8]>>>,
     wait: LockWait,
@@ -103,6 +107,10 @@ impl<'t> TableChange<'t> {
             target,
             rules,
             assignments,
+            check: target
+                .check
+                .as_ref()
+                .map(|check| Bound::of_plan(check.condition.clone(), context)),
             seen: options.repeats.then(HashSet::new),
             wait: lock_wait(session),
             parameters: options.parameters,
@@ -217,8 +225,12 @@ impl<'t> TableChange<'t> {
         let mut columns = assigned.columns;
         columns.push(positions);
         let mut changed = Batch::new(columns, rows);
+        // What WITH CHECK OPTION reads besides the row.
+        let mut found = self.target.check.is_some().then_some(batch);
         if differs.contains(&false) {
-            changed = keep(changed, Some(&BooleanArray::from(differs)))?;
+            let differs = BooleanArray::from(differs);
+            changed = keep(changed, Some(&differs))?;
+            found = found.map(|found| keep(found, Some(&differs))).transpose()?;
         }
         if changed.is_empty() {
             return Ok(Step::Done);
@@ -229,8 +241,21 @@ impl<'t> TableChange<'t> {
         self.rules
             .complete_change(&mut columns, &assigned.set, rows, before)?;
         let checked = self.rules.check(&Batch::new(columns.clone(), rows))?;
+        let mut good = checked.map(|good| good.iter().flatten().collect::<Vec<bool>>());
+        if let Some(found) = &found
+            && let Some(shown) = self.shown(found, &columns)?
+        {
+            let refusal = || match &self.target.check {
+                Some(check) => {
+                    codes::ER_VIEW_CHECK_FAILED.with(&[&check.view.0, &check.view.1])
+                }
+                None => codes::ER_UNKNOWN_ERROR.with(&[&"a check of no view"]),
+            };
+            self.rules.left_out(&shown, &mut good, refusal)?;
+        }
         columns.extend(positions);
-        let changed = keep(Batch::new(columns, rows), checked.as_ref())?;
+        let good = good.map(BooleanArray::from);
+        let changed = keep(Batch::new(columns, rows), good.as_ref())?;
         if let Some(column) = self.table.definition.auto_increment_column()
             && assigned.set[column]
         {
@@ -241,6 +266,18 @@ impl<'t> TableChange<'t> {
         }
         self.write(writers, changed, &assigned.set)?;
         Ok(Step::Done)
+    }
+
+    /// The rows that the view they are changed through would show as they are to become; `None`: all.
+    fn shown(&self, found: &Batch, row: &[ArrayRef]) -> Result<Option<BooleanArray>> {
+        let Some(check) = &self.check else {
+            return Ok(None);
+        };
+        let mut all = found.columns().to_vec();
+        let first = self.target.row.unwrap_or(0);
+        all[first..first + row.len()].clone_from_slice(row);
+        let rows = Batch::new(all, found.row_count());
+        Ok(true_rows(&check.evaluate_with(&rows, self.parameters)?))
     }
 
     /// Writes rows, whose last column is their position.

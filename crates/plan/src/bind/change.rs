@@ -10,12 +10,12 @@ use mayfly_types::error::codes;
 
 use super::expression::{bare, compound_name, is_descending, literal, position_of};
 use super::from::conjuncts;
-use super::scope::{Clause, ColumnPlace, Scope, ScopeColumns};
+use super::scope::{Clause, ColumnPlace, Scope};
 use super::select::extend;
 use super::types::as_value;
 use super::{Binder, BlockColumn};
 use crate::catalog::{Catalog, TableSource};
-use crate::change::{Assignment, BoundChange, ChangeTarget, NewValue};
+use crate::change::{Assignment, BoundChange, ChangeTarget, NewValue, RowCheck};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::logical::{ColumnId, Computed, Relation, Scan};
 use crate::options::PlanOptions;
@@ -49,11 +49,9 @@ pub(crate) fn bind_update(
     for assignment in &update.assignments {
         places.push(binder.assigned_column(&assignment.column)?);
     }
-    let mut tables: Vec<usize> = places.iter().map(|place| place.table).collect();
-    tables.sort_unstable();
-    tables.dedup();
-    let scans = binder.targets(&tables, &relation, "UPDATE")?;
-    binder.refuse_moving_keys(&tables, &places)?;
+    let written = binder.written_columns(&places, &relation)?;
+    let scans = binder.update_targets(&written)?;
+    refuse_moving_keys(&scans, &written)?;
 
     let relation = binder.filter(relation, update.selection.as_ref())?;
     let mut values = Vec::with_capacity(places.len());
@@ -69,19 +67,23 @@ pub(crate) fn bind_update(
         order_by: &update.order_by,
         limit: update.limit.as_ref(),
     };
-    let is_safe = update.limit.is_some() || all_found_by_key(&relation, &scans);
+    let targets_of = scans.iter().map(|(_, scan)| scan);
+    let is_safe = update.limit.is_some() || all_found_by_key(&relation, targets_of);
     let relation = binder.order_and_limit_change(relation, &found)?;
 
     let mut change = ChangeColumns::default();
     let mut targets: Vec<ChangeTarget> = Vec::with_capacity(scans.len());
-    for scan in &scans {
-        targets.push(change.target(scan, true));
+    for (table, scan) in &scans {
+        let mut target = change.target(scan, true);
+        target.check = binder.row_check(*table, &mut change);
+        targets.push(target);
     }
     let mut computed = Vec::new();
     let mut set: Vec<ColumnId> = Vec::new();
-    for (place, value) in places.iter().zip(values) {
-        let at = tables.binary_search(&place.table).unwrap_or(0);
-        let scan = &scans[at];
+    for (column, value) in written.iter().zip(values) {
+        let is_target = |(_, scan): &(usize, Scan)| scan.position() == column.position;
+        let at = scans.iter().position(is_target).unwrap_or(0);
+        let scan = &scans[at].1;
         let own = scan.first..scan.position();
         let value = match value {
             None => NewValue::Default,
@@ -101,10 +103,10 @@ pub(crate) fn bind_update(
             }
         };
         targets[at].assignments.push(Assignment {
-            column: place.column,
+            column: column.column,
             value,
         });
-        set.push(binder.scope().tables[place.table].id(place.column));
+        set.push(column.id);
     }
     let relation = extend(relation, computed);
     Ok(binder.finish_change(relation, change, targets, is_safe))
@@ -129,7 +131,7 @@ pub(crate) fn bind_delete(
         limit: delete.limit.as_ref(),
     };
     let relation = binder.filter(relation, found.selection)?;
-    let is_safe = delete.limit.is_some() || all_found_by_key(&relation, &scans);
+    let is_safe = delete.limit.is_some() || all_found_by_key(&relation, scans.iter());
     let relation = binder.order_and_limit_change(relation, &found)?;
     let mut change = ChangeColumns::default();
     let keeps_rows = !delete.returning.is_empty();
@@ -176,6 +178,7 @@ impl ChangeColumns {
             position,
             row: with_row.then_some(position + 1),
             assignments: Vec::new(),
+            check: None,
         }
     }
 
@@ -210,7 +213,63 @@ impl Binder<'_> {
         self.reserved_select = own;
         let select_id = self.new_select();
         self.scopes.push(Scope::new(Clause::From, select_id));
-        self.bind_from(tables, false)
+        self.merges_views = true;
+        let relation = self.bind_from(tables, false);
+        self.merges_views = false;
+        relation
+    }
+
+    /// What is written when these columns are.
+    fn written_columns(
+        &mut self,
+        places: &[ColumnPlace],
+        relation: &Relation,
+    ) -> Result<Vec<WrittenColumn>> {
+        let mut written: Vec<WrittenColumn> = Vec::with_capacity(places.len());
+        for place in places {
+            let (scan, column) = self.written_column(*place, relation, "UPDATE")?;
+            let other = written.iter().find(|other| other.table == place.table);
+            if other.is_some_and(|other| other.position != scan.position())
+                && let Some(view) = self.view_at(place.table)
+            {
+                return Err(codes::ER_VIEW_MULTIUPDATE.with(&[&view.database, &view.name]));
+            }
+            written.push(WrittenColumn {
+                table: place.table,
+                position: scan.position(),
+                id: self.scope().tables[place.table].id(place.column),
+                column,
+                scan,
+            });
+        }
+        Ok(written)
+    }
+
+    /// The tables that are changed, by their places in FROM.
+    fn update_targets(&mut self, written: &[WrittenColumn]) -> Result<Vec<(usize, Scan)>> {
+        let mut scans: Vec<(usize, Scan)> = Vec::new();
+        for column in written {
+            if !scans.iter().any(|(_, scan)| scan.position() == column.position) {
+                scans.push((column.table, column.scan.clone()));
+            }
+        }
+        scans.sort_by_key(|(table, _)| *table);
+        for (table, scan) in &scans {
+            let alias = self.scope().tables[*table].alias.clone();
+            self.targets.push((scan.table.id, alias));
+        }
+        Ok(scans)
+    }
+
+    /// What WITH CHECK OPTION of a view asks of a changed row; what it reads becomes columns.
+    fn row_check(&mut self, table: usize, change: &mut ChangeColumns) -> Option<RowCheck> {
+        let view = self.view_at(table)?;
+        let condition = view.check()?;
+        let view = (view.database.clone(), view.name.clone());
+        for column in condition.columns().iter() {
+            change.add(column, &condition);
+        }
+        Some(RowCheck { view, condition })
     }
 
     /// The column that an assignment names.
@@ -242,7 +301,7 @@ impl Binder<'_> {
         Ok(targets)
     }
 
-    /// The scans of the tables that are changed: 1288 for what is no base table. From here on their
+    /// The scans of the tables that rows are removed from. From here on their
     /// tables may not be read in subqueries.
     fn targets(
         &mut self,
@@ -252,51 +311,12 @@ impl Binder<'_> {
     ) -> Result<Vec<Scan>> {
         let mut scans = Vec::with_capacity(tables.len());
         for at in tables {
-            let scope = self.scope();
-            let select_id = scope.select_id;
-            let not_updatable =
-                |alias: &str| codes::ER_NON_UPDATABLE_TABLE.with(&[&alias, &statement]);
-            let Some(table) = scope.tables.get(*at) else {
-                return Err(not_updatable("dual"));
-            };
-            let ScopeColumns::Base { table: source, .. } = &table.columns else {
-                return Err(not_updatable(&table.alias));
-            };
-            let scan = scan_of(relation, source, &table.alias, select_id)
-                .ok_or_else(|| not_updatable(&table.alias))?
-                .clone();
-            self.targets.push((scan.table.id, scan.alias.clone()));
+            let scan = self.written_table(*at, relation, statement)?;
+            let alias = self.scope().tables[*at].alias.clone();
+            self.targets.push((scan.table.id, alias));
             scans.push(scan);
         }
         Ok(scans)
-    }
-
-    /// A table that is changed under two names keeps its primary key: 1706.
-    fn refuse_moving_keys(&mut self, tables: &[usize], places: &[ColumnPlace]) -> Result<()> {
-        let scope = self.scope();
-        let source = |at: usize| match &scope.tables[at].columns {
-            ScopeColumns::Base { table, .. } => Some(table),
-            ScopeColumns::Derived(_) => None,
-        };
-        for (index, first) in tables.iter().enumerate() {
-            for second in &tables[index + 1..] {
-                let (Some(one), Some(other)) = (source(*first), source(*second)) else {
-                    continue;
-                };
-                let moves = |place: &ColumnPlace| {
-                    (place.table == *first || place.table == *second)
-                        && one
-                            .unique_keys
-                            .first()
-                            .is_some_and(|key| key.contains(&place.column))
-                };
-                if one.id == other.id && places.iter().any(moves) {
-                    let names = (&scope.tables[*first].alias, &scope.tables[*second].alias);
-                    return Err(codes::ER_MULTI_UPDATE_KEY_CONFLICT.with(&[names.0, names.1]));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Error 1093: a subquery reads a table that the statement changes.
@@ -315,7 +335,7 @@ impl Binder<'_> {
             return Ok(relation);
         };
         self.scope().clause = Clause::Where;
-        let predicate = self.bind_predicate(selection)?;
+        let predicate = self.bind_condition(selection)?;
         Ok(relation.filtered(conjuncts(predicate)))
     }
 
@@ -419,29 +439,40 @@ impl Binder<'_> {
     }
 }
 
-/// The scan of a table of a query block.
-fn scan_of<'r>(
-    relation: &'r Relation,
-    source: &TableSource,
-    alias: &str,
-    select_id: usize,
-) -> Option<&'r Scan> {
-    match relation {
-        Relation::Scan(scan) => {
-            (scan.table.id == source.id && scan.alias == alias && scan.select_id == select_id)
-                .then_some(scan)
+/// A column that an assignment writes.
+struct WrittenColumn {
+    /// The table or view of FROM that the statement names.
+    table: usize,
+    /// The table that has it, and its position.
+    scan: Scan,
+    position: ColumnId,
+    /// Its number in the query, and among the columns of its table.
+    id: ColumnId,
+    column: usize,
+}
+
+/// A table that is changed under two names keeps its primary key: 1706.
+fn refuse_moving_keys(scans: &[(usize, Scan)], written: &[WrittenColumn]) -> Result<()> {
+    for (index, (_, one)) in scans.iter().enumerate() {
+        for (_, other) in &scans[index + 1..] {
+            let moves = |column: &WrittenColumn| {
+                let key = one.table.unique_keys.first();
+                (column.position == one.position() || column.position == other.position())
+                    && key.is_some_and(|key| key.contains(&column.column))
+            };
+            if one.table.id == other.table.id && written.iter().any(moves) {
+                let names = (&one.alias, &other.alias);
+                return Err(codes::ER_MULTI_UPDATE_KEY_CONFLICT.with(&[names.0, names.1]));
+            }
         }
-        other => other
-            .inputs()
-            .into_iter()
-            .find_map(|input| scan_of(input, source, alias, select_id)),
     }
+    Ok(())
 }
 
 /// Whether a condition of the query compares the first column of a key of each target with
 /// something else.
-fn all_found_by_key(relation: &Relation, scans: &[Scan]) -> bool {
-    scans.iter().all(|scan| {
+fn all_found_by_key<'s>(relation: &Relation, mut scans: impl Iterator<Item = &'s Scan>) -> bool {
+    scans.all(|scan| {
         let keys = scan.table.unique_keys.iter();
         let firsts: Vec<ColumnId> = keys
             .filter_map(|key| Some(scan.first + key.first()?))

@@ -76,7 +76,7 @@ impl Binder<'_> {
                 let outer_clause = self.scope().clause;
                 self.scope().clause = Clause::On;
                 let outer_range = self.scope().on_range.replace(first..end);
-                let bound = self.bind_predicate(condition);
+                let bound = self.bind_condition(condition);
                 self.scope().on_range = outer_range;
                 self.scope().clause = outer_clause;
                 conjuncts(bound?)
@@ -392,7 +392,7 @@ impl Binder<'_> {
     }
 
     /// A view is a derived table that sees nothing of the statement that names it.
-    fn bind_view(&mut self, view: &ViewSource, alias: &str) -> Result<Relation> {
+    pub(super) fn bind_view(&mut self, view: &ViewSource, alias: &str) -> Result<Relation> {
         let key = (view.database.clone(), view.name.clone());
         if self.views.contains(&key) {
             return Err(codes::ER_VIEW_RECURSIVE.with(&[&view.database, &view.name]));
@@ -406,6 +406,7 @@ impl Binder<'_> {
             scope.hidden = true;
         }
         self.inside_derived += 1;
+        let outer_checks = self.enter_view(view);
         let block = self.bind_query_expression(&view.query, false);
         self.inside_derived -= 1;
         for (scope, hidden) in self.scopes.iter_mut().zip(hidden) {
@@ -415,14 +416,18 @@ impl Binder<'_> {
         self.ctes = ctes;
         self.views.pop();
         let mut block = block.map_err(|error| invalid_view(view, error))?;
+        block.mergeable &= !view.materialized;
+        let parts = self.leave_view(view, &block.relation, block.mergeable, outer_checks);
         if block.columns.len() != view.columns.len() {
             return Err(codes::ER_VIEW_INVALID.with(&[&view.database, &view.name]));
         }
         for (column, name) in block.columns.iter_mut().zip(&view.columns) {
             column.name.clone_from(name);
         }
-        block.mergeable &= !view.materialized;
-        self.add_derived(block, alias, Some(&view.database))
+        let relation = self.add_derived(block, alias, Some(&view.database))?;
+        let scope = self.scope();
+        scope.views.push((scope.tables.len() - 1, parts));
+        Ok(relation)
     }
 
     /// Puts a bound query expression into FROM under a name.
@@ -440,7 +445,9 @@ impl Binder<'_> {
                 return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
             }
         }
-        let merged = block.mergeable && self.options.switches.derived_merge;
+        let merges = self.options.switches.derived_merge
+            || (self.merges_views && database.is_some());
+        let merged = block.mergeable && merges;
         let materialize = (block.mergeable && !merged).then(|| TemporaryTable {
             purpose: Purpose::DerivedTable,
             cause: format!(

@@ -22,6 +22,7 @@ mod scope;
 mod select;
 mod types;
 mod variables;
+mod view_target;
 mod with;
 
 use std::sync::Arc;
@@ -44,6 +45,7 @@ pub(crate) use from::{conjunction, conjuncts};
 pub use locking::RowLock;
 pub(crate) use locking::{BoundLocks, bind_locking};
 pub use scalar::{ScalarColumn, ScalarNames, bind_returning, bind_scalar};
+pub use view_target::{ViewTarget, bind_view_target};
 use scope::Scope;
 pub(crate) use types::compare as compare_expression;
 use with::VisibleCte;
@@ -113,6 +115,10 @@ pub(crate) struct Binder<'a> {
     inside_derived: usize,
     /// The views that are being bound, the innermost last.
     views: Vec<(String, String)>,
+    /// What WITH CHECK OPTION asks of them.
+    view_checks: view_target::ViewChecks,
+    /// A statement that changes rows: views are merged whatever the optimizer is told.
+    merges_views: bool,
 }
 
 impl<'a> Binder<'a> {
@@ -138,6 +144,8 @@ impl<'a> Binder<'a> {
             targets: Vec::new(),
             inside_derived: 0,
             views: Vec::new(),
+            view_checks: view_target::ViewChecks::default(),
+            merges_views: false,
         }
     }
 

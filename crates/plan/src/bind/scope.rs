@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Result, SqlType};
+use mayfly_types::{Error, Result, SqlType, TypeKind};
 
+use super::view_target::ViewParts;
 use super::{BlockColumn, ScalarColumn, same_name};
 use crate::catalog::{DefaultSource, TableSource};
 use crate::expression::{Expression, ExpressionKind};
@@ -183,6 +184,8 @@ pub(crate) struct Scope {
     /// GROUPING() calls, each with the keys that it asks about.
     pub(crate) groupings: Vec<(ColumnId, Vec<Expression>)>,
     pub(crate) select_id: usize,
+    /// Which of the tables are views.
+    pub(crate) views: Vec<(usize, ViewParts)>,
 }
 
 /// What a name means in a scope.
@@ -215,6 +218,22 @@ impl std::fmt::Display for Name<'_> {
 }
 
 impl Scope {
+    /// Whether an expression is a DATE or DATETIME column that is declared NOT NULL.
+    pub(crate) fn is_never_null_date(&self, expression: &Expression) -> bool {
+        let ExpressionKind::Column(id) = expression.kind else {
+            return false;
+        };
+        let is_date = matches!(expression.ty.kind, TypeKind::Date | TypeKind::DateTime);
+        is_date
+            && self.tables.iter().any(|table| match &table.columns {
+                ScopeColumns::Base { table, first } => {
+                    let column = id.checked_sub(*first).and_then(|at| table.columns.get(at));
+                    column.is_some_and(|column| !column.nullable)
+                }
+                ScopeColumns::Derived(_) => false,
+            })
+    }
+
     pub(crate) fn new(clause: Clause, select_id: usize) -> Self {
         Self {
             tables: Vec::new(),
@@ -229,6 +248,7 @@ impl Scope {
             rollup: false,
             groupings: Vec::new(),
             select_id,
+            views: Vec::new(),
         }
     }
 

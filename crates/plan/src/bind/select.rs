@@ -48,8 +48,10 @@ impl Binder<'_> {
         let mut relation = self.bind_from(&select.from, straight)?;
         if let Some(selection) = &select.selection {
             self.scope().clause = Clause::Where;
-            let predicate = self.bind_predicate(selection)?;
-            relation = relation.filtered(conjuncts(predicate));
+            let predicate = self.bind_condition(selection)?;
+            let predicates = conjuncts(predicate);
+            self.note_selection(&predicates);
+            relation = relation.filtered(predicates);
         }
         let (group_by, rollup) = group_by_of(&select.group_by)?;
         self.scope().rollup = rollup;

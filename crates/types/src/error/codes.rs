@@ -224,6 +224,12 @@ codes! {
     ER_DROP_INDEX_FK = (1553, "HY000", "Cannot drop index '{}': needed in a foreign key constraint");
     ER_UNKNOWN_ALTER_ALGORITHM = (1800, "HY000", "Unknown ALGORITHM '{}'");
     ER_UNKNOWN_ALTER_LOCK = (1801, "HY000", "Unknown LOCK type '{}'");
+    ER_NONUPDATEABLE_COLUMN = (1348, "HY000", "Column '{}' is not updatable");
+    ER_VIEW_CHECK_FAILED = (1369, "HY000", "CHECK OPTION failed '{}.{}'");
+    ER_VIEW_MULTIUPDATE = (1393, "HY000", "Can not modify more than one base table through a join view '{}.{}'");
+    ER_VIEW_NO_INSERT_FIELD_LIST = (1394, "HY000", "Can not insert into join view '{}.{}' without fields list");
+    ER_VIEW_DELETE_MERGE_VIEW = (1395, "HY000", "Can not delete from join view '{}.{}'");
+    ER_NO_DEFAULT_FOR_VIEW_FIELD = (1423, "HY000", "Field of view '{}.{}' underlying table doesn't have a default value");
     ER_NO_REFERENCED_ROW_2 = (1452, "23000", "Cannot add or update a child row: a foreign key constraint fails ({})");
     ER_ROW_IS_REFERENCED_2 = (1451, "23000", "Cannot delete or update a parent row: a foreign key constraint fails ({})");
     ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO = (1761, "23000", "Foreign key constraint for table '{}', record '{}' would lead to a duplicate entry in table '{}', key '{}'");

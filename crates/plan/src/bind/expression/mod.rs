@@ -14,10 +14,11 @@ pub(crate) use operator::{bare, mirrored};
 use mayfly_syntax::ast::{self, BinaryOperator, Expr, UnaryOperator};
 use mayfly_syntax::encodings::{self, Variable};
 use mayfly_types::error::codes;
+use mayfly_types::temporal::DateTime;
 use mayfly_types::{Result, SqlType, Value};
 
 use super::scope::{Clause, Found, Name};
-use super::types::{as_predicate, as_value, is_null, not};
+use super::types::{and, as_predicate, as_value, compare, is_null, not, or};
 use super::{Binder, not_supported};
 use crate::catalog::VariableScope;
 use crate::expression::{Comparison, Expression, ExpressionKind};
@@ -32,6 +33,36 @@ impl Binder<'_> {
     /// Binds an expression as a condition.
     pub(crate) fn bind_predicate(&mut self, expr: &Expr) -> Result<Expression> {
         Ok(as_predicate(self.bind_expression(expr)?))
+    }
+
+    /// Binds a condition of WHERE or ON. There `column IS NULL` finds the zero date in a DATE or
+    /// DATETIME column that is never NULL: drivers ask so for the row that was inserted last.
+    pub(crate) fn bind_condition(&mut self, expr: &Expr) -> Result<Expression> {
+        let predicate = self.bind_predicate(expr)?;
+        Ok(self.with_zero_dates(predicate))
+    }
+
+    fn with_zero_dates(&mut self, predicate: Expression) -> Expression {
+        let each = |this: &mut Self, operands: Vec<Expression>| -> Vec<Expression> {
+            let operands = operands.into_iter();
+            operands.map(|one| this.with_zero_dates(one)).collect()
+        };
+        match predicate.kind {
+            ExpressionKind::And(operands) => and(each(self, operands)),
+            ExpressionKind::Or(operands) => or(each(self, operands)),
+            ExpressionKind::IsNull(operand) if self.scope().is_never_null_date(&operand) => {
+                let zero = Expression {
+                    kind: ExpressionKind::Literal(Value::Int(DateTime::default().pack())),
+                    ..(*operand).clone()
+                };
+                let is_zero = compare(Comparison::Equal, (*operand).clone(), zero);
+                match operand.nullable {
+                    true => or(vec![is_null(*operand), is_zero]),
+                    false => is_zero,
+                }
+            }
+            kind => Expression { kind, ..predicate },
+        }
     }
 
     /// Binds an expression whose value is stored, grouped or sorted by.
