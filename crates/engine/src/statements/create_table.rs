@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mayfly_plan::physical::OutputColumn;
-use mayfly_syntax::ast::{CreateTable, OnDuplicateRow};
+use mayfly_syntax::ast::{CreateTable, OnDuplicateRow, SetExpr};
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Level, Result, SqlMode, SqlType, TypeKind};
@@ -87,11 +87,12 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         return Ok(StatementResult::default().into());
     };
     let planned = select::plan(session, &source.query)?;
+    let is_union = matches!(&*source.query.body, SetExpr::SetOperation { .. });
     let columns = planned
         .plan
         .columns
         .iter()
-        .map(|column| selected_column(session, column));
+        .map(|column| selected_column(session, column, is_union));
     let columns = columns.collect();
     let mut definition = create::definition(session, &database, collation, statement, columns)?;
     let _parents = foreign_key_checks::check(session, &mut definition, None)?;
@@ -142,7 +143,11 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
 const COMPUTED_VARCHAR_MAX: u32 = 512;
 
 /// The column that a query's column becomes. A column of a table keeps its default.
-fn selected_column(session: &Session, column: &OutputColumn) -> ColumnDefinition {
+fn selected_column(
+    session: &Session,
+    column: &OutputColumn,
+    is_union: bool,
+) -> ColumnDefinition {
     let (ty, nullable) = (&column.ty, column.nullable);
     let ty = match ty.kind {
         TypeKind::Null => SqlType::varchar(0, CollationId::BINARY),
@@ -165,8 +170,8 @@ fn selected_column(session: &Session, column: &OutputColumn) -> ColumnDefinition
         | TypeKind::BigInt
             if !(ty.zerofill || ty.kind == TypeKind::TinyInt && ty.length == 1) =>
         {
-            // Numbers of few digits need no BIGINT, unless they are a BIGINT column's.
-            let is_short = ty.kind == TypeKind::BigInt && ty.length < 10;
+            // Numbers of few digits need no BIGINT, unless they are a BIGINT column's or of a union.
+            let is_short = ty.kind == TypeKind::BigInt && ty.length < 10 && !is_union;
             let kind = if is_short { TypeKind::Int } else { ty.kind };
             let plain = SqlType::integer(kind);
             SqlType {
