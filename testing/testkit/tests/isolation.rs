@@ -21,7 +21,6 @@ use sqllogictest::DB;
 const NOT_YET: &[&str] = &[
     "consistent_snapshot",
     "ddl",
-    "foreign_keys",
     "lock_tables",
     "readers_never_wait",
 ];

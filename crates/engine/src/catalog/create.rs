@@ -9,8 +9,8 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlMode, TypeKind, Value};
 
 use super::definition::{
-    CheckConstraint, ColumnDefault, ColumnDefinition, GeneratedColumn,
-    KeyDefinition, KeyPart, KeyTarget, TableDefinition, same_name,
+    CheckConstraint, ColumnDefault, ColumnDefinition, GeneratedColumn, KeyDefinition, KeyPart,
+    KeyTarget, TableDefinition, same_name,
 };
 use super::{checks, column_type, engines, expression_text, zoned_table};
 use crate::convert::Storing;
@@ -607,7 +607,11 @@ impl Builder<'_> {
 }
 
 /// The name that MySQL makes up for a constraint: the table's with a number behind all that are there.
-pub(super) fn generated_name<'n>(table: &str, infix: &str, names: impl Iterator<Item = &'n str>) -> String {
+pub(super) fn generated_name<'n>(
+    table: &str,
+    infix: &str,
+    names: impl Iterator<Item = &'n str>,
+) -> String {
     let number = |name: &str| name.strip_prefix(table)?.strip_prefix(infix)?.parse().ok();
     let last: u64 = names.filter_map(number).max().unwrap_or(0);
     format!("{table}{infix}{}", last.saturating_add(1))

@@ -35,7 +35,10 @@ impl Builder<'_> {
         // Without columns it refers to the parent's primary key.
         let counts_differ = references.columns.len() != foreign.columns.len();
         if counts_differ && !references.columns.is_empty() {
-            let name = foreign.name.as_deref().unwrap_or("foreign key without name");
+            let name = foreign
+                .name
+                .as_deref()
+                .unwrap_or("foreign key without name");
             let reason = "Key reference and table reference don't match";
             return Err(codes::ER_WRONG_FK_DEF.with(&[&name, &reason]));
         }
@@ -63,7 +66,9 @@ impl Builder<'_> {
         };
         let database = &mut references.table.database;
         database.take_if(|database| *database == self.table.database);
-        let names = positions.iter().map(|at| self.table.columns[*at].name.clone());
+        let names = positions
+            .iter()
+            .map(|at| self.table.columns[*at].name.clone());
         self.table.foreign_keys.push(ForeignKeyDefinition {
             name,
             columns: names.collect(),
@@ -124,7 +129,10 @@ impl Builder<'_> {
         }
         if !engines::has_foreign_keys(&self.table.engine) {
             self.table.foreign_keys.clear();
-            self.table.keys.iter_mut().for_each(|key| key.generated = false);
+            self.table
+                .keys
+                .iter_mut()
+                .for_each(|key| key.generated = false);
         }
         Ok(())
     }
@@ -137,9 +145,8 @@ impl Builder<'_> {
             return false;
         };
         keys.iter().enumerate().any(|(other, candidate)| {
-            let is_better = !candidate.generated
-                || candidate.parts.len() > key.parts.len()
-                || other > place;
+            let is_better =
+                !candidate.generated || candidate.parts.len() > key.parts.len() || other > place;
             other != place
                 && kept[other]
                 && is_better
@@ -151,7 +158,10 @@ impl Builder<'_> {
 
 /// Whether a key is one that rows are found by.
 fn serves(key: &KeyDefinition) -> bool {
-    let by_hash = key.using.as_deref().is_some_and(|using| using.eq_ignore_ascii_case("hash"));
+    let by_hash = key
+        .using
+        .as_deref()
+        .is_some_and(|using| using.eq_ignore_ascii_case("hash"));
     !by_hash && !matches!(key.kind, KeyKind::FullText | KeyKind::Spatial)
 }
 

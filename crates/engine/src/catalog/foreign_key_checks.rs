@@ -64,7 +64,8 @@ fn check_own_columns(table: &TableDefinition, foreign: &ForeignKeyDefinition) ->
         ("ON UPDATE", &references.on_update),
         ("ON DELETE", &references.on_delete),
     ];
-    let sets_null = [foreign.on_update(), foreign.on_delete()].contains(&ReferentialAction::SetNull);
+    let sets_null =
+        [foreign.on_update(), foreign.on_delete()].contains(&ReferentialAction::SetNull);
     let changes = sets_null || foreign.on_update() == ReferentialAction::Cascade;
     let columns = foreign.columns.iter();
     let columns = columns.filter_map(|name| table.column_position(name));
@@ -155,7 +156,10 @@ fn complete(
         return Err(codes::ER_FOREIGN_KEY_ON_PARTITIONED.error());
     }
     if foreign.references.columns.is_empty() {
-        let primary = parent.unique_keys().next().filter(|key| key.name == "PRIMARY");
+        let primary = parent
+            .unique_keys()
+            .next()
+            .filter(|key| key.name == "PRIMARY");
         let columns = primary.and_then(|key| key.whole_columns());
         let columns = columns.filter(|columns| columns.len() == foreign.columns.len());
         let Some(columns) = columns else {
@@ -174,7 +178,11 @@ fn complete(
         };
         let column = &parent.columns[position];
         referenced.clone_from(&column.name);
-        if column.generated.as_ref().is_some_and(|generated| !generated.stored) {
+        if column
+            .generated
+            .as_ref()
+            .is_some_and(|generated| !generated.stored)
+        {
             let uses = codes::ER_FK_CANNOT_USE_VIRTUAL_COLUMN;
             return Err(uses.with(&[&name, referenced]));
         }
@@ -188,7 +196,10 @@ fn complete(
     if has_standard_key(parent, &columns) {
         return Ok(());
     }
-    if session.settings().boolean("restrict_fk_on_non_standard_key") {
+    if session
+        .settings()
+        .boolean("restrict_fk_on_non_standard_key")
+    {
         return Err(codes::ER_FK_NO_UNIQUE_INDEX_PARENT.with(&[&name, &parent.name]));
     }
     if parent.index_beginning_with(&columns).is_none() {
@@ -219,7 +230,12 @@ fn check_children(session: &Session, table: &TableDefinition) -> Result<()> {
         };
         let types = |table: &TableDefinition, names: &[String]| -> Option<Vec<SqlType>> {
             let columns = table.column_positions(names)?;
-            Some(columns.iter().map(|at| table.columns[*at].ty.clone()).collect())
+            Some(
+                columns
+                    .iter()
+                    .map(|at| table.columns[*at].ty.clone())
+                    .collect(),
+            )
         };
         let referenced = types(table, &foreign.references.columns);
         let own = types(&child.definition, &foreign.columns);
@@ -232,7 +248,9 @@ fn check_children(session: &Session, table: &TableDefinition) -> Result<()> {
         if columns.is_empty() || table.index_beginning_with(&columns).is_none() {
             return Err(codes::ER_CANNOT_ADD_FOREIGN.error());
         }
-        let restricts = session.settings().boolean("restrict_fk_on_non_standard_key");
+        let restricts = session
+            .settings()
+            .boolean("restrict_fk_on_non_standard_key");
         if restricts && !has_standard_key(table, &columns) {
             let missing = codes::ER_FK_NO_UNIQUE_INDEX_PARENT;
             return Err(missing.with(&[&foreign.name, &table.name]));

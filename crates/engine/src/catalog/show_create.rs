@@ -6,7 +6,8 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, TypeKind, Value};
 
 use super::definition::{
-    ColumnDefault, ColumnDefinition, ForeignKeyDefinition, KeyDefinition, KeyTarget, TableDefinition,
+    ColumnDefault, ColumnDefinition, ForeignKeyDefinition, KeyDefinition, KeyTarget,
+    TableDefinition,
 };
 use super::type_text;
 use crate::{character_sets, convert};

@@ -1,6 +1,6 @@
 //! `information_schema.VIEWS`
 
-use mayfly_syntax::ast::{GroupByExpr, SetExpr, TableFactor};
+use mayfly_syntax::ast::{GroupByExpr, SetExpr, TableFactor, TableWithJoins};
 
 use super::relation::{Kind, Relation, Row, text, yes_no};
 use crate::catalog::view::ViewDefinition;
@@ -47,6 +47,18 @@ fn rows(session: &Session) -> Vec<Row> {
     views.iter().map(row).collect()
 }
 
+/// Whether a part of FROM has nothing but tables in it.
+fn joins_tables(item: &TableWithJoins) -> bool {
+    let is_table = |factor: &TableFactor| match factor {
+        TableFactor::Table { .. } => true,
+        TableFactor::NestedJoin {
+            table_with_joins, ..
+        } => joins_tables(table_with_joins),
+        _ => false,
+    };
+    is_table(&item.relation) && item.joins.iter().all(|join| is_table(&join.relation))
+}
+
 /// Whether each of its rows is a row of tables: no grouping, no DISTINCT, no LIMIT, no union.
 fn is_updatable(view: &ViewDefinition) -> bool {
     let query = &view.source.query;
@@ -55,10 +67,7 @@ fn is_updatable(view: &ViewDefinition) -> bool {
     };
     let grouped = !matches!(&select.group_by,
         GroupByExpr::Expressions(keys, modifiers) if keys.is_empty() && modifiers.is_empty());
-    let is_table = |factor: &TableFactor| matches!(factor, TableFactor::Table { .. });
-    let tables = select.from.iter().all(|item| {
-        is_table(&item.relation) && item.joins.iter().all(|join| is_table(&join.relation))
-    });
+    let tables = select.from.iter().all(joins_tables);
     !view.source.materialized
         && query.limit_clause.is_none()
         && query.with.is_none()

@@ -191,7 +191,7 @@ fn attempt(
                 session, table, place, target, &context, options,
             )?);
         }
-        change(work, writers, changes, found)
+        change(session, work, writers, changes, found)
     })();
     reading.finish(session);
     let done = done?.map(|done| Done {
@@ -219,6 +219,7 @@ fn find(
 }
 
 fn change(
+    session: &Session,
     work: &Work,
     mut writers: Writers<'_>,
     mut changes: Vec<TableChange<'_>>,
@@ -228,7 +229,25 @@ fn change(
     let named: Vec<WriterId> = changes.iter().map(|change| change.writer).collect();
     let is_shared = |writer: WriterId| named.iter().filter(|other| **other == writer).count() > 1;
     let mut returned = Vec::new();
-    while let Some(batch) = found.next_batch()? {
+    // Many rows are gone through once for each table.
+    let mut is_done = false;
+    if work.repeats && !work.deletes {
+        for change in &mut changes {
+            let context = session.temp_table_context();
+            let Some(mut ordered) = found.ordered_by(context, change.position())? else {
+                break;
+            };
+            change.expect_order();
+            while let Some(batch) = ordered.next_batch()? {
+                let shared = is_shared(change.writer);
+                if change.update(&mut writers, &batch, shared)? == Step::StartAnew {
+                    return Ok(None);
+                }
+            }
+            is_done = true;
+        }
+    }
+    while !is_done && let Some(batch) = found.next_batch()? {
         for change in &mut changes {
             let step = match work.deletes {
                 true => {

@@ -14,8 +14,8 @@ use super::row_sink::OnDuplicate;
 use super::select::{self, Reading};
 use crate::catalog::BaseTable;
 use crate::catalog::create;
-use crate::catalog::foreign_key_checks;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
+use crate::catalog::foreign_key_checks;
 use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
@@ -24,6 +24,9 @@ use crate::status::Counter;
 /// Runs the statement.
 pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outcome> {
     super::count(session, Counter::ComCreateTable);
+    if statement.or_replace && statement.if_not_exists {
+        return Err(codes::ER_WRONG_USAGE.with(&[&"OR REPLACE", &"IF NOT EXISTS"]));
+    }
     let (database, name) = super::qualified(session, &statement.name)?;
     if information_schema::is_schema(&database) {
         let denied = codes::ER_DBACCESS_DENIED_ERROR;
@@ -143,11 +146,7 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
 const COMPUTED_VARCHAR_MAX: u32 = 512;
 
 /// The column that a query's column becomes. A column of a table keeps its default.
-fn selected_column(
-    session: &Session,
-    column: &OutputColumn,
-    is_union: bool,
-) -> ColumnDefinition {
+fn selected_column(session: &Session, column: &OutputColumn, is_union: bool) -> ColumnDefinition {
     let (ty, nullable) = (&column.ty, column.nullable);
     let ty = match ty.kind {
         TypeKind::Null => SqlType::varchar(0, CollationId::BINARY),

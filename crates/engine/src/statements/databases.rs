@@ -85,7 +85,9 @@ pub(super) fn drop(session: &mut Session, statement: &DropDatabase) -> Result<Ou
     let mut held = Vec::new();
     if let Some(entry) = session.database.catalog.databases().get(name) {
         let tables = entry.tables.keys();
-        let tables: Vec<_> = tables.map(|table| (name.to_owned(), table.clone())).collect();
+        let tables: Vec<_> = tables
+            .map(|table| (name.to_owned(), table.clone()))
+            .collect();
         super::drop_table::refuse_parents(session, &tables)?;
         for table in entry.tables.keys() {
             held.extend(session.hold_table(name, table, TableUse::Alone)?);

@@ -24,8 +24,8 @@ use super::row_writer::{Conflict, RowWriter, key_text, one_position};
 use super::writers::{Entry, WriterId, Writers};
 use crate::builder;
 use crate::catalog::BaseTable;
-use crate::catalog::foreign_key_checks::NewForeignKeys;
 use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
+use crate::catalog::foreign_key_checks::NewForeignKeys;
 use crate::catalog::foreign_keys::{ReferentialAction, no_referenced_row, row_is_referenced};
 use crate::convert;
 use crate::session::Session;
@@ -71,15 +71,16 @@ impl Links {
         let definition = &*table.definition;
         let mut links = Self::default();
         for foreign in &definition.foreign_keys {
-            links.parents.push(ParentLink::new(session, table, foreign)?);
+            links
+                .parents
+                .push(ParentLink::new(session, table, foreign)?);
         }
         let catalog = session.database.catalog.databases();
         for (child, place) in catalog.children_of(definition) {
             let known = &child.definition;
             let name = &known.foreign_keys[*place].name;
             let (child_database, child_name) = (&known.database, &known.name);
-            let child =
-                session.use_related_table(child_database, child_name, TableUse::Write)?;
+            let child = session.use_related_table(child_database, child_name, TableUse::Write)?;
             // It may have changed before it was held.
             let link = child.and_then(|child| ChildLink::new(child, name, table));
             links.children.extend(link);
@@ -305,9 +306,8 @@ impl Writers<'_> {
             let Some(old) = self.of(table).current(position)? else {
                 continue;
             };
-            let keeps_itself = |link: &&ChildLink| {
-                link.is_own && link.action(true) == ReferentialAction::Restrict
-            };
+            let keeps_itself =
+                |link: &&ChildLink| link.is_own && link.action(true) == ReferentialAction::Restrict;
             // A row that refers to itself is in its own way.
             for link in links.children.iter().filter(keeps_itself) {
                 self.key_goes(table, link, &old, None, way)?;
@@ -329,9 +329,8 @@ impl Writers<'_> {
         way: &Cascade<'_>,
     ) -> Result<(usize, Option<Conflict>)> {
         let links = self.links(table)?;
-        let keeps_itself = |link: &&ChildLink| {
-            link.is_own && link.action(false) == ReferentialAction::Restrict
-        };
+        let keeps_itself =
+            |link: &&ChildLink| link.is_own && link.action(false) == ReferentialAction::Restrict;
         for (row, position) in positions.as_binary_view().iter().flatten().enumerate() {
             let Some(old) = self.of(table).current(position)? else {
                 continue;
@@ -436,7 +435,11 @@ impl Writers<'_> {
             let value = key.map_or(&Value::Null, |key| &key[part]);
             columns[*column] = builder::constant(value, &definition.columns[*column].ty, 1);
         }
-        if definition.columns.iter().any(|column| column.generated.is_some()) {
+        if definition
+            .columns
+            .iter()
+            .any(|column| column.generated.is_some())
+        {
             let rules = RowRules::new(self.session, definition, false, false)?;
             rules.generate(&mut columns, 1, 0)?;
         }

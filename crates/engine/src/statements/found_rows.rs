@@ -2,7 +2,9 @@
 //! by the search for what to change.
 
 use mayfly_storage::temptable::TempTableContext;
-use mayfly_storage::{Access, Purpose, Scan, TempTable, TempTableSpec, TempTableWriter};
+use mayfly_storage::{
+    Access, KeyMode, Purpose, Scan, SortKey, SortedScan, TempTable, TempTableSpec, TempTableWriter,
+};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, TypeKind};
 
 /// The types in which columns of a query travel.
@@ -22,7 +24,21 @@ pub(crate) enum FoundRows {
     /// A few.
     Few(std::vec::IntoIter<Batch>),
     /// Many.
-    Many(Scan),
+    Many(TempTable, Scan),
+}
+
+/// Rows in the order of one of their columns.
+pub(super) struct OrderedRows {
+    scan: SortedScan,
+    /// What is scanned.
+    _table: TempTable,
+}
+
+impl OrderedRows {
+    /// The next rows.
+    pub(super) fn next_batch(&mut self) -> Result<Option<Batch>> {
+        self.scan.next_batch()
+    }
 }
 
 /// Keeps rows.
@@ -80,7 +96,8 @@ impl<'c> FoundRowsBuilder<'c> {
             None => FoundRows::Few(self.few.into_iter()),
             Some((table, writer)) => {
                 writer.finish()?;
-                FoundRows::Many(table.scan(None))
+                let scan = table.scan(None);
+                FoundRows::Many(table, scan)
             }
         })
     }
@@ -93,11 +110,49 @@ impl std::fmt::Debug for FoundRows {
 }
 
 impl FoundRows {
+    /// If they are many: all of them once more, in the order of a column of bytes, and those that are
+    /// equal there in the order in which they were found.
+    pub(super) fn ordered_by(
+        &self,
+        context: &TempTableContext,
+        column: usize,
+    ) -> Result<Option<OrderedRows>> {
+        let Self::Many(found, _) = self else {
+            return Ok(None);
+        };
+        let table = TempTable::create(
+            context,
+            TempTableSpec {
+                purpose: Purpose::Buffer,
+                cause: "rows that were found several times are changed once".to_owned(),
+                columns: found.spec().columns.clone(),
+                access: Access::Ordered {
+                    keys: vec![SortKey {
+                        column,
+                        mode: KeyMode::Binary,
+                        descending: false,
+                    }],
+                    limit: None,
+                },
+            },
+        )?;
+        let mut writer = table.writer();
+        let mut rows = found.scan(None);
+        while let Some(batch) = rows.next_batch()? {
+            writer.append(&batch)?;
+        }
+        writer.finish()?;
+        Ok(Some(OrderedRows {
+            scan: table.sorted(0, None)?,
+            _table: table,
+        }))
+    }
+
     /// The next rows.
     pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
         match self {
             Self::Few(batches) => Ok(batches.next()),
-            Self::Many(scan) => scan.next_batch(),
+            Self::Many(_, scan) => scan.next_batch(),
         }
     }
 }

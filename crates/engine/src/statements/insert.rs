@@ -11,8 +11,8 @@ use mayfly_types::{Batch, Level, Result, SqlType, Value};
 
 use super::duplicates::DuplicateClause;
 use super::returning::Returning;
-use super::row_target::{RowTarget, RowView};
 use super::row_sink::{OnDuplicate, RowSink, Written};
+use super::row_target::{RowTarget, RowView};
 use super::select::{self, Reading};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
@@ -34,7 +34,9 @@ pub(crate) fn run(
         let last = |name: &'_ Vec<Ident>| name.last().map(|part| part.value.clone());
         list.iter().filter_map(last).collect::<Vec<String>>()
     });
-    let listed = listed.as_ref().map(|names| names.iter().map(String::as_str));
+    let listed = listed
+        .as_ref()
+        .map(|names| names.iter().map(String::as_str));
     let target = RowTarget::find(session, &insert.table, listed)?;
     let positions = target.columns(list)?;
     let returning = Returning::bind(session, &target.names, &insert.returning, parameters)?;
@@ -264,7 +266,8 @@ fn insert_values(
             }
             refuse_generated(definition, *position)?;
             let is_number = definition.columns[*position].ty.is_numeric();
-            let (value, ty) = value_of(session, expr, is_number, (table, names), &sink, parameters)?;
+            let (value, ty) =
+                value_of(session, expr, is_number, (table, names), &sink, parameters)?;
             sink.set(*position, &value, &ty)?;
         }
         sink.end_row()?;

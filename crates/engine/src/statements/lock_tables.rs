@@ -96,7 +96,10 @@ fn lock_related(session: &Session, uses: &mut BTreeMap<(String, String), TableUs
         for foreign in &definition.foreign_keys {
             let (database, name) = foreign.parent(&definition.database);
             let parent = (database.to_owned(), name.to_owned());
-            if catalog.get(database).is_some_and(|entry| entry.tables.contains_key(name)) {
+            if catalog
+                .get(database)
+                .is_some_and(|entry| entry.tables.contains_key(name))
+            {
                 uses.entry(parent).or_insert(TableUse::Read);
             }
         }

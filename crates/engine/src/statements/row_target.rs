@@ -71,9 +71,8 @@ impl RowTarget {
             let place = source.columns.iter().position(|own| same_name(own, name));
             place.ok_or_else(|| codes::ER_BAD_FIELD_ERROR.with(&[&name, &"field list"]))
         };
-        let listed: Option<Vec<usize>> = list
-            .map(|names| names.map(place).collect())
-            .transpose()?;
+        let listed: Option<Vec<usize>> =
+            list.map(|names| names.map(place).collect()).transpose()?;
         let session_catalog = SessionCatalog::new(session, &[]);
         let options = &session.options().plan;
         let target = mayfly_plan::bind_view_target(

@@ -94,12 +94,7 @@ impl RowWriter {
     }
 
     /// Error 1062 for a row of a batch in which it stands as the session sees it.
-    pub(super) fn duplicate_entry(
-        &self,
-        conflict: &Conflict,
-        shown: &Batch,
-        row: usize,
-    ) -> Error {
+    pub(super) fn duplicate_entry(&self, conflict: &Conflict, shown: &Batch, row: usize) -> Error {
         let definition = &self.table.definition;
         let Some(key) = conflict.key(definition) else {
             return codes::ER_DUP_ENTRY.with(&[&"", &definition.name]);
@@ -132,7 +127,6 @@ impl RowWriter {
             None => Ok(()),
         }
     }
-
 }
 
 /// The values of a row in a key's parts, as 1062 and its like show them.

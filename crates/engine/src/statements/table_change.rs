@@ -28,6 +28,33 @@ use crate::convert;
 use crate::expressions::Bound;
 use crate::session::Session;
 
+/// Positions that were met.
+enum Seen {
+    /// A few, in any order.
+    Any(HashSet<Box<[u8]>>),
+    /// They come in order, so that the last one tells.
+    Ordered(Option<Box<[u8]>>),
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self::Any(HashSet::new())
+    }
+}
+
+impl Seen {
+    fn is_new(&mut self, position: &[u8]) -> bool {
+        match self {
+            Self::Any(seen) => seen.insert(Box::from(position)),
+            Self::Ordered(Some(last)) if **last == *position => false,
+            Self::Ordered(last) => {
+                *last = Some(Box::from(position));
+                true
+            }
+        }
+    }
+}
+
 /// Whether a batch was dealt with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
@@ -46,8 +73,8 @@ pub(super) struct TableChange<'t> {
     assignments: Vec<NewColumn>,
     /// WITH CHECK OPTION of the view that rows are changed through.
     check: Option<Bound>,
-    /// Positions that were met, where a row may be found more than once.
-    seen: Option<HashSet<Box<[u8]>>>,
+    /// Where a row may be found more than once, those that were met.
+    seen: Option<Seen>,
     wait: LockWait,
     parameters: &'t [Value],
     pub(super) matched: u64,
@@ -111,12 +138,22 @@ impl<'t> TableChange<'t> {
                 .check
                 .as_ref()
                 .map(|check| Bound::of_plan(check.condition.clone(), context)),
-            seen: options.repeats.then(HashSet::new),
+            seen: options.repeats.then(Seen::default),
             wait: lock_wait(session),
             parameters: options.parameters,
             matched: 0,
             changed: 0,
         })
+    }
+
+    /// Rows come in the order of their positions.
+    pub(super) fn expect_order(&mut self) {
+        self.seen = self.seen.take().map(|_| Seen::Ordered(None));
+    }
+
+    /// The column of the query that is the rows' position.
+    pub(super) fn position(&self) -> usize {
+        self.target.position
     }
 
     /// The rows of a batch that are to be changed, each once, and locked: `None` when one of them is
@@ -131,9 +168,8 @@ impl<'t> TableChange<'t> {
                     .collect(),
             ),
             Some(seen) => {
-                let is_new = |row: usize| {
-                    positions.is_valid(row) && seen.insert(Box::from(positions.value(row)))
-                };
+                let is_new =
+                    |row: usize| positions.is_valid(row) && seen.is_new(positions.value(row));
                 Some((0..positions.len()).map(is_new).collect::<Vec<bool>>())
             }
         };
@@ -159,6 +195,10 @@ impl<'t> TableChange<'t> {
         batch: &Batch,
         returned: Option<&mut Vec<Batch>>,
     ) -> Result<Step> {
+        // What an earlier batch has removed is not there any more.
+        if let Some(Seen::Any(seen)) = &mut self.seen {
+            seen.clear();
+        }
         let Some(batch) = self.take(batch)? else {
             return Ok(Step::StartAnew);
         };
@@ -246,9 +286,7 @@ impl<'t> TableChange<'t> {
             && let Some(shown) = self.shown(found, &columns)?
         {
             let refusal = || match &self.target.check {
-                Some(check) => {
-                    codes::ER_VIEW_CHECK_FAILED.with(&[&check.view.0, &check.view.1])
-                }
+                Some(check) => codes::ER_VIEW_CHECK_FAILED.with(&[&check.view.0, &check.view.1]),
                 None => codes::ER_UNKNOWN_ERROR.with(&[&"a check of no view"]),
             };
             self.rules.left_out(&shown, &mut good, refusal)?;

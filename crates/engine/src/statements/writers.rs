@@ -60,11 +60,7 @@ impl<'t> Writers<'t> {
 
     /// A table that the statement changes, over its handle to it. One that is named twice has one
     /// writer.
-    pub(super) fn add(
-        &mut self,
-        table: &Arc<BaseTable>,
-        handle: &Arc<dyn Table>,
-    ) -> WriterId {
+    pub(super) fn add(&mut self, table: &Arc<BaseTable>, handle: &Arc<dyn Table>) -> WriterId {
         let known = |entry: &Entry| entry.writer.table.id == table.id;
         if let Some(place) = self.tables.iter().position(known) {
             return place;

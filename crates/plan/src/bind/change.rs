@@ -249,7 +249,10 @@ impl Binder<'_> {
     fn update_targets(&mut self, written: &[WrittenColumn]) -> Result<Vec<(usize, Scan)>> {
         let mut scans: Vec<(usize, Scan)> = Vec::new();
         for column in written {
-            if !scans.iter().any(|(_, scan)| scan.position() == column.position) {
+            if !scans
+                .iter()
+                .any(|(_, scan)| scan.position() == column.position)
+            {
                 scans.push((column.table, column.scan.clone()));
             }
         }

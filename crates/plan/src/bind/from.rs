@@ -445,8 +445,8 @@ impl Binder<'_> {
                 return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
             }
         }
-        let merges = self.options.switches.derived_merge
-            || (self.merges_views && database.is_some());
+        let merges =
+            self.options.switches.derived_merge || (self.merges_views && database.is_some());
         let merged = block.mergeable && merges;
         let materialize = (block.mergeable && !merged).then(|| TemporaryTable {
             purpose: Purpose::DerivedTable,

@@ -45,9 +45,9 @@ pub(crate) use from::{conjunction, conjuncts};
 pub use locking::RowLock;
 pub(crate) use locking::{BoundLocks, bind_locking};
 pub use scalar::{ScalarColumn, ScalarNames, bind_returning, bind_scalar};
-pub use view_target::{ViewTarget, bind_view_target};
 use scope::Scope;
 pub(crate) use types::compare as compare_expression;
+pub use view_target::{ViewTarget, bind_view_target};
 use with::VisibleCte;
 
 /// Binds a query to a logical plan; see [`crate::bind_query`] for the way to a physical one.

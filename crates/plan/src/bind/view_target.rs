@@ -246,6 +246,12 @@ pub fn bind_view_target(
         let owns = |scan: &&&Scan| (scan.first..scan.position()).contains(&id);
         scans.iter().find(owns).copied()
     };
+    let all: Vec<usize> = (0..ids.len()).collect();
+    for column in listed.unwrap_or(&all) {
+        if owner(ids[*column]).is_none() {
+            return Err(codes::ER_NONUPDATEABLE_COLUMN.with(&[&view.columns[*column]]));
+        }
+    }
     let target = match (scans.as_slice(), listed) {
         ([only], _) => *only,
         ([], _) => return Err(not_insertable()),
