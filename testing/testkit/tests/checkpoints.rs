@@ -245,3 +245,23 @@ fn a_kill_at_any_call_on_temporary_files_ends_the_statement_soon() {
         fixture.finish();
     }
 }
+/// Who is first and how much each worker gets differs from run to run.
+#[test]
+fn every_run_of_workers_gives_the_same_rows() {
+    for way in WAYS.iter().filter(|way| way.threads > 1) {
+        let (_fixture, mut session) = open(*way, |_| {});
+        for Statement { name, sql, .. } in STATEMENTS {
+            let expected = must(&mut session, sql);
+            for run in 1..=RUNS {
+                assert_eq!(
+                    must(&mut session, sql),
+                    expected,
+                    "{name}, run {run}, {way:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Of each statement.
+const RUNS: usize = 30;

@@ -151,8 +151,9 @@ impl SubqueryNode {
             .collect::<Result<Vec<_>>>()?;
         let constant = parameters.is_empty() && left.is_empty() && self.subquery.cacheable;
         let rows = if constant { 1 } else { row_count };
-        let mut cache = lock(&state.cache);
-        let cache = self.current_cache(&state, &mut cache, run)?;
+        let mut kept = lock(&state.cache);
+        // Not kept when this ends early: keys would be known whose answers were not found.
+        let mut cache = self.current_cache(&state, kept.take(), run)?;
         let mut out = Vec::with_capacity(rows);
         let mut ids = Vec::new();
         let mut row = 0;
@@ -195,52 +196,49 @@ impl SubqueryNode {
             }
             row += taken;
         }
+        *kept = Some(cache);
         if constant {
             return Ok(Column::Constant(out.pop().unwrap_or(Value::Null)));
         }
         Ok(Column::Array(array_of(&out, self.physical)))
     }
 
-    fn current_cache<'c>(
+    fn current_cache(
         &self,
         state: &SubqueryState,
-        cache: &'c mut Option<Cache>,
+        cache: Option<Cache>,
         run: &RunContext,
-    ) -> Result<&'c mut Cache> {
-        let stale = match cache.as_ref() {
-            None => true,
-            Some(cache) => cache
-                .inherited
-                .iter()
-                .any(|(parameter, value)| run.parameter(*parameter) != *value),
+    ) -> Result<Cache> {
+        let inherited = match cache {
+            Some(cache) => {
+                let mut inherited = cache.inherited.iter();
+                if inherited.all(|(parameter, value)| run.parameter(*parameter) == *value) {
+                    return Ok(cache);
+                }
+                cache.inherited.into_iter().map(|(p, _)| p).collect()
+            }
+            None => free_parameters(&state.subquery.plan, run.state.plan()),
         };
-        if stale {
-            let own = |parameter: &usize| self.parameters.iter().any(|(own, ..)| own == parameter);
-            let inherited = match cache.take() {
-                Some(cache) => cache.inherited.into_iter().map(|(p, _)| p).collect(),
-                None => free_parameters(&state.subquery.plan, run.state.plan()),
-            };
-            *cache = Some(Cache {
-                inherited: inherited
-                    .into_iter()
-                    .filter(|parameter| !own(parameter))
-                    .map(|parameter| (parameter, run.parameter(parameter)))
-                    .collect(),
-                index: match self.parameters.as_slice() {
-                    [] => None,
-                    parameters => Some(GroupIndex::new(
-                        &run.statement.temp,
-                        parameters
-                            .iter()
-                            .map(|(_, _, physical)| *physical)
-                            .collect(),
-                        vec![KeyMode::Binary; parameters.len()],
-                    )?),
-                },
-                results: Vec::new(),
-            });
-        }
-        Ok(cache.as_mut().expect("the cache was just filled"))
+        let own = |parameter: &usize| self.parameters.iter().any(|(own, ..)| own == parameter);
+        Ok(Cache {
+            inherited: inherited
+                .into_iter()
+                .filter(|parameter| !own(parameter))
+                .map(|parameter| (parameter, run.parameter(parameter)))
+                .collect(),
+            index: match self.parameters.as_slice() {
+                [] => None,
+                parameters => Some(GroupIndex::new(
+                    &run.statement.temp,
+                    parameters
+                        .iter()
+                        .map(|(_, _, physical)| *physical)
+                        .collect(),
+                    vec![KeyMode::Binary; parameters.len()],
+                )?),
+            },
+            results: Vec::new(),
+        })
     }
 
     /// Runs the plan for one outer row.

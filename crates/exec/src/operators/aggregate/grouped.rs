@@ -363,15 +363,16 @@ fn rows_to_states(
 /// All groups fit in memory and are few: they are merged into the first worker's.
 fn merged(node: &Aggregate, sinks: Vec<GroupSink<'_>>, run: &RunContext) -> Result<State> {
     let mut groupings = sinks.into_iter().filter_map(|sink| match sink.mode {
-        Mode::Group(grouping) => Some(grouping),
+        Mode::Group(mut grouping) => {
+            grouping.sample = None;
+            Some(grouping)
+        }
         Mode::Partition => None,
     });
     let Some(mut first) = groupings.next() else {
         return Ok(State::Ready(Default::default()));
     };
-    first.sample = None;
-    for mut other in groupings {
-        other.sample = None;
+    while let Some(mut other) = groupings.next() {
         let states = other.take_states()?;
         let (keys, states_columns) = states.columns().split_at(node.key_count);
         let count = states.row_count();
@@ -404,6 +405,9 @@ fn merged(node: &Aggregate, sinks: Vec<GroupSink<'_>>, run: &RunContext) -> Resu
                 let mut writer = target.writer();
                 writer.append(&first.take_states()?)?;
                 writer.append(&states_rest(&keys, states_columns, merged))?;
+                for mut other in groupings {
+                    writer.append(&other.take_states()?)?;
+                }
                 writer.finish()?;
                 return Ok(partitioned_state(target, Content::States));
             }
