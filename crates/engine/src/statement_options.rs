@@ -51,6 +51,7 @@ pub(crate) struct StatementOptions {
     pub(crate) completion: CompletionType,
     /// How long a statement waits for a row's lock.
     pub(crate) innodb_lock_wait_timeout: Duration,
+    pub(crate) foreign_key_checks: bool,
     pub(crate) timestamp: f64,
     pub(crate) max_tmp_session_space_usage: u64,
     pub(crate) quote_show_create: bool,
@@ -129,6 +130,7 @@ impl StatementOptions {
                 2 => CompletionType::Release,
                 _ => CompletionType::NoChain,
             },
+            foreign_key_checks: settings.boolean("foreign_key_checks"),
             timestamp: settings.double("timestamp"),
             max_tmp_session_space_usage: settings.unsigned("max_tmp_session_space_usage"),
             quote_show_create: settings.boolean("sql_quote_show_create"),

@@ -524,7 +524,7 @@ impl Alteration<'_> {
         if longer {
             return Ok(());
         }
-        let checks = self.session().settings().boolean("foreign_key_checks");
+        let checks = self.session().options().foreign_key_checks;
         let at = |columns: &[String]| columns.iter().position(|name| same_name(name, &old.name));
         let catalog = &self.session().database.catalog;
         for foreign in &self.builder.table.foreign_keys {

@@ -136,7 +136,7 @@ fn check_new(
         engines::has_foreign_keys(&parent.definition.engine)
     };
     let Some((parent, held)) = parent.filter(usable) else {
-        return match session.settings().boolean("foreign_key_checks") {
+        return match session.options().foreign_key_checks {
             true => Err(codes::ER_FK_CANNOT_OPEN_PARENT.with(&[&name])),
             false => Ok(None),
         };
@@ -218,8 +218,8 @@ pub(crate) fn has_standard_key(parent: &TableDefinition, columns: &[usize]) -> b
 
 /// A table that children have waited for must be as their foreign keys say.
 fn check_children(session: &Session, table: &TableDefinition) -> Result<()> {
-    let waited_for = engines::has_foreign_keys(&table.engine)
-        && session.settings().boolean("foreign_key_checks");
+    let waited_for =
+        engines::has_foreign_keys(&table.engine) && session.options().foreign_key_checks;
     if !waited_for {
         return Ok(());
     }

@@ -263,8 +263,7 @@ impl Work {
         let rows_move = !same_definition || old.engine != new.engine || force || sorted;
 
         let foreign = |definition: &TableDefinition| definition.foreign_keys.len();
-        let adds_foreign =
-            foreign(new) > foreign(old) && session.settings().boolean("foreign_key_checks");
+        let adds_foreign = foreign(new) > foreign(old) && session.options().foreign_key_checks;
         let in_place = |(old, new): (&ColumnDefinition, &ColumnDefinition)| {
             is_in_place(&old.ty, &new.ty) && stored_text(old) == stored_text(new)
         };

@@ -68,7 +68,7 @@ pub(super) fn run(session: &mut Session, statement: &DropTable) -> Result<Outcom
 
 /// 3730 when foreign keys of other tables than these refer to one of them.
 pub(super) fn refuse_parents(session: &Session, names: &[(String, String)]) -> Result<()> {
-    if !session.settings().boolean("foreign_key_checks") {
+    if !session.options().foreign_key_checks {
         return Ok(());
     }
     let catalog = &session.database.catalog;
@@ -92,7 +92,7 @@ pub(super) fn refuse_parents(session: &Session, names: &[(String, String)]) -> R
 
 /// 1701 when foreign keys of other tables refer to a table whose rows are all to go.
 fn refuse_referenced(session: &Session, table: &TableDefinition) -> Result<()> {
-    if !session.settings().boolean("foreign_key_checks") {
+    if !session.options().foreign_key_checks {
         return Ok(());
     }
     for (child, foreign) in foreign_references(session, table) {

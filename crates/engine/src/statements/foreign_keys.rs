@@ -226,6 +226,7 @@ impl Writers<'_> {
         let handle = table.rows_in(self.session)?;
         self.tables.push(Entry {
             writer: RowWriter::new(Arc::clone(table), handle),
+            is_apart: false,
             links: None,
         });
         Ok(self.tables.len() - 1)
@@ -472,7 +473,7 @@ pub(super) fn check_rows(
     table: &Arc<BaseTable>,
     new: &NewForeignKeys,
 ) -> Result<()> {
-    if !session.settings().boolean("foreign_key_checks") {
+    if !session.options().foreign_key_checks {
         return Ok(());
     }
     for foreign in &new.keys {

@@ -35,14 +35,14 @@ pub(super) enum Refusal {
 pub(super) struct Writers<'t> {
     pub(super) session: &'t Session,
     ignore: bool,
-    /// `foreign_key_checks`
-    checks_foreign_keys: bool,
     pub(super) tables: Vec<Entry>,
 }
 
 /// A table with its writer.
 pub(super) struct Entry {
     pub(super) writer: RowWriter,
+    /// Foreign keys are of no matter.
+    pub(super) is_apart: bool,
     /// Its foreign keys, once they were asked for.
     pub(super) links: Option<Arc<Links>>,
 }
@@ -53,7 +53,6 @@ impl<'t> Writers<'t> {
         Self {
             session,
             ignore,
-            checks_foreign_keys: session.settings().boolean("foreign_key_checks"),
             tables: Vec::new(),
         }
     }
@@ -65,10 +64,11 @@ impl<'t> Writers<'t> {
         if let Some(place) = self.tables.iter().position(known) {
             return place;
         }
-        let links = (!self.checks_foreign_keys).then(|| Arc::new(Links::default()));
+        let checks = self.session.options().foreign_key_checks;
         self.tables.push(Entry {
             writer: RowWriter::new(Arc::clone(table), Arc::clone(handle)),
-            links,
+            is_apart: !checks || table.definition.temporary,
+            links: None,
         });
         self.tables.len() - 1
     }
@@ -76,7 +76,7 @@ impl<'t> Writers<'t> {
     /// Foreign keys of the tables that were added are of no matter.
     pub(super) fn without_foreign_keys(&mut self) {
         for entry in &mut self.tables {
-            entry.links = Some(Arc::default());
+            entry.is_apart = true;
         }
     }
 
@@ -87,7 +87,7 @@ impl<'t> Writers<'t> {
 
     /// Whether rows of other tables, or of this one, may refer to its rows.
     pub(super) fn is_referenced(&mut self, table: WriterId) -> Result<bool> {
-        Ok(!self.links(table)?.children.is_empty())
+        Ok(!self.tables[table].is_apart && !self.links(table)?.children.is_empty())
     }
 
     /// Adds rows up to the first that is refused; how many.
@@ -96,7 +96,8 @@ impl<'t> Writers<'t> {
         table: WriterId,
         rows: &Batch,
     ) -> Result<(usize, Option<Refusal>)> {
-        if self.links(table)?.parents.is_empty() {
+        let entry = &self.tables[table];
+        if entry.is_apart || entry.writer.table.definition.foreign_keys.is_empty() {
             let (done, conflict) = self.of(table).insert(rows)?;
             return Ok((done, conflict.map(Refusal::Duplicate)));
         }
@@ -114,8 +115,7 @@ impl<'t> Writers<'t> {
         rows: &Batch,
         assigned: Option<&[bool]>,
     ) -> Result<(usize, Option<Refusal>)> {
-        let links = self.links(table)?;
-        if !links.may_change(&self.tables[table].writer.table.definition, assigned) {
+        if !self.may_change_links(table, assigned)? {
             let (done, conflict) = self.of(table).update(positions, rows)?;
             return Ok((done, conflict.map(Refusal::Duplicate)));
         }
@@ -133,7 +133,7 @@ impl<'t> Writers<'t> {
         table: WriterId,
         positions: &ArrayRef,
     ) -> Result<(usize, u64, Option<Refusal>)> {
-        if self.links(table)?.children.is_empty() {
+        if !self.is_referenced(table)? {
             let deleted = self.of(table).delete(positions)?;
             return Ok((positions.len(), deleted, None));
         }
@@ -144,6 +144,16 @@ impl<'t> Writers<'t> {
             Ok((count, None))
         })?;
         Ok((done, deleted, refusal))
+    }
+
+    /// Whether rows of other tables may be concerned when these columns are set.
+    fn may_change_links(&mut self, table: WriterId, assigned: Option<&[bool]>) -> Result<bool> {
+        if self.tables[table].is_apart {
+            return Ok(false);
+        }
+        let links = self.links(table)?;
+        let definition = &self.tables[table].writer.table.definition;
+        Ok(links.may_change(definition, assigned))
     }
 
     /// Does something to rows of a number, from the first in a count: to all at once, or, where

@@ -76,7 +76,7 @@ impl Binder<'_> {
                 let outer_clause = self.scope().clause;
                 self.scope().clause = Clause::On;
                 let outer_range = self.scope().on_range.replace(first..end);
-                let bound = self.bind_condition(condition);
+                let bound = self.bind_predicate(condition);
                 self.scope().on_range = outer_range;
                 self.scope().clause = outer_clause;
                 conjuncts(bound?)

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod fill;
+mod find;
 mod kill;
 mod model;
 

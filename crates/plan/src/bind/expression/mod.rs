@@ -35,21 +35,19 @@ impl Binder<'_> {
         Ok(as_predicate(self.bind_expression(expr)?))
     }
 
-    /// Binds a condition of WHERE or ON. There `column IS NULL` finds the zero date in a DATE or
-    /// DATETIME column that is never NULL: drivers ask so for the row that was inserted last.
+    /// Binds the condition of WHERE. Where it must be true, `column IS NULL` finds the zero date in a
+    /// DATE or DATETIME column that is never NULL: ODBC has no zero date.
     pub(crate) fn bind_condition(&mut self, expr: &Expr) -> Result<Expression> {
         let predicate = self.bind_predicate(expr)?;
         Ok(self.with_zero_dates(predicate))
     }
 
     fn with_zero_dates(&mut self, predicate: Expression) -> Expression {
-        let each = |this: &mut Self, operands: Vec<Expression>| -> Vec<Expression> {
-            let operands = operands.into_iter();
-            operands.map(|one| this.with_zero_dates(one)).collect()
-        };
         match predicate.kind {
-            ExpressionKind::And(operands) => and(each(self, operands)),
-            ExpressionKind::Or(operands) => or(each(self, operands)),
+            ExpressionKind::And(operands) => {
+                let operands = operands.into_iter();
+                and(operands.map(|one| self.with_zero_dates(one)).collect())
+            }
             ExpressionKind::IsNull(operand) if self.scope().is_never_null_date(&operand) => {
                 let zero = Expression {
                     kind: ExpressionKind::Literal(Value::Int(DateTime::default().pack())),

@@ -1,0 +1,119 @@
+//! Rows that a writer finds by a key and locks: what foreign keys ask for.
+
+use super::*;
+
+fn text(name: &str) -> Vec<ArrayRef> {
+    vec![Arc::new(BinaryViewArray::from_iter_values([
+        name.as_bytes()
+    ]))]
+}
+
+fn number(number: i64) -> Vec<ArrayRef> {
+    vec![Arc::new(Int64Array::from(vec![number]))]
+}
+
+const PRIMARY: IndexId = IndexId(0);
+const NUMBER: IndexId = IndexId(1);
+const NAME: IndexId = IndexId(2);
+
+#[test]
+fn a_writer_finds_what_there_is_now_and_what_it_has_done() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let session = store.session(&memory());
+    let definition = people(&session);
+    let row = |id: i64, name: &str| (id, name.to_owned(), Some(id * 10));
+    let rows: Vec<Person> = (1..=9)
+        .map(|id| row(id, if id % 3 == 0 { "three" } else { "other" }))
+        .collect();
+    insert(&session, &definition, &rows).unwrap();
+    session.commit().unwrap();
+    let table = table(&session, &definition);
+    let all = positions(&table, &[3, 6, 9]);
+    let all: Vec<Vec<u8>> = all
+        .as_binary_view()
+        .iter()
+        .flatten()
+        .map(<[u8]>::to_vec)
+        .collect();
+    let mut writer = table.writer().unwrap();
+    let mut find = |name: &str, limit| {
+        let mode = LockMode::Exclusive;
+        writer.find(NAME, &text(name), mode, limit).unwrap()
+    };
+    // Case is of no matter to the key.
+    assert_eq!(find("THREE", 10), all);
+    assert_eq!(find("three", 2), all[..2]);
+    assert!(find("thre", 10).is_empty());
+    let position: ArrayRef = Arc::new(BinaryViewArray::from_iter_values([&all[1]]));
+    assert_eq!(writer.delete(&position).unwrap(), 1);
+    let added = row(12, "three");
+    writer.insert(&batch(std::slice::from_ref(&added))).unwrap();
+    let found = writer
+        .find(NAME, &text("three"), LockMode::Shared, 10)
+        .unwrap();
+    assert_eq!(
+        (found.len(), &found[..2]),
+        (3, &[all[0].clone(), all[2].clone()][..])
+    );
+    for (index, key, there) in [
+        (PRIMARY, 6, false),
+        (PRIMARY, 12, true),
+        (NUMBER, 60, false),
+        (NUMBER, 120, true),
+        (NUMBER, 90, true),
+    ] {
+        let found = writer
+            .find(index, &number(key), LockMode::Shared, 1)
+            .unwrap();
+        assert_eq!(!found.is_empty(), there, "{index:?} {key}");
+    }
+}
+
+#[test]
+fn what_is_found_stays_until_the_transaction_ends() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let (parent, child) = (store.session(&memory()), store.session(&memory()));
+    let definition = people(&parent);
+    insert(&parent, &definition, &[person(1), person(2)]).unwrap();
+    parent.commit().unwrap();
+
+    let finder = table(&child, &definition);
+    let mut writer = finder.writer().unwrap();
+    let found = writer
+        .find(PRIMARY, &number(1), LockMode::Shared, 1)
+        .unwrap();
+    assert_eq!(found.len(), 1);
+    let other = table(&parent, &definition);
+    let waits = |id: i64| {
+        let positions = positions(&other, &[id]);
+        let lock = other.lock(&positions, LockMode::Exclusive, LockWait::No);
+        lock.is_err_and(|error| error.errno() == 3572)
+    };
+    assert!(waits(1) && !waits(2), "the row that was found is locked");
+    child.roll_back();
+    assert!(!waits(1));
+    parent.roll_back();
+
+    // A row that is being added or removed is waited for.
+    insert(&parent, &definition, &[person(3)]).unwrap();
+    delete(&parent, &definition, &[2]);
+    let find = |index, key| {
+        let finder = table(&child, &definition);
+        let mut writer = finder.writer().unwrap();
+        let found = writer.find(index, &number(key), LockMode::Shared, 1);
+        found
+            .map(|found| found.len())
+            .map_err(|error| error.errno())
+    };
+    assert_eq!(find(PRIMARY, 3), Err(1205));
+    assert_eq!(find(NUMBER, 9), Err(1205));
+    assert_eq!(find(PRIMARY, 2), Err(1205));
+    assert_eq!(find(NUMBER, 6), Err(1205));
+    parent.commit().unwrap();
+    assert_eq!(find(PRIMARY, 3), Ok(1));
+    assert_eq!(find(NUMBER, 9), Ok(1));
+    assert_eq!(find(PRIMARY, 2), Ok(0));
+    assert_eq!(find(NUMBER, 6), Ok(0));
+}
