@@ -7,9 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Instant;
 
 use mayfly_memory::budget::UNLIMITED;
-use mayfly_memory::{
-    BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
-};
+use mayfly_memory::{BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace};
 use mayfly_storage::temptable::{Registry, Resources};
 use mayfly_storage::{Durability, DurableStore, StoreOptions, StorePlace, SyncThread};
 use mayfly_types::{Diagnostics, Result, SqlType, Value};
@@ -20,6 +18,7 @@ use crate::options::{DatabaseOptions, FileAccess};
 use crate::session::{Session, SessionOptions, SessionShared};
 use crate::status::{Counter, Counters};
 use crate::table_locks::Waits;
+use crate::temp_data_files;
 use crate::variables::check::Check;
 use crate::variables::{self, Scope, Setting, Settings};
 
@@ -127,11 +126,14 @@ impl Database {
             .map_or(IDLE_BYTES, |limit| (limit / 8).min(IDLE_BYTES));
         let temp_space = TempSpace::new(
             Arc::clone(&options.temp_io),
-            TempSpaceOptions {
-                tmpdir: options.tmpdir.clone(),
-                lanes: options.threads.max(1),
-                idle_limit: IDLE_BYTES,
-            },
+            temp_data_files::options(
+                globals
+                    .text(temp_data_files::SETTING)
+                    .map_or("", |text| &**text),
+                &options.tmpdir,
+                options.threads.max(1),
+                IDLE_BYTES,
+            )?,
         );
         let resources = Resources {
             pool: BlockPool::new(PoolOptions { idle_limit }),

@@ -24,6 +24,7 @@ mod statement_options;
 mod statements;
 mod status;
 mod table_locks;
+mod temp_data_files;
 mod time_zones;
 mod transaction;
 mod variables;

@@ -227,7 +227,9 @@ impl Participant for TransactionTables {
         0
     }
 
-    fn roll_back_to(&mut self, _: u64) {}
+    fn roll_back_to(&mut self, _: u64) -> bool {
+        false
+    }
 
     fn commit(&mut self) -> Result<()> {
         self.held().clear();

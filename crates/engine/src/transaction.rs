@@ -127,11 +127,21 @@ impl Transaction {
         Mark(savepoints.collect())
     }
 
-    /// Goes back to a moment.
-    pub(crate) fn roll_back_to(&mut self, mark: &Mark) {
+    /// Goes back to a moment; whether the transaction has changed something that cannot be undone.
+    pub(crate) fn roll_back_to(&mut self, mark: &Mark) -> bool {
+        let mut incomplete = false;
         for (index, participant) in self.participants().enumerate() {
             // Who came later had changed nothing then.
-            participant.roll_back_to(mark.0.get(index).copied().unwrap_or(0));
+            let savepoint = mark.0.get(index).copied().unwrap_or(0);
+            incomplete |= participant.roll_back_to(savepoint);
+        }
+        incomplete
+    }
+
+    /// A statement has ended: what was held for it alone is let go.
+    pub(crate) fn end_statement(&mut self) {
+        for participant in self.participants() {
+            participant.end_statement();
         }
     }
 
@@ -182,13 +192,13 @@ impl Transaction {
         self.savepoints.push((name.to_owned(), mark));
     }
 
-    /// ROLLBACK TO SAVEPOINT: later ones go. 1305 without it.
-    pub(crate) fn roll_back_to_savepoint(&mut self, name: &str) -> Result<()> {
+    /// ROLLBACK TO SAVEPOINT: later ones go. 1305 without it. Whether the transaction has changed
+    /// something that cannot be undone.
+    pub(crate) fn roll_back_to_savepoint(&mut self, name: &str) -> Result<bool> {
         let place = self.savepoint(name)?;
         self.savepoints.truncate(place + 1);
         let mark = self.savepoints[place].1.clone();
-        self.roll_back_to(&mark);
-        Ok(())
+        Ok(self.roll_back_to(&mark))
     }
 
     /// RELEASE SAVEPOINT: it and later ones go. 1305 without it.

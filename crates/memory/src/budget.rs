@@ -12,7 +12,8 @@
 //! than its own limit to work at all. So that such *working sets* find memory when everything else
 //! has grown up to the limits above, what merely grows leaves a quarter of those to them: a charge
 //! at a node may take its whole limit, and three quarters of each limit above. Who is refused
-//! overflows to temporary files; a working set that is refused is an error.
+//! overflows to temporary files; a working set that is refused is an error. Nobody works in temporary
+//! space: its limits may be taken wholly.
 
 use std::fmt;
 use std::sync::Arc;
@@ -125,8 +126,10 @@ impl Budget {
         };
         let above = above.map(move |node| match (charge, node.limit()) {
             (_, UNLIMITED) => (node, UNLIMITED),
-            (Charge::Growth, limit) => (node, limit - limit / 4),
-            (Charge::WorkingSet, limit) => (node, limit),
+            (Charge::Growth, limit) if node.0.kind == BudgetKind::Memory => {
+                (node, limit - limit / 4)
+            }
+            (_, limit) => (node, limit),
         });
         std::iter::once((self, own)).chain(above)
     }

@@ -122,11 +122,7 @@ impl Setup {
     fn new() -> Self {
         let tmpdir = std::env::var_os("MAYFLY_BENCH_TMPDIR")
             .map_or_else(std::env::temp_dir, std::path::PathBuf::from);
-        let options = TempSpaceOptions {
-            tmpdir,
-            lanes: THREADS,
-            idle_limit: 1 << 30,
-        };
+        let options = TempSpaceOptions::new(tmpdir, THREADS, 1 << 30);
         Self {
             resources: Resources {
                 pool: BlockPool::new(PoolOptions {

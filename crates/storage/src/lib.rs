@@ -31,9 +31,10 @@ pub use table::{
 pub use transaction::Participant;
 
 pub use temptable::{
-    Access, BuildRow, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches, JoinPair,
-    JoinProbe, KeyColumn, KeyMode, MemoryLimits, Partition, PartitionQueue, Purpose, Registry,
-    RegistryEntry, Resources, Scan, SortKey, SortedScan, StatementCounters, StatementOwner, Taken,
-    TempTable, TempTableContext, TempTableOptions, TempTableSpec, TempTableWriter, UndoLog,
-    UserTable, UserTableContext, UserTableEngine,
+    Access, BuildRow, DeclaredSize, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches,
+    JoinPair, JoinProbe, KeyColumn, KeyMode, MemoryIndex, MemoryKeyPart, MemoryLimits, Partition,
+    PartitionQueue, Purpose, Registry, RegistryEntry, Resources, Scan, SortKey, SortedScan,
+    StatementCounters, StatementOwner, Taken, TempTable, TempTableContext, TempTableOptions,
+    TempTableSpec, TempTableWriter, UndoLog, UserTable, UserTableContext, UserTableEngine,
+    VaryingBytes,
 };

@@ -18,6 +18,8 @@ use arrow_array::{ArrayRef, UInt32Array};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType, Result, Value};
 
+use crate::temptable::DeclaredSize;
+
 use crate::temptable::KeyMode;
 
 /// A column of a table, by its place.
@@ -105,6 +107,8 @@ pub struct TableStatistics {
     pub memory_bytes: u64,
     /// Bytes in files.
     pub disk_bytes: u64,
+    /// What the MEMORY engine says of a table of its own.
+    pub declared: Option<DeclaredSize>,
 }
 
 /// What a lock lets other transactions do.

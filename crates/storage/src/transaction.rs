@@ -10,8 +10,9 @@ pub trait Participant: Send {
     /// Names the moment: what is changed from here on can be undone alone.
     fn savepoint(&mut self) -> u64;
 
-    /// Undoes what was changed since a savepoint. Never fails: what was done can be undone.
-    fn roll_back_to(&mut self, savepoint: u64);
+    /// Undoes what was changed since a savepoint. Never fails: what was done can be undone. Whether
+    /// the transaction has changed something that cannot.
+    fn roll_back_to(&mut self, savepoint: u64) -> bool;
 
     /// Keeps everything. After an error nothing of it is kept.
     fn commit(&mut self) -> Result<()>;
@@ -19,4 +20,7 @@ pub trait Participant: Send {
     /// Undoes everything that can be undone; whether something could not (1196: tables that know no
     /// transactions).
     fn roll_back(&mut self) -> bool;
+
+    /// A statement has ended, in whatever way: lets go of what it held for itself.
+    fn end_statement(&mut self) {}
 }

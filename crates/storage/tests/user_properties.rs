@@ -13,9 +13,9 @@ use arrow_array::{Array, ArrayRef, BinaryViewArray, Float64Array, Int64Array, UI
 use common::{Fixture, Random};
 use mayfly_memory::io::{Fault, FaultIo, IoBackend, SystemIo};
 use mayfly_storage::{
-    ColumnId, IndexId, IndexPart, IndexSpec, KeyBound, KeyEncoder, KeyMode, KeyRange, MemoryLimits,
-    Participant, StatementOwner, Table, TableScan, TempTableContext, TempTableOptions, UndoLog,
-    UserTable, UserTableContext, UserTableEngine,
+    ColumnId, IndexId, IndexPart, IndexSpec, KeyBound, KeyEncoder, KeyMode, KeyRange, MemoryIndex,
+    MemoryLimits, Participant, StatementOwner, Table, TableScan, TempTableContext,
+    TempTableOptions, UndoLog, UserTable, UserTableContext, UserTableEngine,
 };
 use mayfly_types::{Batch, CollationId, PhysicalType, Result, Value};
 
@@ -526,10 +526,11 @@ fn a_memory_table_is_full_when_its_account_is_and_never_overflows() {
     let fixture = Fixture::new("user-memory");
     let limits = MemoryLimits {
         row_bytes: 100,
-        index_bytes: 60,
+        indexes: vec![MemoryIndex::Hash, MemoryIndex::Hash],
         max_bytes: 64 << 10,
         step_bytes: 8 << 10,
         max_rows: 0,
+        min_rows: 0,
     };
     let table = table(&fixture, u64::MAX, UserTableEngine::Memory(limits));
     let statement = statement(&fixture, 100);
@@ -547,12 +548,15 @@ fn a_memory_table_is_full_when_its_account_is_and_never_overflows() {
         rows += 1;
     };
     assert_eq!(error.errno(), 1114);
-    assert_eq!(error.message(), "The table 't' is full");
-    assert!((300..410).contains(&rows), "{rows}");
+    let text = error.message().to_owned();
+    assert!(text.starts_with("The table 't' is full"), "{text}");
+    assert!(text.contains("max_heap_table_size = 65536 bytes"), "{text}");
+    assert!((300..440).contains(&rows), "{rows}");
     assert!(undo.roll_back(), "it is not undone");
     let handle = table.open(&statement, &undo);
     assert_eq!(handle.statistics().rows, rows as u64);
-    assert!(handle.statistics().memory_bytes >= 60 << 10);
+    let declared = handle.statistics().declared.unwrap();
+    assert!(declared.data_bytes + declared.index_bytes >= 64 << 10);
     // Another session reads what was there before a statement that writes.
     let others = UndoLog::new();
     let mut writer = handle.writer().unwrap();

@@ -11,6 +11,7 @@ use mayfly_types::{Result, TypeKind, Value};
 use super::definition::TableDefinition;
 use super::dictionary::{self, Trees};
 use super::indexes::{IndexStorage, index_sources};
+use super::memory_engine;
 use super::table_store::TableStore;
 use super::zoned_table;
 use crate::convert;
@@ -274,6 +275,11 @@ impl BaseTable {
     /// Removes every row.
     pub(crate) fn truncate(&self, session: &Session) -> Result<()> {
         self.storage(session)?.truncate()?;
+        if let TableStore::User(table) = &self.store
+            && self.definition.engine == "MEMORY"
+        {
+            table.empty_under(&memory_engine::limits(&self.definition, session));
+        }
         self.next_auto_increment.store(1, Ordering::Relaxed);
         Ok(())
     }

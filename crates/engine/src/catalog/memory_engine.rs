@@ -1,48 +1,84 @@
 //! What ENGINE=MEMORY counts of a table: rows of fixed length, by their declaration, and what its
 //! indexes need for each of them (manual: The MEMORY Storage Engine).
 
-use mayfly_storage::MemoryLimits;
+use mayfly_storage::{MemoryIndex, MemoryKeyPart, MemoryLimits, VaryingBytes};
+use mayfly_types::TypeKind;
 
-use super::definition::{KeyDefinition, KeyTarget, TableDefinition};
+use super::definition::{ColumnDefinition, KeyDefinition, KeyPart, KeyTarget, TableDefinition};
+use super::indexes::indexed_keys;
 use crate::session::Session;
-
-/// An entry of a hash index: the hash, and the addresses of the row and of the next entry.
-const HASH_ENTRY_BYTES: u64 = 24;
-/// A node of a tree, beside its key and the address of the row.
-const TREE_NODE_BYTES: u64 = 24;
-const ADDRESS_BYTES: u64 = 8;
 
 /// The limits of a table that this session makes.
 pub(crate) fn limits(definition: &TableDefinition, session: &Session) -> MemoryLimits {
-    let columns = definition.columns.iter();
-    let nullable = columns.clone().filter(|column| column.nullable).count() as u64;
-    let lengths = columns.map(|column| column.ty.declared_bytes(None));
     let option = |name: &str| {
         let found = definition.options.iter().find(|(known, _)| known == name);
-        found.and_then(|(_, value)| value.parse().ok())
+        found.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
     };
-    let keys = definition.keys.iter();
+    let keys = indexed_keys(definition).into_iter();
     MemoryLimits {
-        row_bytes: lengths.sum::<u64>() + nullable.div_ceil(8),
-        index_bytes: keys.map(|key| entry_bytes(definition, key)).sum(),
+        row_bytes: row_bytes(&definition.columns),
+        indexes: keys
+            .map(|key| index(definition, &definition.keys[key]))
+            .collect(),
         max_bytes: session.settings().unsigned("max_heap_table_size"),
-        step_bytes: session.settings().unsigned("read_buffer_size"),
-        max_rows: option("MAX_ROWS").unwrap_or(0),
+        // MySQL's tables all grow by what the server was started with.
+        step_bytes: session.database.globals().unsigned("read_buffer_size"),
+        max_rows: option("MAX_ROWS"),
+        min_rows: option("MIN_ROWS"),
     }
 }
 
-fn entry_bytes(definition: &TableDefinition, key: &KeyDefinition) -> u64 {
+/// The bytes of a row: of its columns, and of its NULL bits.
+fn row_bytes(columns: &[ColumnDefinition]) -> u64 {
+    let bytes = columns.iter().map(|column| {
+        let bytes = column.ty.declared_bytes(None);
+        // In a row, unlike in a key, one byte tells the length of a short string.
+        match column.ty.kind {
+            TypeKind::VarChar if bytes < 256 + 2 => bytes - 1,
+            _ => bytes,
+        }
+    });
+    let nullable = columns.iter().filter(|column| column.nullable).count() as u64;
+    // Rows without a string of varying length have a bit that tells whether they are deleted.
+    let varying = columns
+        .iter()
+        .any(|column| column.ty.kind == TypeKind::VarChar);
+    let bits = nullable + u64::from(!varying);
+    bytes.sum::<u64>() + bits.div_ceil(8)
+}
+
+fn index(definition: &TableDefinition, key: &KeyDefinition) -> MemoryIndex {
     let is_tree = |using: &str| using.eq_ignore_ascii_case("btree");
     if !key.using.as_deref().is_some_and(is_tree) {
-        return HASH_ENTRY_BYTES;
+        return MemoryIndex::Hash;
     }
-    let part = |part: &super::definition::KeyPart| match part.target {
-        KeyTarget::Column(column) => {
-            let column = &definition.columns[column];
-            let prefix = part.prefix.and_then(|prefix| u32::try_from(prefix).ok());
-            column.ty.declared_bytes(prefix) + u64::from(column.nullable)
-        }
-        KeyTarget::Expression(_) => 0,
+    let parts = key.parts.iter();
+    MemoryIndex::Tree(parts.filter_map(|key| part(definition, key)).collect())
+}
+
+fn part(definition: &TableDefinition, part: &KeyPart) -> Option<MemoryKeyPart> {
+    let KeyTarget::Column(place) = part.target else {
+        return None;
     };
-    TREE_NODE_BYTES + ADDRESS_BYTES + key.parts.iter().map(part).sum::<u64>()
+    let column = &definition.columns[place];
+    let ty = &column.ty;
+    let prefix = part.prefix.and_then(|prefix| u32::try_from(prefix).ok());
+    let varying = ty.kind == TypeKind::VarChar;
+    let length_bytes = if varying { 2 } else { 0 };
+    Some(MemoryKeyPart {
+        column: place,
+        nullable: column.nullable,
+        bytes: ty.declared_bytes(prefix) - length_bytes,
+        prefix: prefix.filter(|_| !ty.is_binary_string()),
+        varying: varying.then(|| varying_bytes(column)),
+    })
+}
+
+fn varying_bytes(column: &ColumnDefinition) -> VaryingBytes {
+    let charset = column.ty.collation.charset();
+    match charset.name() {
+        "utf8mb4" | "utf8mb3" | "binary" => VaryingBytes::Same,
+        "utf16" | "utf16le" => VaryingBytes::EachCharacter(2),
+        _ => VaryingBytes::EachCharacter(u64::from(charset.max_length())),
+    }
 }

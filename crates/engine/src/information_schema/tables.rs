@@ -1,6 +1,6 @@
 //! `information_schema.TABLES`
 
-use mayfly_storage::TableStatistics;
+use mayfly_storage::{DeclaredSize, TableStatistics};
 use mayfly_types::Value;
 
 use super::relation::{Kind, Relation, Row, text};
@@ -83,8 +83,15 @@ fn row(session: &Session, table: &BaseTable) -> Row {
         rows,
         memory_bytes,
         disk_bytes,
+        declared,
     } = table.statistics(session);
     let bytes = memory_bytes + disk_bytes;
+    let is_fixed = declared.is_some();
+    let size = declared.unwrap_or_else(|| DeclaredSize {
+        row_bytes: bytes.checked_div(rows).unwrap_or(0),
+        data_bytes: bytes,
+        ..DeclaredSize::default()
+    });
     let numbered = definition.auto_increment_column().is_some();
     let options: Vec<String> = definition
         .options
@@ -98,13 +105,13 @@ fn row(session: &Session, table: &BaseTable) -> Row {
         text("BASE TABLE"),
         text(&definition.engine),
         Value::Int(10),
-        text("Dynamic"),
+        text(if is_fixed { "Fixed" } else { "Dynamic" }),
         Value::UInt(rows),
-        Value::UInt(bytes.checked_div(rows).unwrap_or(0)),
-        Value::UInt(bytes),
-        Value::UInt(0),
-        Value::UInt(0),
-        Value::UInt(0),
+        Value::UInt(size.row_bytes),
+        Value::UInt(size.data_bytes),
+        Value::UInt(size.max_data_bytes),
+        Value::UInt(size.index_bytes),
+        Value::UInt(size.free_bytes),
         if numbered {
             Value::UInt(table.next_auto_increment())
         } else {

@@ -353,6 +353,7 @@ impl Session {
 
     /// The statement is done: alone, it is a transaction that ends here.
     pub(crate) fn commit_statement(&mut self) -> Result<()> {
+        self.transaction.end_statement();
         match self.is_in_transaction() {
             true => Ok(()),
             false => self.transaction.commit(),
@@ -361,6 +362,7 @@ impl Session {
 
     /// The statement has failed: what it did is undone.
     fn undo_statement(&mut self, before: &Mark, error: &Error) {
+        self.transaction.end_statement();
         if ends_transaction(error) || !self.is_in_transaction() {
             self.transaction.roll_back();
         } else {
@@ -370,6 +372,7 @@ impl Session {
 
     /// The rows of a statement could not all be made.
     pub(crate) fn abandon_rows(&mut self, error: &Error) {
+        self.transaction.end_statement();
         if ends_transaction(error) || !self.is_in_transaction() {
             self.transaction.roll_back();
         }

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
+use mayfly_memory::budget::UNLIMITED;
 use mayfly_plan::TableId;
 use mayfly_storage::{
     DurableTransaction, ReadView, Statement as DurableStatement,
@@ -74,7 +75,11 @@ impl Session {
             resources: self.database.resources.clone(),
             memory: memory.clone(),
             temp_space: temp_space.clone(),
-            memory_limit: self.options.tmp_table_size,
+            // A MEMORY table has a limit of its own.
+            memory_limit: match definition.engine == "MEMORY" {
+                true => UNLIMITED,
+                false => self.options.tmp_table_size,
+            },
             owner: self.statement_owner(),
             name: Arc::from(definition.name.as_str()),
             engine: match definition.engine.as_str() {

@@ -48,12 +48,18 @@ pub(super) fn commit(session: &mut Session, completion: &Completion) -> Result<O
 pub(super) fn rollback(session: &mut Session, completion: &Completion) -> Result<Outcome> {
     super::count(session, Counter::ComRollback);
     let characteristics = session.transaction.characteristics();
-    if session.transaction.roll_back() {
+    let incomplete = session.transaction.roll_back();
+    warn_incomplete(session, incomplete);
+    complete(session, completion, characteristics);
+    Ok(StatementResult::default().into())
+}
+
+/// 1196: rows of tables without transactions stay.
+fn warn_incomplete(session: &Session, incomplete: bool) {
+    if incomplete {
         let warning = codes::ER_WARNING_NOT_COMPLETE_ROLLBACK.error();
         session.diagnostics().push(Level::Warning, warning);
     }
-    complete(session, completion, characteristics);
-    Ok(StatementResult::default().into())
 }
 
 /// AND CHAIN, RELEASE, or what `completion_type` says.
@@ -80,7 +86,8 @@ pub(super) fn savepoint(session: &mut Session, name: &str) -> Result<Outcome> {
 
 /// ROLLBACK TO SAVEPOINT
 pub(super) fn rollback_to(session: &mut Session, name: &str) -> Result<Outcome> {
-    session.transaction.roll_back_to_savepoint(name)?;
+    let incomplete = session.transaction.roll_back_to_savepoint(name)?;
+    warn_incomplete(session, incomplete);
     Ok(StatementResult::default().into())
 }
 

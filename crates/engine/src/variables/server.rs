@@ -53,7 +53,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     global("innodb_stats_on_metadata", switch(false), "Accepted for compatibility."),
     global("innodb_stats_persistent", switch(true), "Accepted for compatibility."),
     both("innodb_strict_mode", switch(true), "Accepted for compatibility."),
-    global("innodb_temp_data_file_path", text("ibtmp1:12M:autoextend"), "Accepted for compatibility.").read_only(),
+    global("innodb_temp_data_file_path", text("ibtmp1:12M:autoextend"), "The files of temporary tables: how large they are made when the first one overflows, and how large they may become.").read_only(),
     global("innodb_temp_tablespaces_dir", text("./#innodb_temp/"), "Accepted for compatibility.").read_only(),
     both("innodb_tmpdir", Kind::Text(None), "Accepted for compatibility."),
     global("innodb_version", text("8.4.0"), "Accepted for compatibility.").read_only(),

@@ -33,6 +33,7 @@ pub enum Fault {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Call {
     Open,
+    Allocate,
     Write,
     Read,
 }
@@ -62,7 +63,7 @@ impl Fault {
             Self::OpenError => call == Call::Open,
             Self::ShortWrite => call == Call::Write,
             Self::ReadError | Self::CorruptRead => call == Call::Read,
-            Self::ShortMove | Self::Signal => call != Call::Open,
+            Self::ShortMove | Self::Signal => matches!(call, Call::Write | Call::Read),
         }
     }
 
@@ -257,6 +258,13 @@ impl IoFile for FaultFile {
                 let length = bytes.len().min(1);
                 self.inner.read_at(&mut bytes[..length], offset)
             }
+            Some(fault) => Err(fault.error()),
+        }
+    }
+
+    fn allocate(&self, length: u64) -> io::Result<()> {
+        match self.state.struck(Call::Allocate) {
+            None => self.inner.allocate(length),
             Some(fault) => Err(fault.error()),
         }
     }

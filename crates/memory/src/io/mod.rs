@@ -38,6 +38,8 @@ pub trait IoFile: Send + Sync + Debug {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
     /// Reads from `offset`, possibly fewer bytes than asked for; 0 at the end of the file.
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize>;
+    /// Makes an empty file so long, with space for all of it.
+    fn allocate(&self, length: u64) -> io::Result<()>;
     /// Cuts or extends the file.
     fn set_len(&self, length: u64) -> io::Result<()>;
     /// Gives the space of a range back to the file system; the file keeps its length.

@@ -75,6 +75,28 @@ impl IoFile for SystemFile {
         std::os::windows::fs::FileExt::seek_read(&self.0, bytes, offset)
     }
 
+    #[cfg(target_os = "linux")]
+    #[expect(unsafe_code, reason = "fallocate has no safe wrapper in std")]
+    fn allocate(&self, length: u64) -> io::Result<()> {
+        use std::os::fd::AsRawFd;
+        let size = i64::try_from(length).map_err(|_| io::ErrorKind::InvalidInput)?;
+        // SAFETY: the descriptor is open for as long as `self` lives; no memory is passed.
+        if unsafe { libc::fallocate(self.0.as_raw_fd(), 0, 0, size) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            // A file system that cannot: the space is taken as it is written.
+            Some(libc::EOPNOTSUPP | libc::ENOSYS) => self.0.set_len(length),
+            _ => Err(error),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn allocate(&self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)
+    }
+
     fn set_len(&self, length: u64) -> io::Result<()> {
         self.0.set_len(length)
     }

@@ -1,13 +1,16 @@
 //! One file of the temporary space and the account of its parts.
 //!
-//! Places are given from a list of free ones of the same size, else from the end. When the last
-//! place of a lane is given back all of its space is free again and taking restarts at offset 0,
-//! over pages that the page cache still holds.
+//! Free parts lie in order of their place, each as long as can be: one that is given back is joined
+//! with its neighbours, and taken again by whoever fits best, so that the file never grows while what
+//! is free would do. Parts whose space went back to the file system (*holes*) are kept apart, and
+//! taken last. When the last part in use is given back everything is free again and taking restarts
+//! at offset 0, over pages that the page cache still holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::DiskSpace;
 use crate::error::IoFailure;
 use crate::io::{IoBackend, IoFile};
 
@@ -20,17 +23,87 @@ pub(super) struct Place {
     size: u64,
 }
 
+/// What became of asking for a place.
+#[derive(Debug)]
+pub(super) enum Taken {
+    Place(Place),
+    /// There is no file yet.
+    NoFile,
+    /// The file would have to grow by so many bytes, for which there is no space.
+    NoSpace(u64),
+}
+
+/// Free parts of a file: all holes, or all not.
+#[derive(Debug, Default)]
+struct Free {
+    by_offset: BTreeMap<u64, u64>,
+    by_size: BTreeSet<(u64, u64)>,
+    bytes: u64,
+}
+
+impl Free {
+    /// Whether one part has `size` bytes.
+    fn has(&self, size: u64) -> bool {
+        let largest = self.by_size.last();
+        largest.is_some_and(|(length, _)| *length >= size)
+    }
+
+    fn add_part(&mut self, offset: u64, size: u64) {
+        self.by_offset.insert(offset, size);
+        self.by_size.insert((size, offset));
+        self.bytes += size;
+    }
+
+    fn remove_part(&mut self, offset: u64, size: u64) {
+        self.by_offset.remove(&offset);
+        self.by_size.remove(&(size, offset));
+        self.bytes -= size;
+    }
+
+    /// Adds a part, joined with its neighbours.
+    fn add(&mut self, mut offset: u64, mut size: u64) {
+        let before = self.by_offset.range(..offset).next_back();
+        if let Some((&start, &length)) = before
+            && start + length == offset
+        {
+            self.remove_part(start, length);
+            (offset, size) = (start, size + length);
+        }
+        if let Some(&length) = self.by_offset.get(&(offset + size)) {
+            self.remove_part(offset + size, length);
+            size += length;
+        }
+        self.add_part(offset, size);
+    }
+
+    /// Takes `size` bytes of the smallest part that has them.
+    fn take(&mut self, size: u64) -> Option<u64> {
+        let &(length, offset) = self.by_size.range((size, 0)..).next()?;
+        self.remove_part(offset, length);
+        if length > size {
+            self.add_part(offset + size, length - size);
+        }
+        Some(offset)
+    }
+
+    /// Takes the part that ends at `end`; where it starts.
+    fn take_last(&mut self, end: u64) -> Option<u64> {
+        let (&offset, &length) = self.by_offset.last_key_value()?;
+        (offset + length == end).then(|| {
+            self.remove_part(offset, length);
+            offset
+        })
+    }
+}
+
 #[derive(Debug, Default)]
 struct LaneState {
     file: Option<(Arc<dyn IoFile>, Arc<Path>)>,
-    /// Free places by size.
-    free: BTreeMap<u64, Vec<u64>>,
-    /// Free places whose space was given back to the file system; taken last.
-    punched: BTreeMap<u64, Vec<u64>>,
-    punched_bytes: u64,
-    /// Where the next new place starts.
+    free: Free,
+    holes: Free,
+    /// Behind it nothing is in use.
     end: u64,
-    /// The most that `end` has been since the file was last cut.
+    /// The length of the file: from `end` on it is free.
     length: u64,
     used: u64,
 }
@@ -50,60 +123,102 @@ impl Lane {
         (state.used, state.idle())
     }
 
-    /// A place of `size` bytes; none when the file does not exist yet.
-    pub(super) fn take(&self, size: u64) -> Option<Place> {
-        self.lock().take(size)
+    /// A place of `size` bytes.
+    pub(super) fn take(&self, size: u64, disk: &DiskSpace) -> Taken {
+        self.lock().take(size, disk)
     }
 
-    /// As [`Self::take`], after making the file at `path` if there is none.
-    pub(super) fn open_and_take(
+    /// Makes the file at `path` if there is none, with `initial` bytes. False: there is no space for
+    /// those.
+    pub(super) fn open(
         &self,
         io: &dyn IoBackend,
         path: PathBuf,
-        size: u64,
-    ) -> Result<Place, IoFailure> {
+        initial: u64,
+        disk: &DiskSpace,
+    ) -> Result<bool, IoFailure> {
         let mut state = self.lock();
-        if state.file.is_none() {
-            let file = io.create_file(&path).map_err(|source| IoFailure {
-                operation: "create",
-                path: path.clone(),
-                offset: 0,
-                bytes: size,
-                source,
-            })?;
-            state.file = Some((Arc::from(file), Arc::from(path)));
+        if state.file.is_some() {
+            return Ok(true);
         }
-        Ok(state.take(size).expect("the lane has its file"))
+        if !disk.grow(initial) {
+            return Ok(false);
+        }
+        let failure = |operation, source| IoFailure {
+            operation,
+            path: path.clone(),
+            offset: 0,
+            bytes: initial,
+            source,
+        };
+        let made = io
+            .create_file(&path)
+            .map_err(|error| failure("create", error));
+        let made = made.and_then(|file| {
+            if initial > 0
+                && let Err(error) = file.allocate(initial)
+            {
+                let _ = io.remove_file(&path);
+                return Err(failure("allocate", error));
+            }
+            Ok(file)
+        });
+        match made {
+            Ok(file) => {
+                state.file = Some((Arc::from(file), Arc::from(path)));
+                state.length = initial;
+                Ok(true)
+            }
+            Err(error) => {
+                disk.shrink(initial);
+                Err(error)
+            }
+        }
     }
 
-    /// Takes a place back. Beyond `idle_limit` its space goes to the file system.
-    pub(super) fn give_back(&self, place: Place, idle_limit: u64) {
+    /// Takes a place back. Beyond `idle_limit` its space goes to the file system, but not that of the
+    /// first `initial` bytes as long as nothing is in use.
+    pub(super) fn give_back(&self, place: Place, idle_limit: u64, initial: u64, disk: &DiskSpace) {
         let mut state = self.lock();
+        let before = state.on_disk();
         state.used -= place.size;
-        if state.used == 0 {
-            state.free.clear();
-            state.punched.clear();
-            state.punched_bytes = 0;
-            state.end = 0;
-            if state.length > idle_limit {
-                // A file that cannot be cut only keeps space that will be used again.
-                let _ = place.file.set_len(idle_limit);
-                state.length = idle_limit;
-            }
-        } else if state.idle() > idle_limit && place.file.punch(place.offset, place.size).is_ok() {
-            state.punched_bytes += place.size;
-            state
-                .punched
-                .entry(place.size)
-                .or_default()
-                .push(place.offset);
+        let is_surplus = state.used > 0 && state.idle() > idle_limit;
+        if is_surplus && place.file.punch(place.offset, place.size).is_ok() {
+            state.holes.add(place.offset, place.size);
         } else {
-            state.free.entry(place.size).or_default().push(place.offset);
+            state.free.add(place.offset, place.size);
         }
+        state.shorten(&place.file);
+        if state.used == 0 {
+            state.cut(&place.file, idle_limit.max(initial));
+        }
+        disk.changed(before, state.on_disk());
+    }
+
+    /// Gives up to about `wanted` bytes that nobody uses to the file system; says how many.
+    pub(super) fn give_idle(&self, wanted: u64, disk: &DiskSpace) -> u64 {
+        let mut state = self.lock();
+        let Some((file, _)) = state.file.clone() else {
+            return 0;
+        };
+        let before = state.on_disk();
+        let target = before.saturating_sub(wanted);
+        let tail = state.length - state.end;
+        let kept = state.length - tail.min(wanted);
+        state.cut(&file, kept);
+        while state.on_disk() > target
+            && let Some((&offset, &size)) = state.free.by_offset.last_key_value()
+            && file.punch(offset, size).is_ok()
+        {
+            state.free.remove_part(offset, size);
+            state.holes.add(offset, size);
+        }
+        disk.changed(before, state.on_disk());
+        before.saturating_sub(state.on_disk())
     }
 
     /// Removes the file when no place of it is in use; whether there is no file now.
-    pub(super) fn remove_if_idle(&self, io: &dyn IoBackend) -> bool {
+    pub(super) fn remove_if_idle(&self, io: &dyn IoBackend, disk: &DiskSpace) -> bool {
         let mut state = self.lock();
         if state.used > 0 {
             return false;
@@ -111,42 +226,80 @@ impl Lane {
         if let Some((_, path)) = state.file.take() {
             let _ = io.remove_file(&path);
         }
+        disk.changed(state.on_disk(), 0);
         *state = LaneState::default();
         true
     }
 }
 
 impl LaneState {
-    fn idle(&self) -> u64 {
-        self.length
-            .saturating_sub(self.used)
-            .saturating_sub(self.punched_bytes)
+    fn on_disk(&self) -> u64 {
+        self.length - self.holes.bytes
     }
 
-    fn take(&mut self, size: u64) -> Option<Place> {
-        let (file, path) = self.file.clone()?;
-        let reused = self.free.get_mut(&size).and_then(Vec::pop);
-        let offset = match reused {
-            Some(offset) => offset,
-            None => match self.punched.get_mut(&size).and_then(Vec::pop) {
-                Some(offset) => {
-                    self.punched_bytes -= size;
-                    offset
-                }
-                None => {
-                    let offset = self.end;
-                    self.end += size;
-                    self.length = self.length.max(self.end);
-                    offset
-                }
-            },
+    fn idle(&self) -> u64 {
+        self.on_disk().saturating_sub(self.used)
+    }
+
+    fn take(&mut self, size: u64, disk: &DiskSpace) -> Taken {
+        let Some((file, path)) = self.file.clone() else {
+            return Taken::NoFile;
+        };
+        let tail = self.length - self.end;
+        let offset = if let Some(offset) = self.free.take(size) {
+            offset
+        } else if tail < size && self.holes.has(size) {
+            if !disk.grow(size) {
+                return Taken::NoSpace(size);
+            }
+            self.holes.take(size).expect("there is one")
+        } else {
+            let growth = size.saturating_sub(tail);
+            if !disk.grow(growth) {
+                return Taken::NoSpace(growth);
+            }
+            let offset = self.end;
+            self.end += size;
+            self.length = self.length.max(self.end);
+            offset
         };
         self.used += size;
-        Some(Place {
+        Taken::Place(Place {
             file,
             path,
             offset,
             size,
         })
+    }
+
+    /// Cuts the file to `length`, or to what is in use.
+    fn cut(&mut self, file: &Arc<dyn IoFile>, length: u64) {
+        let length = length.max(self.end);
+        // A file that cannot be cut only keeps space that will be used again.
+        if self.length > length && file.set_len(length).is_ok() {
+            self.length = length;
+        }
+    }
+
+    /// Free parts at the end are no parts any more.
+    fn shorten(&mut self, file: &Arc<dyn IoFile>) {
+        loop {
+            if let Some(start) = self.free.take_last(self.end) {
+                self.end = start;
+            } else if let Some(start) = self.holes.take_last(self.end) {
+                // What is behind a hole is cut with it: the file is whole up to its length.
+                let end = self.end;
+                self.end = start;
+                if file.set_len(start).is_ok() {
+                    self.length = start;
+                } else {
+                    self.end = end;
+                    self.holes.add_part(start, end - start);
+                    return;
+                }
+            } else {
+                return;
+            }
+        }
     }
 }

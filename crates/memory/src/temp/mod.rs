@@ -7,7 +7,9 @@
 //! Space is recycled: an extent that is dropped can be taken by the next statement, which then
 //! overwrites pages that are still in the page cache. That is several times cheaper than growing a
 //! file. What waits for reuse is bounded by [`TempSpaceOptions::idle_limit`], charged to nobody,
-//! and returned by [`TempSpace::trim`].
+//! and returned by [`TempSpace::trim`]. All files together, with what waits in them, never take
+//! more than [`TempSpaceOptions::limit`]: where a file would have to grow beyond, what waits is
+//! given back first.
 //!
 //! Every extent has a checksum, kept in memory with its place: a file that was changed or a device
 //! that lies gives a clear error, never a wrong result.
@@ -20,17 +22,17 @@ mod home;
 mod lane;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::budget::{Budget, Reservation};
+use crate::budget::{Budget, BudgetKind, Reservation, UNLIMITED};
 use crate::counters::TempCounters;
-use crate::error::{IoFailure, MemoryError, Result};
+use crate::error::{IoFailure, LimitError, MemoryError, Result};
 use crate::io::IoBackend;
 use home::Home;
-use lane::Lane;
+use lane::{Lane, Taken};
 
 /// Extents start at multiples of this.
 const EXTENT_UNIT: u64 = 4096;
@@ -44,6 +46,68 @@ pub struct TempSpaceOptions {
     pub lanes: usize,
     /// How many bytes of file space may wait for reuse.
     pub idle_limit: u64,
+    /// How many bytes the files are made with, before the first is written.
+    pub initial: u64,
+    /// How many bytes the files may take.
+    pub limit: u64,
+    /// The setting of `initial` and `limit`.
+    pub limit_setting: &'static str,
+    /// What the files are called; those that have no name of their own have the last one's with a
+    /// number.
+    pub names: Vec<String>,
+}
+
+impl TempSpaceOptions {
+    /// Files under `tmpdir` that take what they need.
+    pub fn new(tmpdir: PathBuf, lanes: usize, idle_limit: u64) -> Self {
+        Self {
+            tmpdir,
+            lanes,
+            idle_limit,
+            initial: 0,
+            limit: UNLIMITED,
+            limit_setting: "none",
+            names: Vec::new(),
+        }
+    }
+
+    fn name(&self, lane: usize) -> String {
+        match (self.names.get(lane), self.names.last()) {
+            (Some(name), _) => name.clone(),
+            (None, Some(last)) => format!("{last}.{lane}"),
+            (None, None) => format!("lane-{lane}.tmp"),
+        }
+    }
+}
+
+/// The bytes that all files take.
+#[derive(Debug)]
+struct DiskSpace {
+    used: AtomicU64,
+    limit: u64,
+}
+
+impl DiskSpace {
+    /// Takes so many more if the limit allows it.
+    fn grow(&self, bytes: u64) -> bool {
+        let more = |used: u64| used.checked_add(bytes).filter(|used| *used <= self.limit);
+        let grown = self
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        bytes == 0 || grown.is_ok()
+    }
+
+    fn shrink(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// A file that took `before` bytes takes `now`.
+    fn changed(&self, before: u64, now: u64) {
+        match now.checked_sub(before) {
+            Some(more) => self.used.fetch_add(more, Ordering::Relaxed),
+            None => self.used.fetch_sub(before - now, Ordering::Relaxed),
+        };
+    }
 }
 
 #[derive(Debug)]
@@ -53,6 +117,7 @@ struct Inner {
     counters: TempCounters,
     home: Mutex<Option<Home>>,
     lanes: Vec<Lane>,
+    disk: DiskSpace,
     next_lane: AtomicUsize,
 }
 
@@ -64,12 +129,17 @@ impl TempSpace {
     /// A temporary space; touches no file.
     pub fn new(io: Arc<dyn IoBackend>, options: TempSpaceOptions) -> Self {
         let lanes = (0..options.lanes.max(1)).map(|_| Lane::default()).collect();
+        let disk = DiskSpace {
+            used: AtomicU64::new(0),
+            limit: options.limit,
+        };
         Self(Arc::new(Inner {
             io,
             options,
             counters: TempCounters::default(),
             home: Mutex::new(None),
             lanes,
+            disk,
             next_lane: AtomicUsize::new(0),
         }))
     }
@@ -109,6 +179,16 @@ impl TempSpace {
         self.0.lanes.iter().map(|lane| lane.usage().0).sum()
     }
 
+    /// Bytes that the files take, and what they may take.
+    pub fn disk_bytes(&self) -> (u64, u64) {
+        (self.0.disk.used.load(Ordering::Relaxed), self.0.disk.limit)
+    }
+
+    /// What it was made with.
+    pub fn options(&self) -> &TempSpaceOptions {
+        &self.0.options
+    }
+
     /// Bytes of file space that wait for reuse.
     pub fn idle_bytes(&self) -> u64 {
         self.0.lanes.iter().map(|lane| lane.usage().1).sum()
@@ -126,7 +206,7 @@ impl TempSpace {
         let mut home = self.0.home.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all_gone = true;
         for lane in &self.0.lanes {
-            all_gone &= lane.remove_if_idle(&*self.0.io);
+            all_gone &= lane.remove_if_idle(&*self.0.io, &self.0.disk);
         }
         if all_gone && let Some(home) = home.take() {
             home.remove(&*self.0.io);
@@ -162,17 +242,55 @@ impl Inner {
     /// Gives `size` bytes of a lane, making its file and the directory if need be.
     fn place(&self, lane_index: usize, size: u64) -> Result<lane::Place> {
         let lane = &self.lanes[lane_index];
-        if let Some(place) = lane.take(size) {
-            return Ok(place);
+        loop {
+            let missing = match lane.take(size, &self.disk) {
+                Taken::Place(place) => return Ok(place),
+                Taken::NoSpace(missing) => missing,
+                Taken::NoFile => {
+                    // When others have grown meanwhile it begins with nothing.
+                    let _ = self.open(lane_index, self.initial_of_lane())?
+                        || self.open(lane_index, 0)?;
+                    continue;
+                }
+            };
+            // What nobody uses is given back for it.
+            let missing = missing.max(self.disk.limit / 16);
+            let lanes = self.lanes.iter();
+            let given = lanes.fold(0, |given, lane| match given < missing {
+                true => given + lane.give_idle(missing - given, &self.disk),
+                false => given,
+            });
+            if given == 0 {
+                return Err(self.full(size).into());
+            }
         }
+    }
+
+    fn full(&self, requested: u64) -> LimitError {
+        LimitError {
+            setting: self.options.limit_setting,
+            kind: BudgetKind::TempSpace,
+            limit: self.disk.limit,
+            used: self.lanes.iter().map(|lane| lane.usage().0).sum(),
+            requested,
+        }
+    }
+
+    /// Makes a lane's file; false when there is no space for it.
+    fn open(&self, lane_index: usize, initial: u64) -> Result<bool> {
         // The directory's lock is taken before a lane's, as in `trim`.
         let mut home = self.home.lock().unwrap_or_else(PoisonError::into_inner);
         if home.is_none() {
             *home = Some(Home::create(&*self.io, &self.options.tmpdir)?);
         }
         let directory = home.as_ref().expect("made just now").directory();
-        let path = directory.join(format!("lane-{lane_index}.tmp"));
-        Ok(lane.open_and_take(&*self.io, path, size)?)
+        let path = directory.join(self.options.name(lane_index));
+        Ok(self.lanes[lane_index].open(&*self.io, path, initial, &self.disk)?)
+    }
+
+    fn initial_of_lane(&self) -> u64 {
+        let share = self.options.initial / self.lanes.len() as u64;
+        share / EXTENT_UNIT * EXTENT_UNIT
     }
 
     fn idle_limit_per_lane(&self) -> u64 {
@@ -183,7 +301,7 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         for lane in &self.lanes {
-            lane.remove_if_idle(&*self.io);
+            lane.remove_if_idle(&*self.io, &self.disk);
         }
         let home = self.home.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(home) = home.take() {
@@ -323,8 +441,9 @@ impl std::fmt::Debug for Extent {
 impl Drop for Extent {
     fn drop(&mut self) {
         if let Some(place) = self.place.take() {
-            let limit = self.space.idle_limit_per_lane();
-            self.space.lanes[self.lane].give_back(place, limit);
+            let space = &self.space;
+            let (idle, initial) = (space.idle_limit_per_lane(), space.initial_of_lane());
+            space.lanes[self.lane].give_back(place, idle, initial, &space.disk);
         }
     }
 }

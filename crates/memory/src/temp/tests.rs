@@ -25,14 +25,7 @@ impl Drop for Scratch {
 }
 
 fn space(io: Arc<dyn IoBackend>, scratch: &Scratch, idle_limit: u64) -> TempSpace {
-    TempSpace::new(
-        io,
-        TempSpaceOptions {
-            tmpdir: scratch.0.clone(),
-            lanes: 2,
-            idle_limit,
-        },
-    )
+    TempSpace::new(io, TempSpaceOptions::new(scratch.0.clone(), 2, idle_limit))
 }
 
 fn pattern(length: usize, seed: u8) -> Vec<u8> {
@@ -227,4 +220,83 @@ fn threads_write_side_by_side() {
         }
     });
     assert_eq!(budget.used(), 0);
+}
+
+/// Bytes of the files in the directory of a temporary space, as the file system counts them.
+fn bytes_on_disk(space: &TempSpace) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let files = std::fs::read_dir(space.directory().unwrap()).unwrap();
+    let files = files.map(|file| file.unwrap().metadata().unwrap());
+    files.map(|file| file.blocks() * 512).sum()
+}
+
+#[test]
+fn files_are_made_with_their_first_bytes_and_never_take_more_than_the_limit() {
+    let scratch = Scratch::new("capped");
+    let options = TempSpaceOptions {
+        initial: 64 << 10,
+        limit: 256 << 10,
+        limit_setting: "innodb_temp_data_file_path",
+        names: vec!["ibtmp1".to_owned()],
+        ..TempSpaceOptions::new(scratch.0.clone(), 2, 1 << 20)
+    };
+    let space = TempSpace::new(Arc::new(SystemIo), options);
+    let budget = Budget::unlimited(BudgetKind::TempSpace);
+    let (one, two) = (space.file(&budget), space.file(&budget));
+    let first = one.write(&pattern(4096, 1)).unwrap();
+    assert!(first.path().ends_with("ibtmp1"));
+    assert_eq!(space.disk_bytes(), (32 << 10, 256 << 10));
+    assert_eq!(bytes_on_disk(&space), 32 << 10);
+    // One file takes all that there is and gives it back, then the other one needs it.
+    let many: Vec<_> = (0..63)
+        .map(|n| one.write(&pattern(4096, n)).unwrap())
+        .collect();
+    let error = one.write(&pattern(4096, 1)).unwrap_err().to_string();
+    assert!(
+        error.contains("innodb_temp_data_file_path = 262144 bytes of temporary space"),
+        "{error}"
+    );
+    drop(many);
+    assert_eq!(space.disk_bytes().0, 256 << 10);
+    let others: Vec<_> = (0..63)
+        .map(|n| two.write(&pattern(4096, n)).unwrap())
+        .collect();
+    assert!(others[0].path().ends_with("ibtmp1.1"));
+    assert!(bytes_on_disk(&space) <= 256 << 10);
+    let mut bytes = vec![0; 4096];
+    for (n, extent) in others.iter().enumerate() {
+        extent.read(&mut bytes).unwrap();
+        assert_eq!(bytes, pattern(4096, n as u8));
+    }
+    first.read(&mut bytes).unwrap();
+    assert_eq!(bytes, pattern(4096, 1));
+    assert!(two.write(&pattern(4096, 1)).is_err());
+    drop((others, first));
+    assert_eq!((budget.used(), space.used_bytes()), (0, 0));
+    space.trim();
+    assert_eq!((space.disk_bytes().0, scratch.entries()), (0, 0));
+}
+
+#[test]
+fn a_file_does_not_grow_while_what_is_free_would_do() {
+    let scratch = Scratch::new("steady");
+    let space = space(Arc::new(SystemIo), &scratch, 16 << 20);
+    let budget = Budget::unlimited(BudgetKind::TempSpace);
+    let file = space.file(&budget);
+    let _keep = file.write(&pattern(100, 0)).unwrap();
+    let mut most = 0;
+    for round in 0..200_usize {
+        // Other sizes in every round, given back in another order than they were taken in.
+        let sizes = (0..20).map(|n| 4096 * (1 + (round * 7 + n * 13) % 9));
+        let mut extents: Vec<_> = sizes
+            .map(|size| file.write(&pattern(size, 1)).unwrap())
+            .collect();
+        while !extents.is_empty() {
+            drop(extents.swap_remove(round % extents.len()));
+        }
+        most = most.max(space.disk_bytes().0);
+    }
+    // Twenty extents of at most nine pages, and the one that stays.
+    assert!(most <= (20 * 9 + 1) * 4096, "{most}");
+    assert_eq!(space.used_bytes(), 4096);
 }

@@ -55,8 +55,8 @@ pub(super) fn of_table(store: &Store, definition: &TableDefinition) -> Result<Ta
     }
     Ok(TableStatistics {
         rows,
-        memory_bytes: 0,
         disk_bytes,
+        ..TableStatistics::default()
     })
 }
 

@@ -265,8 +265,9 @@ impl Participant for DurableTransaction {
         self.0.state().changes.len()
     }
 
-    fn roll_back_to(&mut self, savepoint: u64) {
+    fn roll_back_to(&mut self, savepoint: u64) -> bool {
         self.0.state().changes.undo(savepoint);
+        false
     }
 
     fn commit(&mut self) -> Result<()> {

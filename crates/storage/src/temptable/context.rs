@@ -77,11 +77,7 @@ impl Resources {
 
     /// Resources with generous limits and files under `tmpdir`; the database makes its own.
     pub fn with_defaults(tmpdir: std::path::PathBuf, threads: usize) -> Self {
-        let options = TempSpaceOptions {
-            tmpdir,
-            lanes: threads,
-            idle_limit: 512 << 20,
-        };
+        let options = TempSpaceOptions::new(tmpdir, threads, 512 << 20);
         Self {
             pool: BlockPool::new(PoolOptions {
                 idle_limit: 512 << 20,

@@ -52,4 +52,7 @@ pub use scan::Scan;
 pub use sorted::SortedScan;
 pub use spec::{Access, KeyColumn, KeyMode, Purpose, SortKey, TempTableSpec};
 pub use table::{TempTable, TempTableWriter};
-pub use user::{MemoryLimits, UndoLog, UserTable, UserTableContext, UserTableEngine};
+pub use user::{
+    DeclaredSize, MemoryIndex, MemoryKeyPart, MemoryLimits, UndoLog, UserTable, UserTableContext,
+    UserTableEngine, VaryingBytes,
+};

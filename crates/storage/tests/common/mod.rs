@@ -54,11 +54,7 @@ impl Fixture {
         let directory =
             std::env::temp_dir().join(format!("mayfly-storage-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
-        let options = TempSpaceOptions {
-            tmpdir: directory.clone(),
-            lanes: 2,
-            idle_limit: 16 << 20,
-        };
+        let options = TempSpaceOptions::new(directory.clone(), 2, 16 << 20);
         let resources = Resources {
             pool: BlockPool::new(PoolOptions {
                 idle_limit: 16 << 20,

@@ -10,6 +10,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::content::{Content, view_of};
+use super::memory_engine::Account;
 use super::scan::{HeapScan, IndexScan};
 use super::tree::{Cursor, shorten_key};
 use super::undo::UndoLog;
@@ -244,14 +245,13 @@ impl Table for Handle {
 
     fn statistics(&self) -> TableStatistics {
         let rows = self.see(|content| Ok(content.heap.len())).unwrap_or(0);
-        let memory = match &self.core.account {
-            Some(account) => account.bytes(rows),
-            None => self.core.pager.memory.used(),
-        };
+        let state = self.core.read();
+        let account = state.as_ref().ok().and_then(|state| state.account.as_ref());
         TableStatistics {
             rows,
-            memory_bytes: memory,
+            memory_bytes: self.core.pager.memory.used(),
             disk_bytes: self.core.pager.temp_space.used(),
+            declared: account.map(Account::size),
         }
     }
 
@@ -385,22 +385,23 @@ impl Table for Handle {
     }
 
     fn lock(&self, positions: &ArrayRef, _mode: LockMode, wait: LockWait) -> Result<Locked> {
-        if let Some(account) = &self.core.account {
+        if let Some(write_lock) = &self.core.write_lock {
             let interrupt = &self.statement.shared().interrupt;
-            self.undo.hold(&self.core, || {
+            let is_new = self.undo.hold(&self.core, || {
                 let (time, refused) = match wait {
                     LockWait::For(time) => (time, &codes::ER_LOCK_WAIT_TIMEOUT),
                     LockWait::No | LockWait::Skip => {
                         (std::time::Duration::ZERO, &codes::ER_LOCK_NOWAIT)
                     }
                 };
-                let locked = account.lock(self.undo.owner(), time, interrupt);
+                let locked = write_lock.lock(self.undo.owner(), time, interrupt);
                 locked.map_err(|error| match error.is(&codes::ER_LOCK_WAIT_TIMEOUT) {
                     true => refused.error(),
                     false => error,
                 })
             })?;
-            if self.core.version.load(Ordering::Relaxed) != self.pin.version {
+            // Whoever holds the lock already has made all changes since.
+            if is_new && self.core.version.load(Ordering::Relaxed) != self.pin.version {
                 return Ok(Locked::Changed);
             }
         }
@@ -418,6 +419,9 @@ impl Table for Handle {
         core.pin_others(&state.content, &self.pin);
         let page_length = state.content.heap.page_length();
         let old = std::mem::replace(&mut state.content, Content::new(&core.shape, page_length));
+        if let Some(account) = &mut state.account {
+            account.clear();
+        }
         core.epoch.fetch_add(1, Ordering::Relaxed);
         core.version.fetch_add(1, Ordering::Relaxed);
         core.registration.record.rows.store(0, Ordering::Relaxed);

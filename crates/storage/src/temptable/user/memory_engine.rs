@@ -1,133 +1,334 @@
-//! What ENGINE=MEMORY has of its own: fixed-length rows in an account, a limit, a lock.
+//! What ENGINE=MEMORY counts of a table: rows of fixed length, and when the table is full.
 //!
-//! The account is the one that MySQL keeps, whatever the rows really need: a row counts with the
-//! declared length of its columns, and memory is counted in steps of about `read_buffer_size`, so that
-//! a table of one row is said to take as much. One statement at a time writes; readers see the rows as
-//! they were before it.
+//! The account is the one that MySQL keeps, whatever the rows really need, so that a table is full
+//! with the same row there and here. Rows and the entries of hash indexes are taken in blocks of a
+//! tenth of the rows that `max_heap_table_size` has room for, but not many more bytes than
+//! `read_buffer_size`: that is why a table of one row is said to take as much. Blocks hang in a tree
+//! whose nodes are counted too. An ordered index counts each entry with the bytes of its values. A
+//! deleted row's place is kept for the next one; only an emptied table gives memory back.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::fmt;
 
 use mayfly_types::error::codes;
-use mayfly_types::{Interrupt, Result};
+use mayfly_types::{Error, PhysicalType};
+
+use super::content::{Shape, value_bytes, view_of};
+use crate::temptable::rows::Resolver;
+
+/// A node of the tree of blocks: so many addresses.
+const NODE_FANOUT: u64 = 128;
+const NODE_BYTES: u64 = NODE_FANOUT * 8;
+/// What is left of a step for nodes: one for each of the levels that a tree can have.
+const STEP_RESERVE: u64 = 4 * NODE_BYTES;
+/// Rows of a block, at least.
+const BLOCK_ROWS_MIN: u64 = 10;
+/// A table that has room for no row is laid out for so many.
+const ROWS_UNKNOWN: u64 = 1000;
+/// An entry of a hash index: the next one, the row and the hash.
+const HASH_ENTRY: u64 = 24;
+/// An entry of an ordered index beside its key: the node and the row's address.
+const TREE_ENTRY: u64 = 24 + 8;
+const ADDRESS: u64 = 8;
 
 /// How the MEMORY engine counts bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryLimits {
     /// Bytes of a row by its declaration: a VARCHAR counts with its full length.
     pub row_bytes: u64,
-    /// Bytes of a row's entries in all indexes.
-    pub index_bytes: u64,
+    /// The indexes, in the order of the table's.
+    pub indexes: Vec<MemoryIndex>,
     /// `max_heap_table_size` of the session that made the table.
     pub max_bytes: u64,
-    /// `read_buffer_size`: rows are counted in steps of so many bytes.
+    /// `read_buffer_size`: about the most bytes of a block.
     pub step_bytes: u64,
     /// MAX_ROWS, or 0.
     pub max_rows: u64,
+    /// MIN_ROWS, or 0.
+    pub min_rows: u64,
 }
 
-/// How often someone who waits for the lock looks whether he was killed.
-const LOOK: Duration = Duration::from_millis(20);
-
-#[derive(Debug, Default)]
-struct Writing {
-    /// Who writes, and through how many writers.
-    owner: Option<(usize, u32)>,
+/// How an index counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MemoryIndex {
+    /// USING HASH.
+    Hash,
+    /// USING BTREE.
+    Tree(Vec<MemoryKeyPart>),
 }
 
+/// A column of an ordered index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryKeyPart {
+    /// The column.
+    pub column: usize,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// Its bytes in a key by the declaration, or those of the prefix that is in the key.
+    pub bytes: u64,
+    /// Only so many characters of a string are in the key.
+    pub prefix: Option<u32>,
+    /// How a value counts that may be shorter.
+    pub varying: Option<VaryingBytes>,
+}
+
+/// What the length of a string's UTF-8 says of its length in the column's character set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VaryingBytes {
+    /// They are the same.
+    Same,
+    /// Each character takes so many bytes.
+    EachCharacter(u64),
+}
+
+impl MemoryKeyPart {
+    /// The bytes of the longest value: a string's with the two that tell its length.
+    fn longest(&self) -> u64 {
+        let length = if self.varying.is_some() { 2 } else { 0 };
+        self.bytes + length + u64::from(self.nullable)
+    }
+
+    /// What of a string is in the key.
+    fn in_key<'a>(&self, value: &'a [u8]) -> &'a [u8] {
+        let end = self
+            .prefix
+            .and_then(|prefix| starts(value).nth(prefix as usize));
+        &value[..end.unwrap_or(value.len())]
+    }
+
+    fn of_row(&self, shape: &Shape, row: &[u8], resolver: Resolver<'_>) -> u64 {
+        let cell = &shape.layout.cells()[self.column];
+        if self.nullable && row[cell.null_byte] & cell.null_mask != 0 {
+            return 1;
+        }
+        let value = match self.varying {
+            Some(varying) if cell.ty == PhysicalType::Bytes => {
+                let view = view_of(cell, row);
+                let value = self.in_key(value_bytes(resolver, &view));
+                let bytes = match varying {
+                    VaryingBytes::Same => value.len() as u64,
+                    VaryingBytes::EachCharacter(bytes) => starts(value).count() as u64 * bytes,
+                };
+                let bytes = bytes.min(self.bytes);
+                bytes + if bytes < 255 { 1 } else { 3 }
+            }
+            _ => self.bytes,
+        };
+        value + u64::from(self.nullable)
+    }
+}
+
+/// Where the characters of UTF-8 begin.
+fn starts(value: &[u8]) -> impl Iterator<Item = usize> {
+    let begins = |(_, byte): &(usize, &u8)| **byte & 0xC0 != 0x80;
+    value
+        .iter()
+        .enumerate()
+        .filter(begins)
+        .map(|(place, _)| place)
+}
+
+/// How much a table is said to hold, for SHOW TABLE STATUS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DeclaredSize {
+    /// Bytes of every row.
+    pub row_bytes: u64,
+    /// Bytes of all blocks of rows.
+    pub data_bytes: u64,
+    /// What they could grow to.
+    pub max_data_bytes: u64,
+    /// Bytes of the indexes.
+    pub index_bytes: u64,
+    /// Bytes of deleted rows, which new ones take first.
+    pub free_bytes: u64,
+}
+
+/// Blocks of things of one length.
+#[derive(Debug, Clone, Copy)]
+struct Blocks {
+    length: u64,
+    per_block: u64,
+}
+
+impl Blocks {
+    fn new(length: u64, most: u64, step: u64) -> Self {
+        let most = if most == 0 { ROWS_UNKNOWN } else { most };
+        let per_block = (most / 10).max(BLOCK_ROWS_MIN);
+        let step = step.saturating_sub(STEP_RESERVE);
+        let per_block = match per_block.saturating_mul(length) > step {
+            true => step / length + 1,
+            false => per_block,
+        };
+        Self { length, per_block }
+    }
+
+    /// Bytes of the blocks that hold so many, with the nodes over them.
+    fn bytes(&self, count: u64) -> u64 {
+        let blocks = count.div_ceil(self.per_block);
+        let block = self.per_block.saturating_mul(self.length);
+        let mut bytes = blocks.saturating_mul(block);
+        // Every block but the first needs a place in a node, every node but the first another.
+        let mut nodes = blocks.saturating_sub(1);
+        while nodes > 0 {
+            bytes = bytes.saturating_add(nodes.saturating_mul(NODE_BYTES));
+            nodes /= NODE_FANOUT;
+        }
+        bytes
+    }
+}
+
+/// The account of one table.
 #[derive(Debug)]
-pub(super) struct MemoryAccount {
-    row_bytes: u64,
-    rows_per_step: u64,
-    max_bytes: u64,
-    index_bytes: u64,
-    max_rows: u64,
-    writing: Mutex<Writing>,
-    released: Condvar,
+pub(super) struct Account {
+    limits: MemoryLimits,
+    /// The most rows by `max_bytes` and `max_rows`; 0: not even one, so that bytes decide alone.
+    most_rows: u64,
+    rows: Blocks,
+    entries: Blocks,
+    hashes: u64,
+    /// Places of rows that were ever taken at once, and how many are those of deleted rows.
+    places: u64,
+    free: u64,
+    /// The most rows that hash indexes ever held.
+    hashed: u64,
+    /// Bytes of the entries of ordered indexes.
+    tree_bytes: u64,
 }
 
-impl MemoryAccount {
+impl Account {
     pub(super) fn new(limits: &MemoryLimits) -> Self {
-        // A row has a byte that tells whether it is deleted, and room for the address of the next
-        // deleted one.
-        let row_bytes = (limits.row_bytes.max(8) + 1).next_multiple_of(8);
-        let per_row = row_bytes + limits.index_bytes;
-        let fitting = limits.max_bytes / per_row.max(1);
-        let max_rows = match limits.max_rows {
+        let is_hash = |index: &&MemoryIndex| **index == MemoryIndex::Hash;
+        let hashes = limits.indexes.iter().filter(is_hash).count() as u64;
+        let index_bytes = limits.indexes.iter().map(|index| match index {
+            MemoryIndex::Hash => HASH_ENTRY,
+            MemoryIndex::Tree(parts) => {
+                TREE_ENTRY + parts.iter().map(MemoryKeyPart::longest).sum::<u64>()
+            }
+        });
+        let per_row = (limits.row_bytes + 1).next_multiple_of(8) + index_bytes.sum::<u64>();
+        let fitting = limits.max_bytes / per_row;
+        let most_rows = match limits.max_rows {
             0 => fitting,
             rows => rows.min(fitting),
         };
-        let rows_per_step = (max_rows / 10).min(limits.step_bytes / row_bytes).max(1);
+        // A deleted row has room for the address of the next, and a byte that tells.
+        let length = (limits.row_bytes.max(ADDRESS) + 1).next_multiple_of(8);
+        let most = most_rows.max(limits.min_rows);
         Self {
+            most_rows,
+            rows: Blocks::new(length, most, limits.step_bytes),
+            entries: Blocks::new(HASH_ENTRY, most, limits.step_bytes),
+            limits: limits.clone(),
+            hashes,
+            places: 0,
+            free: 0,
+            hashed: 0,
+            tree_bytes: 0,
+        }
+    }
+
+    /// What the table is said to hold.
+    pub(super) fn size(&self) -> DeclaredSize {
+        let row_bytes = self.limits.row_bytes.max(ADDRESS);
+        let hash_bytes = self.entries.bytes(self.hashed);
+        DeclaredSize {
             row_bytes,
-            rows_per_step,
-            max_bytes: limits.max_bytes,
-            index_bytes: limits.index_bytes,
-            max_rows: max_rows.max(1),
-            writing: Mutex::default(),
-            released: Condvar::new(),
+            data_bytes: self.rows.bytes(self.places),
+            max_data_bytes: self.most_rows.saturating_mul(row_bytes),
+            index_bytes: hash_bytes.saturating_mul(self.hashes) + self.tree_bytes,
+            free_bytes: self.free.saturating_mul(row_bytes),
         }
     }
 
-    /// Bytes that a table of so many rows is said to take.
-    pub(super) fn bytes(&self, rows: u64) -> u64 {
-        let steps = rows.div_ceil(self.rows_per_step);
-        let data = steps
-            .saturating_mul(self.rows_per_step)
-            .saturating_mul(self.row_bytes);
-        data.saturating_add(rows.saturating_mul(self.index_bytes))
-    }
-
-    /// Whether one more row finds the table full.
-    pub(super) fn is_full(&self, rows: u64) -> bool {
-        rows >= self.max_rows || self.bytes(rows) >= self.max_bytes
-    }
-
-    fn writing(&self) -> MutexGuard<'_, Writing> {
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until no other session writes.
-    pub(super) fn lock(&self, owner: usize, wait: Duration, interrupt: &Interrupt) -> Result<()> {
-        let end = Instant::now().checked_add(wait);
-        let mut writing = self.writing();
-        loop {
-            match &mut writing.owner {
-                None => {
-                    writing.owner = Some((owner, 1));
-                    return Ok(());
-                }
-                Some((holder, count)) if *holder == owner => {
-                    *count += 1;
-                    return Ok(());
-                }
-                Some(_) => {}
-            }
-            interrupt.check()?;
-            if end.is_some_and(|end| Instant::now() >= end) {
-                return Err(codes::ER_LOCK_WAIT_TIMEOUT.error());
-            }
-            let waited = self.released.wait_timeout(writing, LOOK);
-            writing = waited.unwrap_or_else(PoisonError::into_inner).0;
+    /// Takes a place for a row: that of a deleted one, or a new one; 1114 when a new block is needed
+    /// and the table is full.
+    pub(super) fn take_place(&mut self, table: &str) -> Result<(), Error> {
+        if self.free > 0 {
+            self.free -= 1;
+            return Ok(());
         }
+        if self.places.is_multiple_of(self.rows.per_block)
+            && let Some(full) = self.full()
+        {
+            return Err(codes::ER_RECORD_FILE_FULL_LIMIT.with(&[&table, &full]));
+        }
+        self.places += 1;
+        Ok(())
     }
 
-    /// Whether this was the last of the owner's.
-    pub(super) fn unlock(&self) -> bool {
-        let mut writing = self.writing();
-        let last = match &mut writing.owner {
-            Some((_, count)) if *count > 1 => {
-                *count -= 1;
-                false
-            }
-            _ => {
-                writing.owner = None;
-                true
+    /// The row did not come, or is gone.
+    pub(super) fn give_place(&mut self) {
+        self.free += 1;
+    }
+
+    fn full(&self) -> Option<Full> {
+        let size = self.size();
+        let used = size.data_bytes.saturating_add(size.index_bytes);
+        if used >= self.limits.max_bytes {
+            return Some(Full {
+                setting: "max_heap_table_size",
+                limit: self.limits.max_bytes,
+                unit: "bytes",
+                used,
+            });
+        }
+        let is_over = self.most_rows > 0 && self.places > self.most_rows;
+        is_over.then_some(Full {
+            setting: "MAX_ROWS",
+            limit: self.limits.max_rows,
+            unit: "rows",
+            used: self.places,
+        })
+    }
+
+    /// Bytes of a row's entries in ordered indexes.
+    pub(super) fn entry_bytes(&self, shape: &Shape, row: &[u8], resolver: Resolver<'_>) -> u64 {
+        let of_index = |index: &MemoryIndex| match index {
+            MemoryIndex::Hash => 0,
+            MemoryIndex::Tree(parts) => {
+                let parts = parts.iter().map(|part| part.of_row(shape, row, resolver));
+                TREE_ENTRY + parts.sum::<u64>()
             }
         };
-        drop(writing);
-        self.released.notify_all();
-        last
+        match self.hashes == self.limits.indexes.len() as u64 {
+            true => 0,
+            false => self.limits.indexes.iter().map(of_index).sum(),
+        }
+    }
+
+    /// A row's entries have come, and others have gone; there are so many rows now.
+    pub(super) fn change_entries(&mut self, rows: u64, come: u64, gone: u64) {
+        self.hashed = self.hashed.max(rows);
+        self.tree_bytes = (self.tree_bytes + come).saturating_sub(gone);
+    }
+
+    /// There are no rows any more.
+    pub(super) fn clear(&mut self) {
+        (self.places, self.free, self.hashed, self.tree_bytes) = (0, 0, 0, 0);
+    }
+}
+
+/// The limit that was reached.
+#[derive(Debug)]
+struct Full {
+    setting: &'static str,
+    limit: u64,
+    unit: &'static str,
+    used: u64,
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            setting,
+            limit,
+            unit,
+            used,
+        } = self;
+        write!(
+            f,
+            "{setting} = {limit} {unit} when the table was made, {used} in use; raise {setting} and \
+             make the table anew (ALTER TABLE … ENGINE = MEMORY), or use ENGINE = InnoDB"
+        )
     }
 }
 
@@ -135,21 +336,118 @@ impl MemoryAccount {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_row_counts_with_its_declared_length_and_one_row_with_a_step() {
-        // One INT: 5 bytes with the NULL bits, at least 8, and a flag: 16.
-        let limits = MemoryLimits {
-            row_bytes: 5,
-            index_bytes: 0,
-            max_bytes: 16 << 20,
+    /// The most rows that a table takes, and what it is said to hold then.
+    fn fill(limits: &MemoryLimits, entry: u64) -> (u64, u64, u64) {
+        let mut account = Account::new(limits);
+        let mut rows = 0;
+        while account.take_place("t").is_ok() {
+            rows += 1;
+            account.change_entries(rows, entry, 0);
+        }
+        let size = account.size();
+        (rows, size.data_bytes, size.index_bytes)
+    }
+
+    fn limits(row_bytes: u64, indexes: Vec<MemoryIndex>, max_bytes: u64) -> MemoryLimits {
+        MemoryLimits {
+            row_bytes,
+            indexes,
+            max_bytes,
             step_bytes: 128 << 10,
             max_rows: 0,
+            min_rows: 0,
+        }
+    }
+
+    fn tree(bytes: u64, nullable: bool, varying: bool) -> MemoryIndex {
+        MemoryIndex::Tree(vec![MemoryKeyPart {
+            column: 0,
+            nullable,
+            bytes,
+            prefix: None,
+            varying: varying.then_some(VaryingBytes::Same),
+        }])
+    }
+
+    #[test]
+    fn a_table_is_full_with_the_row_with_which_mysql_is() {
+        use MemoryIndex::Hash;
+        // Rows, Data_length and Index_length of MySQL 9.7 when INSERT … SELECT gave 1114.
+        let kib_256 = 256 << 10;
+        assert_eq!(fill(&limits(5, vec![], kib_256), 0), (16380, 266_176, 0));
+        assert_eq!(fill(&limits(17, vec![], kib_256), 0), (10920, 271_296, 0));
+        assert_eq!(fill(&limits(307, vec![], kib_256), 0), (840, 271_296, 0));
+        let one = fill(&limits(5, vec![Hash], kib_256), 0);
+        assert_eq!(one, (6552, 112_000, 164_416));
+        let two = fill(&limits(805, vec![Hash, Hash], kib_256), 0);
+        assert_eq!(two, (300, 251_616, 32832));
+        let ordered = fill(&limits(5, vec![tree(4, false, false)], kib_256), 36);
+        assert_eq!(ordered, (5355, 93872, 192_780));
+        let small = fill(&limits(46, vec![Hash], 16 << 10), 0);
+        assert_eq!(small, (132, 11456, 8288));
+        // No row fits, and no more than ten.
+        assert_eq!(fill(&limits(40007, vec![], 16384), 0), (4, 160_032, 0));
+        assert_eq!(fill(&limits(8007, vec![], 16384), 0), (10, 80080, 0));
+    }
+
+    #[test]
+    fn declared_numbers_of_rows_count() {
+        let few = MemoryLimits {
+            max_rows: 1000,
+            ..limits(46, vec![MemoryIndex::Hash], 1 << 20)
         };
-        let account = MemoryAccount::new(&limits);
-        assert_eq!(account.bytes(0), 0);
-        assert_eq!(account.bytes(1), 128 << 10);
-        assert_eq!(account.bytes(8193), 256 << 10);
-        assert!(!account.is_full((1 << 20) - 8192));
-        assert!(account.is_full(1 << 20));
+        assert_eq!(fill(&few, 0), (1100, 63040, 36640));
+        let many = MemoryLimits {
+            min_rows: 100_000,
+            ..limits(5, vec![MemoryIndex::Hash], 256 << 10)
+        };
+        assert_eq!(fill(&many, 0), (7937, 126_992, 254_992));
+    }
+
+    #[test]
+    fn one_row_takes_a_step_and_a_deleted_row_leaves_its_place() {
+        let indexes = vec![MemoryIndex::Hash, tree(40, true, true)];
+        let mut account = Account::new(&limits(46, indexes, 16 << 20));
+        assert_eq!(account.size().data_bytes, 0);
+        account.take_place("t").unwrap();
+        account.change_entries(1, 35, 0);
+        let size = account.size();
+        let full = (size.data_bytes, size.index_bytes, size.max_data_bytes);
+        assert_eq!(full, (127_008, 126_984 + 35, 5_249_980));
+        account.give_place();
+        account.change_entries(0, 0, 35);
+        let size = account.size();
+        assert_eq!((size.data_bytes, size.index_bytes), (127_008, 126_984));
+        assert_eq!(size.free_bytes, 46);
+        account.take_place("t").unwrap();
+        assert_eq!(account.size().free_bytes, 0);
+        account.clear();
+        assert_eq!(account.size().data_bytes, 0);
+    }
+
+    #[test]
+    fn a_key_has_the_characters_of_its_prefix() {
+        let part = MemoryKeyPart {
+            column: 0,
+            nullable: false,
+            bytes: 8,
+            prefix: Some(2),
+            varying: Some(VaryingBytes::Same),
+        };
+        assert_eq!(part.in_key("äöü".as_bytes()), "äö".as_bytes());
+        assert_eq!(part.in_key(b"a"), b"a");
+        assert_eq!(part.longest(), 10);
+    }
+
+    #[test]
+    fn many_blocks_have_nodes_over_nodes() {
+        let blocks = Blocks {
+            length: 8,
+            per_block: 10,
+        };
+        let nodes = |count: u64| (blocks.bytes(count * 10) - count * 80) / NODE_BYTES;
+        assert_eq!((nodes(1), nodes(2), nodes(128)), (0, 1, 127));
+        // The 129th block needs a second node, and that one a node above.
+        assert_eq!((nodes(129), nodes(130), nodes(257)), (129, 130, 258));
     }
 }

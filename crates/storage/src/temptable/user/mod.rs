@@ -21,6 +21,7 @@ mod pages;
 mod scan;
 mod tree;
 mod undo;
+mod write_lock;
 mod writer;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -41,11 +42,12 @@ use crate::key_encoding::KeyEncoder;
 use crate::table::{IndexSpec, Table};
 use content::{Content, Shape};
 use handle::{Handle, Pin};
-use memory_engine::MemoryAccount;
+use memory_engine::Account;
 use pages::Pager;
+use write_lock::WriteLock;
 use writer::WriterScratch;
 
-pub use memory_engine::MemoryLimits;
+pub use memory_engine::{DeclaredSize, MemoryIndex, MemoryKeyPart, MemoryLimits, VaryingBytes};
 pub use undo::UndoLog;
 
 /// With less memory than this, rows are in small pages.
@@ -89,6 +91,8 @@ struct State {
     content: Content,
     /// What others see of a table of several sessions while one of them writes.
     published: Option<Arc<Content>>,
+    /// What the MEMORY engine counts.
+    account: Option<Account>,
     /// Why the table cannot be used any more.
     broken: Option<Error>,
 }
@@ -109,7 +113,7 @@ pub(crate) struct Core {
     /// Counts changes: whether rows are still as they were read.
     version: AtomicU64,
     /// For the MEMORY engine.
-    account: Option<MemoryAccount>,
+    write_lock: Option<WriteLock>,
     is_holder: AtomicBool,
     /// What the last writer left to the next.
     scratch: Mutex<Option<Box<WriterScratch>>>,
@@ -169,8 +173,8 @@ impl Core {
     /// Who had locked a MEMORY table needs it no more; after the last of its locks others see what
     /// it has written.
     fn unlock(&self) {
-        if let Some(account) = &self.account
-            && account.unlock()
+        if let Some(lock) = &self.write_lock
+            && lock.unlock()
         {
             let state = self.state.write();
             state.unwrap_or_else(PoisonError::into_inner).published = None;
@@ -254,15 +258,16 @@ impl UserTable {
             SizeClass::Medium.bytes()
         };
         let account = match &context.engine {
-            UserTableEngine::Memory(limits) => Some(MemoryAccount::new(limits)),
+            UserTableEngine::Memory(limits) => Some(Account::new(limits)),
             UserTableEngine::Transactional | UserTableEngine::NonTransactional => None,
         };
-        let may_overflow = !matches!(context.engine, UserTableEngine::Memory(_));
+        let may_overflow = account.is_none();
         Self(Arc::new_cyclic(|me| Core {
             me: me.clone(),
             state: RwLock::new(State {
                 content: Content::new(&shape, page_length),
                 published: None,
+                account,
                 broken: None,
             }),
             pager: Pager::new(context.resources, memory, temp_space, may_overflow),
@@ -272,7 +277,7 @@ impl UserTable {
             pins: Mutex::default(),
             epoch: AtomicU64::new(0),
             version: AtomicU64::new(0),
-            account,
+            write_lock: (!may_overflow).then(WriteLock::default),
             is_holder: AtomicBool::new(false),
             scratch: Mutex::default(),
             registration,
@@ -286,5 +291,14 @@ impl UserTable {
     /// one to read from.
     pub fn open(&self, statement: &TempTableContext, undo: &UndoLog) -> Arc<dyn Table> {
         Arc::new(Handle::new(&self.0, statement, undo))
+    }
+    /// Counts a table of the MEMORY engine from here on as one that is made with these limits; it has
+    /// no rows.
+    pub fn empty_under(&self, limits: &MemoryLimits) {
+        let state = self.0.state.write();
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        if let Some(account) = &mut state.account {
+            *account = Account::new(limits);
+        }
     }
 }

@@ -69,7 +69,7 @@ pub(super) struct Records {
     is_open: bool,
     /// Tables were changed that know no transactions.
     not_undone: bool,
-    /// Tables whose locks are held until the transaction ends.
+    /// Tables whose locks are held until the statement ends.
     held: Vec<Arc<Core>>,
     scratch: Scratch,
 }
@@ -299,18 +299,19 @@ impl UndoLog {
         Arc::as_ptr(&self.0) as usize
     }
 
-    /// Keeps a table's lock, which `lock` takes, until the transaction ends.
+    /// Keeps a table's lock, which `lock` takes, until the statement ends; whether it had not been
+    /// held before.
     pub(super) fn hold(
         &self,
         core: &Arc<Core>,
         lock: impl FnOnce() -> mayfly_types::Result<()>,
-    ) -> mayfly_types::Result<()> {
+    ) -> mayfly_types::Result<bool> {
         let is_held = self.lock().held.iter().any(|held| Arc::ptr_eq(held, core));
         if !is_held {
             lock()?;
             self.lock().held.push(Arc::clone(core));
         }
-        Ok(())
+        Ok(!is_held)
     }
 
     pub(super) fn note_not_undone(&self) {
@@ -461,23 +462,25 @@ impl Participant for UndoLog {
         self.moment()
     }
 
-    fn roll_back_to(&mut self, savepoint: u64) {
+    fn roll_back_to(&mut self, savepoint: u64) -> bool {
         self.undo_to(savepoint);
+        self.lock().not_undone
     }
 
     fn commit(&mut self) -> mayfly_types::Result<()> {
         let mut records = self.lock();
         records.clear();
-        records.release();
         records.not_undone = false;
         Ok(())
     }
 
     fn roll_back(&mut self) -> bool {
         self.undo_to(0);
-        let mut records = self.lock();
-        records.release();
-        std::mem::take(&mut records.not_undone)
+        std::mem::take(&mut self.lock().not_undone)
+    }
+
+    fn end_statement(&mut self) {
+        self.lock().release();
     }
 }
 

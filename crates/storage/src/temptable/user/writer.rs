@@ -10,10 +10,11 @@ use mayfly_types::{Batch, Error, Result};
 
 use super::content::{Content, Failure, Scratch};
 use super::handle::{Pin, fetch, number, numbers};
+use super::memory_engine::Account;
 use super::undo::{Records, UndoLog};
 use super::{Core, State, TempTableContext};
 use crate::table::{ColumnId, Duplicate, RowsWritten, TableWriter};
-use crate::temptable::rows::{Encoder, Gather, Sources};
+use crate::temptable::rows::{Encoder, Gather, Resolver, Sources};
 
 /// Rows that are brought into the layout at once: few, since a duplicate stops the rest.
 const RUN_ROWS: usize = 64;
@@ -53,6 +54,7 @@ pub(super) struct Writer {
 struct Change<'a> {
     core: &'a Core,
     content: &'a mut Content,
+    account: Option<&'a mut Account>,
     undo: Option<(std::sync::MutexGuard<'a, Records>, u32)>,
     scratch: &'a mut Scratch,
     sources: &'a Sources,
@@ -88,12 +90,14 @@ impl Change<'_> {
 
     fn insert(&mut self, row: &mut [u8]) -> std::result::Result<(), Stopped> {
         let core = self.core;
-        if let Some(account) = &core.account
-            && account.is_full(self.content.heap.len())
-        {
-            return Err(Stopped::Error(
-                codes::ER_RECORD_FILE_FULL.with(&[&core.name]),
-            ));
+        let mut entries = 0;
+        if let Some(account) = &mut self.account {
+            account.take_place(&core.name).map_err(Stopped::Error)?;
+            let resolver = Resolver {
+                directory: &self.content.blobs.directory,
+                transient: self.sources.addresses(),
+            };
+            entries = account.entry_bytes(&core.shape, row, resolver);
         }
         let inserted = self.relieve().and_then(|()| {
             if let Some((undo, _)) = &mut self.undo {
@@ -103,6 +107,12 @@ impl Change<'_> {
             let content = &mut *self.content;
             content.insert(&core.shape, &core.pager, row, transient, self.scratch)
         });
+        if let Some(account) = &mut self.account {
+            match &inserted {
+                Ok(_) => account.change_entries(self.content.heap.len(), entries, 0),
+                Err(_) => account.give_place(),
+            }
+        }
         let id = inserted.map_err(|failure| self.stopped(failure))?;
         if let Some((undo, table)) = &mut self.undo {
             undo.inserted(*table, id);
@@ -116,23 +126,38 @@ impl Change<'_> {
         let (core, undo) = (self.core, &mut self.undo);
         let mark = undo.as_ref().map_or(0, |(undo, _)| undo.mark());
         let mut begun = false;
+        let (come, mut gone) = match &self.account {
+            Some(account) => {
+                let resolver = Resolver {
+                    directory: &self.content.blobs.directory,
+                    transient: self.sources.addresses(),
+                };
+                (account.entry_bytes(&core.shape, row, resolver), 0)
+            }
+            None => (0, 0),
+        };
         let row = (row, self.sources.addresses());
-        let content = &mut *self.content;
+        let (content, account) = (&mut *self.content, self.account.as_deref());
         let updated = content.update(
             &core.shape,
             &core.pager,
             id,
             row,
             self.scratch,
-            |old, resolver| match undo {
-                Some((undo, _)) => {
+            |old, resolver| {
+                if let Some(account) = account {
+                    gone = account.entry_bytes(&core.shape, old, resolver);
+                }
+                if let Some((undo, _)) = undo {
                     undo.begin(core, old, resolver)?;
                     begun = true;
-                    Ok(())
                 }
-                None => Ok(()),
+                Ok(())
             },
         );
+        if let (Ok(true), Some(account)) = (&updated, &mut self.account) {
+            account.change_entries(self.content.heap.len(), come, gone);
+        }
         self.recorded(begun, mark, id, false, updated).map(|_| ())
     }
 
@@ -142,21 +167,28 @@ impl Change<'_> {
         let (core, undo) = (self.core, &mut self.undo);
         let mark = undo.as_ref().map_or(0, |(undo, _)| undo.mark());
         let mut begun = false;
-        let content = &mut *self.content;
+        let mut gone = 0;
+        let (content, account) = (&mut *self.content, self.account.as_deref());
         let deleted = content.delete(
             &core.shape,
             &core.pager,
             id,
             self.scratch,
-            |old, resolver| match undo {
-                Some((undo, _)) => {
+            |old, resolver| {
+                if let Some(account) = account {
+                    gone = account.entry_bytes(&core.shape, old, resolver);
+                }
+                if let Some((undo, _)) = undo {
                     undo.begin(core, old, resolver)?;
                     begun = true;
-                    Ok(())
                 }
-                None => Ok(()),
+                Ok(())
             },
         );
+        if let (Ok(true), Some(account)) = (&deleted, &mut self.account) {
+            account.give_place();
+            account.change_entries(self.content.heap.len(), 0, gone);
+        }
         self.recorded(begun, mark, id, true, deleted)
     }
 
@@ -188,9 +220,9 @@ impl Writer {
         undo: &UndoLog,
         pin: &Arc<Pin>,
     ) -> Result<Self> {
-        if let Some(account) = &core.account {
+        if let Some(lock) = &core.write_lock {
             let interrupt = &statement.shared().interrupt;
-            account.lock(undo.owner(), WRITE_WAIT, interrupt)?;
+            lock.lock(undo.owner(), WRITE_WAIT, interrupt)?;
         }
         Ok(Self {
             core: Arc::clone(core),
@@ -213,11 +245,13 @@ impl Writer {
         self.statement.shared().interrupt.check()?;
         let mut state = core.write()?;
         core.pin_others(&state.content, &self.pin);
-        if core.account.is_some() && state.published.is_none() {
+        if core.write_lock.is_some() && state.published.is_none() {
             state.published = Some(Arc::new(state.content.clone()));
         }
         core.version.fetch_add(1, Ordering::Relaxed);
-        let State { content, .. } = &mut *state;
+        let State {
+            content, account, ..
+        } = &mut *state;
         let undo = if core.is_transactional() {
             let mut undo = self.undo.lock();
             let table = undo.table(&core);
@@ -245,6 +279,7 @@ impl Writer {
         let mut change = Change {
             core: &core,
             content,
+            account: account.as_mut(),
             undo,
             scratch,
             sources,

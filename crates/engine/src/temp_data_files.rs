@@ -1,0 +1,147 @@
+//! `innodb_temp_data_file_path`: which files hold temporary tables, how large they are made and how
+//! large they may become (manual: The Temporary Tablespace).
+//!
+//! `name:size[:autoextend[:max:size]]`, several behind each other with `;`; only the last may grow. A
+//! directory before the first name is that of all.
+
+use std::path::{Path, PathBuf};
+
+use mayfly_memory::TempSpaceOptions;
+use mayfly_memory::budget::UNLIMITED;
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
+
+/// The variable.
+pub(crate) const SETTING: &str = "innodb_temp_data_file_path";
+
+/// Temporary space as the variable describes it, in `tmpdir` unless it names another directory.
+pub(crate) fn options(
+    text: &str,
+    tmpdir: &Path,
+    lanes: usize,
+    idle_limit: u64,
+) -> Result<TempSpaceOptions> {
+    let wrong = || -> Error { codes::ER_WRONG_VALUE_FOR_VAR.with(&[&SETTING, &text]) };
+    parse(text, tmpdir, lanes, idle_limit).ok_or_else(wrong)
+}
+
+fn parse(text: &str, tmpdir: &Path, lanes: usize, idle_limit: u64) -> Option<TempSpaceOptions> {
+    let mut options = TempSpaceOptions {
+        limit: 0,
+        limit_setting: SETTING,
+        ..TempSpaceOptions::new(tmpdir.to_path_buf(), lanes, idle_limit)
+    };
+    let mut may_grow = false;
+    for file in text.split(';') {
+        if may_grow {
+            return None;
+        }
+        let mut parts = file.trim().split(':').map(str::trim);
+        let path = PathBuf::from(parts.next()?);
+        let name = path.file_name()?.to_str()?.to_owned();
+        if let Some(directory) = path.parent()
+            && options.names.is_empty()
+            && !directory.as_os_str().is_empty()
+        {
+            options.tmpdir = tmpdir.join(directory);
+        }
+        let size = bytes(parts.next()?)?;
+        let most = match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (None, ..) => size,
+            (Some(word), rest, most, None) if word.eq_ignore_ascii_case("autoextend") => {
+                may_grow = true;
+                match (rest, most) {
+                    (None, _) => UNLIMITED,
+                    (Some(word), Some(most)) if word.eq_ignore_ascii_case("max") => {
+                        bytes(most).filter(|most| *most >= size)?
+                    }
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        if options.names.contains(&name) {
+            return None;
+        }
+        options.names.push(name);
+        options.initial = options.initial.checked_add(size)?;
+        options.limit = options.limit.saturating_add(most);
+    }
+    Some(options)
+}
+
+/// A size with K, M or G.
+fn bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit: u64 = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        _ => return None,
+    };
+    digits
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(unit)
+        .filter(|size| *size > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Option<(Vec<String>, u64, u64, PathBuf)> {
+        let options = parse(text, Path::new("/tmp"), 2, 0)?;
+        Some((
+            options.names,
+            options.initial,
+            options.limit,
+            options.tmpdir,
+        ))
+    }
+
+    #[test]
+    fn files_with_their_sizes() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let tmp = || PathBuf::from("/tmp");
+        assert_eq!(
+            parsed("ibtmp1:12M:autoextend"),
+            Some((names(&["ibtmp1"]), 12 << 20, UNLIMITED, tmp()))
+        );
+        assert_eq!(
+            parsed("ibtmp1:12M:autoextend:max:500M"),
+            Some((names(&["ibtmp1"]), 12 << 20, 500 << 20, tmp()))
+        );
+        assert_eq!(
+            parsed("/fast/a:1G; b:512K:autoextend:max:1g"),
+            Some((
+                names(&["a", "b"]),
+                (1 << 30) + (512 << 10),
+                2 << 30,
+                PathBuf::from("/fast")
+            ))
+        );
+        assert_eq!(parsed("a:100"), Some((names(&["a"]), 100, 100, tmp())));
+    }
+
+    #[test]
+    fn what_is_no_list_of_files_is_refused() {
+        for text in [
+            "",
+            "ibtmp1",
+            "ibtmp1:12",
+            "ibtmp1:12Q",
+            "ibtmp1:0",
+            "ibtmp1:12M:grow",
+            "ibtmp1:12M:autoextend:max",
+            "ibtmp1:12M:autoextend:max:1M",
+            "ibtmp1:12M:autoextend:max:1G:more",
+            "a:1M:autoextend;b:1M",
+            "a:1M;a:1M",
+        ] {
+            let expected = text == "ibtmp1:12";
+            assert_eq!(parsed(text).is_some(), expected, "{text}");
+        }
+    }
+}

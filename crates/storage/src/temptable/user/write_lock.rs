@@ -1,0 +1,68 @@
+//! The lock of a MEMORY table: one statement at a time writes, and has the table until it ends.
+//! Readers do not wait: they see the rows as they were before it.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use mayfly_types::error::codes;
+use mayfly_types::{Interrupt, Result};
+
+/// How often someone who waits for the lock looks whether he was killed.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct WriteLock {
+    /// Who writes, and how often he has taken the lock.
+    owner: Mutex<Option<(usize, u32)>>,
+    released: Condvar,
+}
+
+impl WriteLock {
+    fn owner(&self) -> MutexGuard<'_, Option<(usize, u32)>> {
+        self.owner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no other session writes.
+    pub(super) fn lock(&self, session: usize, wait: Duration, interrupt: &Interrupt) -> Result<()> {
+        let end = Instant::now().checked_add(wait);
+        let mut owner = self.owner();
+        loop {
+            match &mut *owner {
+                None => {
+                    *owner = Some((session, 1));
+                    return Ok(());
+                }
+                Some((holder, count)) if *holder == session => {
+                    *count += 1;
+                    return Ok(());
+                }
+                Some(_) => {}
+            }
+            interrupt.check()?;
+            if end.is_some_and(|end| Instant::now() >= end) {
+                return Err(codes::ER_LOCK_WAIT_TIMEOUT.error());
+            }
+            let waited = self.released.wait_timeout(owner, LOOK);
+            owner = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Gives it back once; whether it is free now.
+    pub(super) fn unlock(&self) -> bool {
+        let mut owner = self.owner();
+        let is_free = match &mut *owner {
+            Some((_, count)) if *count > 1 => {
+                *count -= 1;
+                false
+            }
+            _ => {
+                *owner = None;
+                true
+            }
+        };
+        drop(owner);
+        self.released.notify_all();
+        is_free
+    }
+}
