@@ -42,6 +42,8 @@ pub(crate) struct StatementOptions {
     pub(crate) cte_max_recursion_depth: u64,
     pub(crate) tmp_table_size: u64,
     pub(crate) big_tables: bool,
+    /// A statement names a temporary table once, or gets 1137.
+    pub(crate) temporary_tables_once: bool,
     pub(crate) sql_notes: bool,
     pub(crate) auto_increment_increment: u64,
     pub(crate) auto_increment_offset: u64,
@@ -114,6 +116,7 @@ impl StatementOptions {
             cte_max_recursion_depth: settings.unsigned("cte_max_recursion_depth"),
             tmp_table_size: settings.unsigned("tmp_table_size"),
             big_tables: settings.boolean("big_tables"),
+            temporary_tables_once: settings.unsigned("temporary_table_reuse") == 1,
             sql_notes: settings.boolean("sql_notes"),
             auto_increment_increment: settings.unsigned("auto_increment_increment").max(1),
             auto_increment_offset: settings.unsigned("auto_increment_offset").max(1),

@@ -24,6 +24,8 @@ pub(crate) struct SessionCatalog<'s> {
     parameters: &'s [Value],
     tables: RefCell<Vec<(TableId, Arc<dyn Table>)>>,
     base_tables: RefCell<Vec<Arc<BaseTable>>>,
+    /// Where a statement may name a temporary table once: those that it has named.
+    named: RefCell<Vec<(TableId, String)>>,
     /// The planner was told something that may be otherwise the next time.
     told_of_moment: Cell<bool>,
 }
@@ -36,6 +38,7 @@ impl<'s> SessionCatalog<'s> {
             parameters,
             tables: RefCell::default(),
             base_tables: RefCell::default(),
+            named: RefCell::new(session.written_temporary_table().into_iter().collect()),
             told_of_moment: Cell::new(false),
         }
     }
@@ -69,6 +72,9 @@ impl<'s> SessionCatalog<'s> {
             .session
             .use_table_as(database, name, alias, TableUse::Read)?
         {
+            if let Some(alias) = alias {
+                self.name(&table, alias)?;
+            }
             self.remember(table.id, || table.rows_in(self.session))?;
             self.base_tables.borrow_mut().push(Arc::clone(&table));
             return table.source_in(self.session);
@@ -99,6 +105,20 @@ impl<'s> SessionCatalog<'s> {
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"changes through views"]));
         }
         Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
+    }
+
+    /// A statement names a table: 1137 when it is a temporary one that it has named already, and the
+    /// session wants that to be an error.
+    fn name(&self, table: &BaseTable, alias: &str) -> Result<()> {
+        if !table.definition.temporary || !self.session.options().temporary_tables_once {
+            return Ok(());
+        }
+        let mut named = self.named.borrow_mut();
+        if let Some((_, first)) = named.iter().find(|(id, _)| *id == table.id) {
+            return Err(codes::ER_CANT_REOPEN_TABLE.with(&[first]));
+        }
+        named.push((table.id, alias.to_owned()));
+        Ok(())
     }
 
     fn remember(&self, id: TableId, open: impl FnOnce() -> Result<Arc<dyn Table>>) -> Result<()> {

@@ -18,6 +18,7 @@ use mayfly_exec::Progress;
 use mayfly_functions::UserVariables;
 use mayfly_functions::context::{MysqlRandom, RandomStates};
 use mayfly_memory::Budget;
+use mayfly_plan::TableId;
 use mayfly_plan::catalog::VariableScope;
 use mayfly_storage::temptable::{RegistryEntry, TempTableContext};
 use mayfly_storage::{DurableTransaction, Statement as DurableStatement, UndoLog};
@@ -154,6 +155,8 @@ pub struct Session {
     durable_statement: OnceCell<DurableStatement>,
     /// The running statement changes or locks rows: it sees those of now.
     reads_newest: Cell<bool>,
+    /// The temporary table that the running statement adds rows to.
+    written_temporary: Option<(TableId, String)>,
     /// Changes with every temporary table that comes or goes.
     temporary_version: u64,
     /// The running statement's place for temporary tables, once it needs one.
@@ -226,6 +229,7 @@ impl Session {
             durable: OnceCell::new(),
             durable_statement: OnceCell::new(),
             reads_newest: Cell::new(false),
+            written_temporary: None,
             temporary_version: 0,
             temp: OnceCell::new(),
             database,
@@ -422,6 +426,7 @@ impl Session {
         self.temp = OnceCell::new();
         self.durable_statement = OnceCell::new();
         self.reads_newest.set(false);
+        self.written_temporary = None;
         self.last_summary = StatementSummary::begin(text);
         self.finished_temporary_tables.clear();
         let mut activity = self

@@ -46,6 +46,17 @@ impl Session {
             .cloned()
     }
 
+    /// The running statement adds rows to a table.
+    pub(crate) fn writes_rows_to(&mut self, table: &BaseTable) {
+        let name = || (table.id, table.definition.name.clone());
+        self.written_temporary = table.definition.temporary.then(name);
+    }
+
+    /// The temporary table that the running statement adds rows to, and its name.
+    pub(crate) fn written_temporary_table(&self) -> Option<(TableId, String)> {
+        self.written_temporary.clone()
+    }
+
     /// The session's temporary tables.
     pub(crate) fn temporary_tables(&self) -> impl Iterator<Item = &Arc<BaseTable>> {
         self.temporary_tables.values()

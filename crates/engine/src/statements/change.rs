@@ -85,6 +85,15 @@ pub(super) fn delete(
     };
     let done = run(session, &work, &plan, parameters, kept)?;
     session.counters().add(Counter::HandlerDelete, done.changed);
+    let all = delete.selection.is_none() && delete.limit.is_none() && !several;
+    if let Some(table) = done.tables.first()
+        && all
+        && done.changed > 0
+        && table.definition.engine == "MEMORY"
+    {
+        // It is still locked. Only when it is emptied does a MEMORY table give memory back.
+        table.storage(session)?.truncate()?;
+    }
     let (columns, batches) = match done.tables.first() {
         Some(table) if work.keeps_rows => {
             let definition = &table.definition;

@@ -38,6 +38,7 @@ pub(crate) fn run(
         .as_ref()
         .map(|names| names.iter().map(String::as_str));
     let target = RowTarget::find(session, &insert.table, listed)?;
+    session.writes_rows_to(&target.table);
     let positions = target.columns(list)?;
     let returning = Returning::bind(session, &target.names, &insert.returning, parameters)?;
     let ((written, rows), has_info) = match &insert.source {

@@ -55,6 +55,11 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         number(GIB, 2 * MIB, u64::MAX),
         "The most memory that all internal temporary tables together may use before they overflow to disk.",
     ),
+    both(
+        "temporary_table_reuse",
+        choice(0, &["MAYFLY", "MYSQL"]),
+        "Whether a statement may name a TEMPORARY table several times: MYSQL gives error 1137, as MySQL does.",
+    ),
     global(
         "temptable_use_mmap",
         switch(false),
