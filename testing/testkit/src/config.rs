@@ -26,6 +26,10 @@ pub struct Config {
     /// Whether every CREATE TABLE of a file makes a temporary table.
     #[serde(default)]
     pub temporary_tables: bool,
+    /// Whether every CREATE TABLE that names no engine makes a MEMORY table, unless that engine has no
+    /// place for a column.
+    #[serde(default)]
+    pub memory_tables: bool,
     /// Statements run at the start of every session.
     #[serde(default)]
     pub statements: Vec<String>,

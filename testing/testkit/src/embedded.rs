@@ -38,6 +38,7 @@ pub struct Embedded {
     database: Arc<Database>,
     statements: Vec<String>,
     temporary_tables: bool,
+    memory_tables: bool,
     paths: Paths,
     tmpdir: PathBuf,
 }
@@ -65,6 +66,7 @@ impl Embedded {
             database,
             statements: config.statements.clone(),
             temporary_tables: config.temporary_tables,
+            memory_tables: config.memory_tables,
             paths,
             tmpdir,
         })
@@ -79,6 +81,7 @@ impl Embedded {
         let mut session = EmbeddedSession {
             session: Some(session),
             temporary_tables: self.temporary_tables,
+            memory_tables: self.memory_tables,
             paths: self.paths.clone(),
         };
         for statement in &self.statements {
@@ -169,7 +172,34 @@ fn set(options: &mut DatabaseOptions, name: &str, value: &toml::Value) -> Option
 pub struct EmbeddedSession {
     session: Option<Session>,
     temporary_tables: bool,
+    memory_tables: bool,
     paths: Paths,
+}
+
+/// What the MEMORY engine has no place for: BLOB and TEXT, generated columns.
+const NOT_IN_MEMORY: [u16; 2] = [1163, 3106];
+
+fn creates_table(sql: &str) -> bool {
+    let mut words = sql.split_whitespace().map(str::to_ascii_lowercase);
+    let mut next = || words.next().unwrap_or_default();
+    next() == "create" && ["table", "temporary"].contains(&next().as_str())
+}
+
+/// Runs a CREATE TABLE whose table is of the MEMORY engine if it can be.
+fn execute_in_memory(
+    session: &mut Session,
+    sql: &str,
+) -> Result<Vec<StatementResult>, mayfly_engine::Error> {
+    let mut execute = |engine: &str| {
+        for variable in ["default_storage_engine", "default_tmp_storage_engine"] {
+            session.execute(&format!("SET {variable} = {engine}"))?;
+        }
+        session.execute(sql)
+    };
+    match execute("MEMORY") {
+        Err(error) if NOT_IN_MEMORY.contains(&error.errno()) => execute("InnoDB"),
+        result => result,
+    }
 }
 
 /// The statement with TEMPORARY in its CREATE TABLE, if it is one.
@@ -197,12 +227,15 @@ impl DB for EmbeddedSession {
         };
         let changed = self.temporary_tables.then(|| temporary(sql)).flatten();
         let sql = changed.as_deref().unwrap_or(sql);
-        let results = session
-            .execute(&self.paths.insert(sql))
-            .map_err(|error| StatementError {
-                sqlstate: error.sqlstate(),
-                text: self.paths.remove(&error.to_string()),
-            })?;
+        let sql = self.paths.insert(sql);
+        let results = match self.memory_tables && creates_table(&sql) {
+            true => execute_in_memory(session, &sql),
+            false => session.execute(&sql),
+        };
+        let results = results.map_err(|error| StatementError {
+            sqlstate: error.sqlstate(),
+            text: self.paths.remove(&error.to_string()),
+        })?;
         match results.last() {
             Some(result) if result.has_rows() => Ok(rows(result, &self.paths)),
             Some(result) => Ok(DBOutput::StatementComplete(result.affected_rows)),

@@ -116,26 +116,6 @@ pub(super) const RELATIONS: &[Relation] = &[
         ],
     ),
     none(
-        "FILES",
-        &[
-            ("FILE_ID", Kind::Int),
-            ("FILE_NAME", Kind::Long),
-            ("FILE_TYPE", Kind::Text(256)),
-            ("TABLESPACE_NAME", Kind::Text(268)),
-            ("TOTAL_EXTENTS", Kind::Int),
-            ("EXTENT_SIZE", Kind::Int),
-        ],
-    ),
-    none(
-        "INNODB_TEMP_TABLE_INFO",
-        &[
-            ("TABLE_ID", Kind::UInt),
-            ("NAME", Kind::Text(64)),
-            ("N_COLS", Kind::UInt),
-            ("SPACE", Kind::UInt),
-        ],
-    ),
-    none(
         "INNODB_SESSION_TEMP_TABLESPACES",
         &[
             ("ID", Kind::UInt),

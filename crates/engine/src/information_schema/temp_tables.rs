@@ -1,13 +1,19 @@
-//! `information_schema.TEMP_TABLES`: every living temporary table of every session, internal ones
-//! and those of CREATE TEMPORARY TABLE.
+//! Temporary tables and their files: `information_schema.TEMP_TABLES`, every living temporary table
+//! of every session, internal ones and those of CREATE TEMPORARY TABLE; and what MySQL shows of its
+//! own, `INNODB_TEMP_TABLE_INFO` and `FILES`.
 
+use std::sync::PoisonError;
+
+use mayfly_memory::budget::UNLIMITED;
 use mayfly_storage::Purpose;
 use mayfly_types::Value;
 
 use super::relation::{Kind, Relation, Row, text};
 use crate::session::Session;
 
-pub(super) const RELATIONS: &[Relation] = &[Relation {
+pub(super) const RELATIONS: &[Relation] = &[TEMP_TABLES, INNODB_TEMP_TABLE_INFO, FILES];
+
+const TEMP_TABLES: Relation = Relation {
     schema: "information_schema",
     name: "TEMP_TABLES",
     columns: &[
@@ -29,7 +35,133 @@ pub(super) const RELATIONS: &[Relation] = &[Relation {
         ("STATEMENT_DIGEST_TEXT", Kind::Text(2048)),
     ],
     rows,
-}];
+};
+
+/// The number of the space that MySQL gives to the first session's temporary tables.
+const TEMPORARY_SPACE: u64 = 4_243_767_290;
+/// Columns that InnoDB adds: the row's number, its transaction, and where it was changed.
+const HIDDEN_COLUMNS: u64 = 3;
+
+const INNODB_TEMP_TABLE_INFO: Relation = Relation {
+    schema: "information_schema",
+    name: "INNODB_TEMP_TABLE_INFO",
+    columns: &[
+        ("TABLE_ID", Kind::UInt),
+        ("NAME", Kind::Text(64)),
+        ("N_COLS", Kind::UInt),
+        ("SPACE", Kind::UInt),
+    ],
+    rows: transactional_tables,
+};
+
+/// The temporary tables of all sessions that have transactions.
+fn transactional_tables(session: &Session) -> Vec<Row> {
+    let process = std::process::id();
+    let mut rows = Vec::new();
+    for owner in session.database.living_sessions() {
+        let tables = owner
+            .temporary_tables
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        rows.extend(tables.iter().map(|(id, columns)| {
+            vec![
+                Value::UInt(*id),
+                text(format!("#sql{process:x}_{:x}_{id:x}", owner.id)),
+                Value::UInt(*columns as u64 + HIDDEN_COLUMNS),
+                Value::UInt(TEMPORARY_SPACE),
+            ]
+        }));
+    }
+    rows
+}
+
+const FILES: Relation = Relation {
+    schema: "information_schema",
+    name: "FILES",
+    columns: &[
+        ("FILE_ID", Kind::Int),
+        ("FILE_NAME", Kind::Long),
+        ("FILE_TYPE", Kind::Text(256)),
+        ("TABLESPACE_NAME", Kind::Text(268)),
+        ("TABLE_CATALOG", Kind::Text(0)),
+        ("TABLE_SCHEMA", Kind::Text(0)),
+        ("TABLE_NAME", Kind::Text(0)),
+        ("LOGFILE_GROUP_NAME", Kind::Text(256)),
+        ("LOGFILE_GROUP_NUMBER", Kind::Int),
+        ("ENGINE", Kind::Text(64)),
+        ("FULLTEXT_KEYS", Kind::Text(0)),
+        ("DELETED_ROWS", Kind::Text(0)),
+        ("UPDATE_COUNT", Kind::Text(0)),
+        ("FREE_EXTENTS", Kind::Int),
+        ("TOTAL_EXTENTS", Kind::Int),
+        ("EXTENT_SIZE", Kind::Int),
+        ("INITIAL_SIZE", Kind::Int),
+        ("MAXIMUM_SIZE", Kind::Int),
+        ("AUTOEXTEND_SIZE", Kind::Int),
+        ("CREATION_TIME", Kind::Text(0)),
+        ("LAST_UPDATE_TIME", Kind::Text(0)),
+        ("LAST_ACCESS_TIME", Kind::Text(0)),
+        ("RECOVER_TIME", Kind::Text(0)),
+        ("TRANSACTION_COUNTER", Kind::Text(0)),
+        ("VERSION", Kind::Int),
+        ("ROW_FORMAT", Kind::Text(256)),
+        ("TABLE_ROWS", Kind::Text(0)),
+        ("AVG_ROW_LENGTH", Kind::Text(0)),
+        ("DATA_LENGTH", Kind::Text(0)),
+        ("MAX_DATA_LENGTH", Kind::Text(0)),
+        ("INDEX_LENGTH", Kind::Text(0)),
+        ("DATA_FREE", Kind::Int),
+        ("CREATE_TIME", Kind::Text(0)),
+        ("UPDATE_TIME", Kind::Text(0)),
+        ("CHECK_TIME", Kind::Text(0)),
+        ("CHECKSUM", Kind::Text(0)),
+        ("STATUS", Kind::Text(256)),
+        ("EXTRA", Kind::Text(256)),
+    ],
+    rows: files,
+};
+
+const EXTENT: u64 = 1 << 20;
+
+/// The files of temporary tables, all as one: what they take, and what of it is free. Nothing before
+/// the first table overflows.
+fn files(session: &Session) -> Vec<Row> {
+    let space = &session.database.resources.temp_space;
+    let options = space.options();
+    let (taken, limit) = space.disk_bytes();
+    let free = taken.saturating_sub(space.used_bytes());
+    let name = options.names.first().map_or("", |name| name);
+    let path = space.directory().unwrap_or_else(|| options.tmpdir.clone());
+    let number = |number: u64| Value::Int(i64::try_from(number).unwrap_or(i64::MAX));
+    let values = [
+        ("FILE_ID", Value::Int(4_294_967_293)),
+        ("FILE_NAME", text(path.join(name).to_string_lossy())),
+        ("FILE_TYPE", text("TEMPORARY")),
+        ("TABLESPACE_NAME", text("innodb_temporary")),
+        ("TABLE_CATALOG", text("")),
+        ("ENGINE", text("InnoDB")),
+        ("FREE_EXTENTS", number(free / EXTENT)),
+        ("TOTAL_EXTENTS", number(taken.div_ceil(EXTENT))),
+        ("EXTENT_SIZE", number(EXTENT)),
+        ("INITIAL_SIZE", number(options.initial)),
+        (
+            "MAXIMUM_SIZE",
+            match limit {
+                UNLIMITED => Value::Null,
+                limit => number(limit),
+            },
+        ),
+        ("AUTOEXTEND_SIZE", number(0)),
+        ("DATA_FREE", number(free)),
+        ("STATUS", text("NORMAL")),
+    ];
+    let value = |column: &str| {
+        let found = values.iter().find(|(name, _)| *name == column);
+        found.map_or(Value::Null, |(_, value)| value.clone())
+    };
+    let row = FILES.columns.iter().map(|(column, _)| value(column));
+    vec![row.collect()]
+}
 
 fn rows(session: &Session) -> Vec<Row> {
     let internal = session

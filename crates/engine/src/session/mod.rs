@@ -107,6 +107,8 @@ pub(crate) struct SessionShared {
     pub(crate) kill: KillHandle,
     pub(crate) activity: Mutex<Activity>,
     pub(crate) temp_space: Budget,
+    /// Its temporary tables that have transactions: number and columns.
+    pub(crate) temporary_tables: Mutex<Vec<(u64, usize)>>,
     /// KILL CONNECTION: every further statement fails.
     pub(crate) closed: AtomicBool,
 }
@@ -186,6 +188,7 @@ impl Session {
                 since: Instant::now(),
             }),
             temp_space: temp_space.clone(),
+            temporary_tables: Mutex::default(),
             closed: AtomicBool::new(false),
         };
         let seed = database

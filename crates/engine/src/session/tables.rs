@@ -1,7 +1,7 @@
 //! The tables that a session knows: by name, in stores, and for the statement that runs.
 
 use std::cell::OnceCell;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_plan::TableId;
@@ -66,13 +66,32 @@ impl Session {
         self.temporary_version += 1;
         let definition = &table.definition;
         let key = (definition.database.clone(), definition.name.clone());
-        self.temporary_tables.insert(key, table);
+        let replaced = self.temporary_tables.insert(key, Arc::clone(&table));
+        let mut shown = self.shown_temporary_tables();
+        if let Some(replaced) = replaced {
+            shown.retain(|(id, _)| *id != replaced.id.0);
+        }
+        if table.definition.engine == "InnoDB" {
+            shown.push((table.id.0, table.definition.columns.len()));
+        }
+    }
+
+    /// What other sessions may see of the temporary tables.
+    fn shown_temporary_tables(&self) -> MutexGuard<'_, Vec<(u64, usize)>> {
+        let tables = &self.shared.temporary_tables;
+        tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn drop_temporary_table(&mut self, database: &str, name: &str) -> bool {
         self.temporary_version += 1;
         let key = (database.to_owned(), name.to_owned());
-        self.temporary_tables.remove(&key).is_some()
+        let dropped = self.temporary_tables.remove(&key);
+        if let Some(dropped) = &dropped {
+            let id = dropped.id.0;
+            self.shown_temporary_tables()
+                .retain(|(shown, _)| *shown != id);
+        }
+        dropped.is_some()
     }
 
     /// Where a temporary table of the session's own lives, or a table of the MEMORY engine.

@@ -1,0 +1,124 @@
+//! A temporary table that fits opens, writes and syncs no file: from CREATE to DROP the process makes
+//! no system call on a file. `strace -f` counts them, around this test in a process of its own.
+//!
+//! Where `strace` is missing or may not trace, the test says so and ends; `./test` installs it.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use mayfly_engine::{Database, DatabaseOptions, Session};
+use mayfly_testkit::fixture::must;
+
+/// Files that do not exist: asking for them marks places in the trace.
+const BEGIN: &str = "/mayfly-trace-begins";
+const END: &str = "/mayfly-trace-ends";
+
+const STATEMENTS: &[&str] = &[
+    "CREATE TEMPORARY TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, n INT, name VARCHAR(100), \
+     body TEXT, made TIMESTAMP DEFAULT CURRENT_TIMESTAMP, twice INT AS (n * 2), UNIQUE KEY (n))",
+    "CREATE INDEX by_name ON t (name)",
+    "INSERT INTO t (n, name, body) WITH RECURSIVE r AS (SELECT 1 i UNION ALL SELECT i + 1 FROM r \
+     WHERE i < 900) SELECT i, CONCAT('name ', i % 50), REPEAT('long text ', i % 30) FROM r",
+    "INSERT INTO t (n, name) VALUES (1001, 'one'), (1002, 'two')",
+    "INSERT INTO t (n, name) VALUES (1001, 'again') ON DUPLICATE KEY UPDATE name = 'once more'",
+    "REPLACE INTO t (n, name) VALUES (1002, 'replaced')",
+    "UPDATE t SET name = CONCAT(name, '!'), body = UPPER(body) WHERE n % 3 = 0",
+    "UPDATE t SET n = n + 5000 WHERE id = 17",
+    "DELETE FROM t WHERE n % 7 = 0",
+    "SELECT * FROM t WHERE id = 5",
+    "SELECT name, COUNT(*), MAX(body) FROM t GROUP BY name ORDER BY 2 DESC, 1",
+    "SELECT COUNT(DISTINCT a.name) FROM t a JOIN t b ON a.n = b.n + 1 WHERE b.name > 'name 2'",
+    "BEGIN",
+    "DELETE FROM t WHERE id < 100",
+    "SAVEPOINT s",
+    "UPDATE t SET body = 'gone'",
+    "ROLLBACK TO s",
+    "ROLLBACK",
+    "ALTER TABLE t ADD COLUMN more INT DEFAULT 7, ADD KEY (made)",
+    "CREATE TEMPORARY TABLE u ENGINE=MEMORY SELECT id, n, name FROM t",
+    "DELETE FROM u WHERE n > 100",
+    "TRUNCATE TABLE t",
+    "DROP TEMPORARY TABLE u",
+    "DROP TEMPORARY TABLE t",
+];
+
+fn run(session: &mut Session) {
+    for statement in STATEMENTS {
+        must(session, statement);
+    }
+}
+
+/// What runs under `strace`: everything once before, so that what the process needs only once (its
+/// allocator's arenas, time zones) is there.
+#[test]
+#[ignore = "runs under strace, started by the test below"]
+fn traced() {
+    let Some(directory) = std::env::var_os("MAYFLY_TRACED") else {
+        return;
+    };
+    let directory = PathBuf::from(directory);
+    for datadir in [None, Some(directory.join("data"))] {
+        let mut options = DatabaseOptions::new();
+        options.threads = 1;
+        options.tmpdir.clone_from(&directory);
+        options.datadir = datadir;
+        let database = Database::open(options).unwrap();
+        let mut session = database.session();
+        must(&mut session, "CREATE DATABASE d");
+        must(&mut session, "USE d");
+        run(&mut session);
+        let _ = Path::new(BEGIN).exists();
+        run(&mut session);
+        let _ = Path::new(END).exists();
+    }
+}
+
+/// A call that is none on a file, though strace counts it among them.
+fn is_harmless(call: &str) -> bool {
+    call.contains("MAP_ANONYMOUS") || call.contains("\"/proc/") || call.contains("\"/sys/")
+}
+
+#[test]
+fn a_temporary_table_that_fits_touches_no_file() {
+    let directory = std::env::temp_dir().join(format!("mayfly-trace-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let trace = directory.join("trace");
+    let output = Command::new("strace")
+        .args(["-f", "-qq", "-e", "trace=%file,%desc", "-o"])
+        .arg(&trace)
+        .arg(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "traced", "--test-threads=1"])
+        .env("MAYFLY_TRACED", &directory)
+        .output();
+    let trace = std::fs::read_to_string(&trace).unwrap_or_default();
+    let _ = std::fs::remove_dir_all(&directory);
+    let output = match output {
+        Ok(output) => output,
+        Err(error) => {
+            eprintln!("SKIPPED: strace cannot be started ({error}); no system call was counted");
+            return;
+        }
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !trace.contains(BEGIN) && said.contains("ptrace") {
+        eprintln!("SKIPPED: strace may not trace here ({said}); no system call was counted");
+        return;
+    }
+    let answer = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{answer}\n{said}");
+    let mut parts = 0;
+    let mut rest = trace.as_str();
+    while let Some((_, after)) = rest.split_once(BEGIN) {
+        let (part, after) = after.split_once(END).unwrap();
+        // The ends are those of the calls that mark them.
+        let mut calls: Vec<&str> = part.lines().skip(1).collect();
+        calls.pop();
+        calls.retain(|call| !is_harmless(call));
+        assert!(calls.is_empty(), "{}", calls.join("\n"));
+        rest = after;
+        parts += 1;
+    }
+    assert_eq!(parts, 2, "{trace}");
+}
