@@ -7,6 +7,7 @@
 //! behind), and what ends with the transaction.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use mayfly_storage::Participant;
 use mayfly_types::error::codes;
@@ -51,6 +52,17 @@ pub(crate) struct Characteristics {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Mark(Vec<u64>);
 
+/// What ROLLBACK leaves as it is, and warns of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum NotUndone {
+    /// Rows of tables without transactions.
+    Rows,
+    /// CREATE TEMPORARY TABLE
+    TablesMade,
+    /// DROP TEMPORARY TABLE
+    TablesDropped,
+}
+
 /// A session's transaction, open or not.
 pub(crate) struct Transaction {
     participants: Vec<Box<dyn Participant>>,
@@ -60,6 +72,7 @@ pub(crate) struct Transaction {
     late: OnceCell<Box<dyn Participant>>,
     savepoints: Vec<(String, Mark)>,
     begun: Option<Characteristics>,
+    not_undone: BTreeSet<NotUndone>,
     /// SET TRANSACTION without a scope: for the next one.
     next: Option<Characteristics>,
 }
@@ -82,6 +95,7 @@ impl Transaction {
             late: OnceCell::new(),
             savepoints: Vec::new(),
             begun: None,
+            not_undone: BTreeSet::new(),
             next: None,
         }
     }
@@ -127,15 +141,27 @@ impl Transaction {
         Mark(savepoints.collect())
     }
 
-    /// Goes back to a moment; whether the transaction has changed something that cannot be undone.
-    pub(crate) fn roll_back_to(&mut self, mark: &Mark) -> bool {
+    /// Something was done that ROLLBACK will warn of.
+    pub(crate) fn note(&mut self, what: NotUndone) {
+        self.not_undone.insert(what);
+    }
+
+    /// Goes back to a moment; gives what the transaction has done that cannot be undone.
+    pub(crate) fn roll_back_to(&mut self, mark: &Mark) -> Vec<NotUndone> {
         let mut incomplete = false;
         for (index, participant) in self.participants().enumerate() {
             // Who came later had changed nothing then.
             let savepoint = mark.0.get(index).copied().unwrap_or(0);
             incomplete |= participant.roll_back_to(savepoint);
         }
-        incomplete
+        self.noted(incomplete)
+    }
+
+    fn noted(&mut self, rows: bool) -> Vec<NotUndone> {
+        if rows {
+            self.note(NotUndone::Rows);
+        }
+        self.not_undone.iter().copied().collect()
     }
 
     /// A statement has ended: what was held for it alone is let go.
@@ -158,12 +184,13 @@ impl Transaction {
                 }
             }
         }
+        self.not_undone.clear();
         self.last.commit()?;
         committed
     }
 
-    /// Undoes what can be undone and ends; whether something could not be.
-    pub(crate) fn roll_back(&mut self) -> bool {
+    /// Undoes what can be undone and ends; gives what could not be.
+    pub(crate) fn roll_back(&mut self) -> Vec<NotUndone> {
         self.savepoints.clear();
         self.end();
         let mut incomplete = false;
@@ -171,7 +198,9 @@ impl Transaction {
             incomplete |= participant.roll_back();
         }
         self.last.roll_back();
-        incomplete
+        let noted = self.noted(incomplete);
+        self.not_undone.clear();
+        noted
     }
 
     fn end(&mut self) {
@@ -192,9 +221,9 @@ impl Transaction {
         self.savepoints.push((name.to_owned(), mark));
     }
 
-    /// ROLLBACK TO SAVEPOINT: later ones go. 1305 without it. Whether the transaction has changed
-    /// something that cannot be undone.
-    pub(crate) fn roll_back_to_savepoint(&mut self, name: &str) -> Result<bool> {
+    /// ROLLBACK TO SAVEPOINT: later ones go. 1305 without it. Gives what the transaction has done
+    /// that cannot be undone.
+    pub(crate) fn roll_back_to_savepoint(&mut self, name: &str) -> Result<Vec<NotUndone>> {
         let place = self.savepoint(name)?;
         self.savepoints.truncate(place + 1);
         let mark = self.savepoints[place].1.clone();

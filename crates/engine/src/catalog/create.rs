@@ -57,6 +57,9 @@ pub(crate) fn definition(
     extra_columns: Vec<ColumnDefinition>,
 ) -> Result<TableDefinition> {
     check_name(&statement.name.name, &codes::ER_WRONG_TABLE_NAME)?;
+    if statement.temporary && statement.partitioning.is_some() {
+        return Err(codes::ER_PARTITION_NO_TEMPORARY.error());
+    }
     let mut builder = Builder {
         session,
         table: TableDefinition {

@@ -20,6 +20,7 @@ use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
+use crate::transaction::NotUndone;
 
 /// Runs the statement.
 pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outcome> {
@@ -255,6 +256,7 @@ fn add(session: &mut Session, definition: TableDefinition, statement: &CreateTab
 fn put(session: &mut Session, table: Arc<BaseTable>, statement: &CreateTable) -> Result<()> {
     if statement.temporary {
         session.add_temporary_table(table);
+        session.transaction.note(NotUndone::TablesMade);
         return Ok(());
     }
     let catalog = &session.database.catalog;

@@ -11,6 +11,7 @@ use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
 use crate::table_locks::TableUse;
+use crate::transaction::NotUndone;
 
 /// DROP TABLE: a temporary table goes before the base table that it hides.
 pub(super) fn run(session: &mut Session, statement: &DropTable) -> Result<Outcome> {
@@ -58,7 +59,11 @@ pub(super) fn run(session: &mut Session, statement: &DropTable) -> Result<Outcom
     let base: Vec<(String, String)> = names.iter().filter(is_base).cloned().collect();
     refuse_parents(session, &base)?;
     names.retain(|(database, name)| {
-        !(session.drop_temporary_table(database, name) || statement.temporary)
+        let dropped = session.drop_temporary_table(database, name);
+        if dropped {
+            session.transaction.note(NotUndone::TablesDropped);
+        }
+        !(dropped || statement.temporary)
     });
     if !names.is_empty() {
         session.database.catalog.drop_tables(session, &names)?;

@@ -13,7 +13,7 @@ use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::statement_options::CompletionType;
 use crate::status::Counter;
-use crate::transaction::{Characteristics, Isolation};
+use crate::transaction::{Characteristics, Isolation, NotUndone};
 use crate::variables::{self, Setting};
 
 /// BEGIN and START TRANSACTION: what was open is committed.
@@ -49,16 +49,24 @@ pub(super) fn rollback(session: &mut Session, completion: &Completion) -> Result
     super::count(session, Counter::ComRollback);
     let characteristics = session.transaction.characteristics();
     let incomplete = session.transaction.roll_back();
-    warn_incomplete(session, incomplete);
+    warn_incomplete(session, &incomplete);
     complete(session, completion, characteristics);
     Ok(StatementResult::default().into())
 }
 
-/// 1196: rows of tables without transactions stay.
-fn warn_incomplete(session: &Session, incomplete: bool) {
-    if incomplete {
-        let warning = codes::ER_WARNING_NOT_COMPLETE_ROLLBACK.error();
-        session.diagnostics().push(Level::Warning, warning);
+/// Warns of what ROLLBACK leaves as it is.
+fn warn_incomplete(session: &Session, incomplete: &[NotUndone]) {
+    for what in incomplete {
+        let warning = match what {
+            NotUndone::Rows => codes::ER_WARNING_NOT_COMPLETE_ROLLBACK,
+            NotUndone::TablesMade => {
+                codes::ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_CREATED_TEMP_TABLE
+            }
+            NotUndone::TablesDropped => {
+                codes::ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_DROPPED_TEMP_TABLE
+            }
+        };
+        session.diagnostics().push(Level::Warning, warning.error());
     }
 }
 
@@ -87,7 +95,7 @@ pub(super) fn savepoint(session: &mut Session, name: &str) -> Result<Outcome> {
 /// ROLLBACK TO SAVEPOINT
 pub(super) fn rollback_to(session: &mut Session, name: &str) -> Result<Outcome> {
     let incomplete = session.transaction.roll_back_to_savepoint(name)?;
-    warn_incomplete(session, incomplete);
+    warn_incomplete(session, &incomplete);
     Ok(StatementResult::default().into())
 }
 

@@ -184,6 +184,9 @@ codes! {
     ER_INVALID_CHARACTER_STRING = (1300, "HY000", "Invalid {} character string: '{}'");
     ER_WARN_ALLOWED_PACKET_OVERFLOWED = (1301, "HY000", "Result of {}() was larger than max_allowed_packet ({}) - truncated");
     ER_WARNING_NOT_COMPLETE_ROLLBACK = (1196, "HY000", "Some non-transactional changed tables couldn't be rolled back");
+    ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_CREATED_TEMP_TABLE = (1751, "HY000", "The creation of some temporary tables could not be rolled back.");
+    ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_DROPPED_TEMP_TABLE = (1752, "HY000", "Some temporary tables were dropped, but these operations could not be rolled back.");
+    ER_PARTITION_NO_TEMPORARY = (1562, "HY000", "Cannot create temporary table with partitions");
     ER_LOCK_WAIT_TIMEOUT = (1205, "HY000", "Lock wait timeout exceeded; try restarting transaction");
     ER_LOCK_DEADLOCK = (1213, "40001", "Deadlock found when trying to get lock; try restarting transaction");
     ER_CANT_CHANGE_TX_CHARACTERISTICS = (1568, "25001", "Transaction characteristics can't be changed while a transaction is in progress");
