@@ -220,12 +220,28 @@ impl Blobs {
 
     /// Keeps the blocks of values in memory.
     pub(super) fn load(&self, pager: &Pager, views: impl Iterator<Item = View>) -> Result<Loaded> {
-        let mut loaded = Loaded {
+        let mut loaded = self.loaded();
+        self.load_more(pager, views, &mut loaded)?;
+        Ok(loaded)
+    }
+
+    /// No blocks yet.
+    pub(super) fn loaded(&self) -> Loaded {
+        Loaded {
             directory: Arc::clone(&self.directory),
             numbers: Vec::new(),
-        };
+        }
+    }
+
+    /// As [`Self::load`], with others that are in memory already.
+    pub(super) fn load_more(
+        &self,
+        pager: &Pager,
+        views: impl Iterator<Item = View>,
+        loaded: &mut Loaded,
+    ) -> Result<()> {
         if !pager.has_overflowed() {
-            return Ok(loaded);
+            return Ok(());
         }
         for view in views {
             let number = view.buffer();
@@ -237,7 +253,7 @@ impl Blobs {
                 loaded.numbers.push(number);
             }
         }
-        Ok(loaded)
+        Ok(())
     }
 
     /// Sends blocks away, as [`PageSet::evict`](super::pages::PageSet::evict) does.

@@ -9,6 +9,7 @@ use arrow_buffer::ScalarBuffer;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType, Result};
 
+use super::blobs::Loaded;
 use super::content::{Content, view_of};
 use super::memory_engine::Account;
 use super::scan::{HeapScan, IndexScan};
@@ -16,12 +17,12 @@ use super::tree::{Cursor, shorten_key};
 use super::undo::UndoLog;
 use super::writer::Writer;
 use super::{Core, State, TempTableContext};
-use crate::key_encoding::{ByteRange, after_prefix};
+use crate::key_encoding::{ByteRange, RowKeys, after_prefix};
 use crate::table::{
     ColumnId, IndexId, IndexSpec, KeyRange, LockMode, LockWait, Locked, Table, TableScan,
     TableStatistics, TableWriter, no_index,
 };
-use crate::temptable::rows::Gather;
+use crate::temptable::rows::{Cell, Gather};
 use crate::temptable::table::FORCED_OVERFLOW_LIMIT;
 
 /// The moment that a handle sees.
@@ -47,6 +48,9 @@ impl Pin {
         let _ = self.moment.set(Arc::clone(moment));
     }
 }
+
+/// Rows of a key that are looked for at once in a table that has overflowed.
+const PIECE_IDS: usize = 1024;
 
 #[derive(Debug)]
 pub(super) struct Handle {
@@ -110,7 +114,6 @@ pub(super) unsafe fn gather(
 }
 
 /// The rows of these numbers; those that do not exist are left out.
-#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 pub(super) fn fetch(
     core: &Core,
     content: &Content,
@@ -118,53 +121,118 @@ pub(super) fn fetch(
     ids: &mut Vec<u64>,
     columns: &[ColumnId],
 ) -> mayfly_memory::Result<Batch> {
-    let mut rows: Vec<*const u8> = Vec::with_capacity(ids.len());
-    let mut missing = false;
+    let mut piece = Piece::new(core, content, columns);
     for id in &mut *ids {
-        match content.heap.read(&core.pager, *id)? {
-            Some(row) => rows.push(row.as_ptr()),
-            None => {
-                *id = u64::MAX;
-                missing = true;
-            }
+        if !piece.add(*id)? {
+            *id = u64::MAX;
         }
     }
-    if missing {
-        ids.retain(|id| *id != u64::MAX);
-    }
-    let loaded = load(core, content, &rows, columns)?;
-    // SAFETY: the rows are in pages of the content, which is borrowed; their values were loaded.
-    let batch = unsafe { gather(core, content, scratch, &rows, ids, columns) };
-    drop(loaded);
-    Ok(batch)
+    ids.retain(|id| *id != u64::MAX);
+    Ok(piece.gather(scratch))
 }
 
-/// Keeps the long values of rows in memory.
-#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
-pub(super) fn load(
-    core: &Core,
-    content: &Content,
-    rows: &[*const u8],
-    columns: &[ColumnId],
-) -> mayfly_memory::Result<Option<super::blobs::Loaded>> {
-    if !core.pager.has_overflowed() {
-        return Ok(None);
+/// Rows that are brought to memory and stay there until they are gathered.
+pub(super) struct Piece<'a> {
+    core: &'a Core,
+    content: &'a Content,
+    columns: &'a [ColumnId],
+    /// The columns of strings among them.
+    strings: Vec<&'a Cell>,
+    rows: Vec<*const u8>,
+    ids: Vec<u64>,
+    loaded: Loaded,
+    forced: u64,
+}
+
+impl<'a> Piece<'a> {
+    pub(super) fn new(core: &'a Core, content: &'a Content, columns: &'a [ColumnId]) -> Self {
+        let cells = core.shape.layout.cells();
+        let strings = match core.pager.has_overflowed() {
+            true => columns
+                .iter()
+                .filter_map(|column| cells.get(column.0))
+                .filter(|cell| cell.ty == PhysicalType::Bytes)
+                .collect(),
+            false => Vec::new(),
+        };
+        Self {
+            core,
+            content,
+            columns,
+            strings,
+            rows: Vec::new(),
+            ids: Vec::new(),
+            loaded: content.blobs.loaded(),
+            forced: core.pager.times_forced(),
+        }
     }
-    let layout = &core.shape.layout;
-    let cells: Vec<_> = columns
-        .iter()
-        .filter_map(|column| layout.cells().get(column.0))
-        .filter(|cell| cell.ty == PhysicalType::Bytes)
-        .collect();
-    let views = cells.iter().flat_map(|cell| {
-        rows.iter().map(|row| {
-            // SAFETY: the callers have rows of the layout in memory.
-            view_of(cell, unsafe {
-                std::slice::from_raw_parts(*row, layout.width)
-            })
-        })
+
+    /// Whether no more should be brought to memory before this is gathered.
+    #[inline]
+    pub(super) fn is_enough(&self) -> bool {
+        self.core.pager.times_forced() != self.forced
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Adds a row of this number; false if there is none.
+    pub(super) fn add(&mut self, id: u64) -> mayfly_memory::Result<bool> {
+        match self.content.heap.read(&self.core.pager, id)? {
+            Some(row) => self.add_row(id, row).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Adds a row that stays in memory.
+    #[inline]
+    pub(super) fn add_row(&mut self, id: u64, row: &[u8]) -> mayfly_memory::Result<()> {
+        if !self.strings.is_empty() {
+            let views = self.strings.iter().map(|cell| view_of(cell, row));
+            let blobs = &self.content.blobs;
+            blobs.load_more(&self.core.pager, views, &mut self.loaded)?;
+        }
+        self.rows.push(row.as_ptr());
+        self.ids.push(id);
+        Ok(())
+    }
+
+    /// The columns of the rows.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub(super) fn gather(self, scratch: &mut Gather) -> Batch {
+        let (core, content) = (self.core, self.content);
+        // SAFETY: the rows are in pages of the content, which is borrowed, or stay in memory as
+        // whoever added them has promised; their values were loaded.
+        unsafe { gather(core, content, scratch, &self.rows, &self.ids, self.columns) }
+    }
+}
+
+/// Pieces one behind the other, with strings of their own: those of a piece keep memory that the
+/// table's pages need.
+fn joined(pieces: &[Batch]) -> Result<Batch> {
+    if let [only] = pieces {
+        return Ok(only.clone());
+    }
+    let width = pieces.first().map_or(0, |piece| piece.columns().len());
+    let columns = (0..width).map(|column| {
+        let arrays: Vec<&dyn Array> = pieces.iter().map(|piece| &**piece.column(column)).collect();
+        let joined = arrow_select::concat::concat(&arrays);
+        joined.map_err(|error| codes::ER_UNKNOWN_ERROR.with(&[&error]))
     });
-    content.blobs.load(&core.pager, views).map(Some)
+    let columns = columns.collect::<Result<_>>()?;
+    let rows = pieces.iter().map(Batch::row_count).sum();
+    Ok(Batch::new(columns, rows))
+}
+
+fn with_own_strings(batch: Batch) -> Batch {
+    let rows = batch.row_count();
+    let columns = batch.into_columns().into_iter();
+    let columns = columns.map(|column| match column.as_binary_view_opt() {
+        Some(strings) => Arc::new(strings.gc()) as ArrayRef,
+        None => column,
+    });
+    Batch::new(columns.collect(), rows)
 }
 
 impl Handle {
@@ -221,6 +289,31 @@ impl Handle {
             Some(moment) => Arc::clone(moment),
             None => Arc::new(state.content.clone()),
         })
+    }
+
+    /// The rows of these numbers, all of which exist, as the handle sees them: read in pieces, so that
+    /// a table that has overflowed needs no more memory than it has.
+    fn read_rows(&self, ids: &[u64], columns: &[ColumnId]) -> Result<Batch> {
+        let mut pieces = Vec::new();
+        let mut first = 0;
+        while first < ids.len() || pieces.is_empty() {
+            let piece = self.see(|content| {
+                let mut piece = Piece::new(&self.core, content, columns);
+                while first < ids.len() && (piece.len() == 0 || !piece.is_enough()) {
+                    if !piece.add(ids[first])? {
+                        return Ok(None);
+                    }
+                    first += 1;
+                }
+                Ok(Some(piece.gather(&mut Gather::default())))
+            })?;
+            let piece = piece.ok_or_else(lost)?;
+            pieces.push(match first < ids.len() || !pieces.is_empty() {
+                true => with_own_strings(piece),
+                false => piece,
+            });
+        }
+        joined(&pieces)
     }
 
     fn range(&self, index: IndexId, range: &KeyRange) -> Result<ByteRange> {
@@ -324,43 +417,41 @@ impl Table for Handle {
         let is_unique = self.core.shape.indexes[index.0].unique
             && keys.len() == self.core.shape.indexes[index.0].parts.len();
         let encoded = encoder.parts(keys);
-        let mut found: Vec<u32> = Vec::with_capacity(count);
-        let mut ids: Vec<u64> = Vec::with_capacity(count);
-        let mut range = ByteRange::prefix(&[]);
-        let rows = self.see(|content| {
-            let tree = &content.trees[index.0];
-            for row in 0..count {
-                let is_null = |(part, keys): (usize, &ArrayRef)| {
-                    keys.is_null(row) && !null_safe.get(part).copied().unwrap_or(false)
-                };
-                if keys.iter().enumerate().any(is_null) {
-                    continue;
-                }
-                let has_null = keys.iter().any(|keys| keys.is_null(row));
-                range.start.clear();
-                encoded.append(row, &mut range.start);
-                shorten_key(&mut range.start);
-                if is_unique && !has_null {
-                    if let Some(id) = tree.first_with(&self.core.pager, &range.start)? {
-                        ids.push(id);
-                        found.push(row as u32);
+        let mut lookup = Lookup {
+            handle: self,
+            index,
+            keys,
+            null_safe,
+            is_unique,
+            encoded: &encoded,
+            key: 0,
+            cursor: Cursor::Start,
+            range: ByteRange::prefix(&[]),
+            found: Vec::with_capacity(count),
+            ids: Vec::with_capacity(count),
+        };
+        let pager = &self.core.pager;
+        let rows = if pager.has_overflowed() {
+            while lookup.key < count {
+                self.see(|content| {
+                    let forced = pager.times_forced();
+                    while lookup.key < count && pager.times_forced() == forced {
+                        lookup.advance(content, PIECE_IDS)?;
                     }
-                    continue;
-                }
-                range.end = after_prefix(&range.start);
-                let mut cursor = Cursor::Start;
-                let pager = &self.core.pager;
-                tree.read_range(pager, &range, false, &mut cursor, usize::MAX, &mut ids)?;
-                found.resize(ids.len(), row as u32);
+                    Ok(())
+                })?;
             }
-            fetch(
-                &self.core,
-                content,
-                &mut Gather::default(),
-                &mut ids,
-                columns,
-            )
-        })?;
+            self.read_rows(&lookup.ids, columns)?
+        } else {
+            self.see(|content| {
+                while lookup.key < count {
+                    lookup.advance(content, usize::MAX)?;
+                }
+                let mut scratch = Gather::default();
+                fetch(&self.core, content, &mut scratch, &mut lookup.ids, columns)
+            })?
+        };
+        let found = lookup.found;
         if rows.row_count() != found.len() {
             return Err(lost());
         }
@@ -368,20 +459,8 @@ impl Table for Handle {
     }
 
     fn fetch(&self, positions: &ArrayRef, columns: &[ColumnId]) -> Result<Batch> {
-        let mut ids: Vec<u64> = numbers(positions).collect();
-        let rows = self.see(|content| {
-            fetch(
-                &self.core,
-                content,
-                &mut Gather::default(),
-                &mut ids,
-                columns,
-            )
-        })?;
-        if rows.row_count() != positions.len() {
-            return Err(lost());
-        }
-        Ok(rows)
+        let ids: Vec<u64> = numbers(positions).collect();
+        self.read_rows(&ids, columns)
     }
 
     fn lock(&self, positions: &ArrayRef, _mode: LockMode, wait: LockWait) -> Result<Locked> {
@@ -427,6 +506,67 @@ impl Table for Handle {
         core.registration.record.rows.store(0, Ordering::Relaxed);
         drop(state);
         drop(old);
+        Ok(())
+    }
+}
+
+/// The search for rows by keys, key by key.
+struct Lookup<'a> {
+    handle: &'a Handle,
+    index: IndexId,
+    keys: &'a [ArrayRef],
+    null_safe: &'a [bool],
+    is_unique: bool,
+    encoded: &'a RowKeys<'a>,
+    /// The key to go on with, and how far its rows were found.
+    key: usize,
+    cursor: Cursor,
+    range: ByteRange,
+    /// The key of each row that was found, and the row.
+    found: Vec<u32>,
+    ids: Vec<u64>,
+}
+
+impl Lookup<'_> {
+    /// Finds rows of a key, at most so many.
+    fn advance(&mut self, content: &Content, most: usize) -> mayfly_memory::Result<()> {
+        let (key, keys) = (self.key, self.keys);
+        let is_unknown = |(part, keys): (usize, &ArrayRef)| {
+            keys.is_null(key) && !self.null_safe.get(part).copied().unwrap_or(false)
+        };
+        if keys.iter().enumerate().any(is_unknown) {
+            self.key += 1;
+            return Ok(());
+        }
+        let pager = &self.handle.core.pager;
+        let tree = &content.trees[self.index.0];
+        if matches!(self.cursor, Cursor::Start) {
+            self.range.start.clear();
+            self.encoded.append(key, &mut self.range.start);
+            shorten_key(&mut self.range.start);
+            if self.is_unique && !keys.iter().any(|keys| keys.is_null(key)) {
+                if let Some(id) = tree.first_with(pager, &self.range.start)? {
+                    self.ids.push(id);
+                    self.found.push(key as u32);
+                }
+                self.key += 1;
+                return Ok(());
+            }
+            self.range.end = after_prefix(&self.range.start);
+        }
+        tree.read_range(
+            pager,
+            &self.range,
+            false,
+            &mut self.cursor,
+            most,
+            &mut self.ids,
+        )?;
+        self.found.resize(self.ids.len(), key as u32);
+        if matches!(self.cursor, Cursor::End) {
+            self.cursor = Cursor::Start;
+            self.key += 1;
+        }
         Ok(())
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct Pager {
     file: OnceLock<TempFile>,
     /// A page was taken past the limit: some should go before the next change.
     pressure: AtomicBool,
+    /// How often that was so.
+    forced: AtomicU64,
     /// Pages that were copied and that older moments still see.
     old: Mutex<Vec<Weak<PageCell>>>,
     pub(super) bytes_overflowed: AtomicU64,
@@ -49,6 +51,7 @@ impl Pager {
             may_overflow,
             file: OnceLock::new(),
             pressure: AtomicBool::new(false),
+            forced: AtomicU64::new(0),
             old: Mutex::default(),
             bytes_overflowed: AtomicU64::new(0),
         }
@@ -61,6 +64,7 @@ impl Pager {
             result => return result,
         }
         self.pressure.store(true, Ordering::Relaxed);
+        self.forced.fetch_add(1, Ordering::Relaxed);
         self.resources.make_room(bytes as u64, &self.memory);
         self.resources.pool.take_bytes_forced(bytes, &self.memory)
     }
@@ -81,6 +85,13 @@ impl Pager {
     #[inline]
     pub(super) fn is_pressed(&self) -> bool {
         self.pressure.load(Ordering::Relaxed)
+    }
+
+    /// How often a page was taken past the limit. Nothing can go while a reader has the table's lock:
+    /// one that sees this change has read enough for once.
+    #[inline]
+    pub(super) fn times_forced(&self) -> u64 {
+        self.forced.load(Ordering::Relaxed)
     }
 
     /// How many bytes should go now, if any.

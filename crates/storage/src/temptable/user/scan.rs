@@ -1,12 +1,13 @@
 //! Scans: of all rows, page by page, and of ranges of an index.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mayfly_types::{Batch, Result};
 
 use super::content::Content;
-use super::handle::{fetch, gather, load};
+use super::handle::Piece;
 use super::pages::PageView;
 use super::tree::Cursor;
 use super::{Core, TempTableContext};
@@ -52,13 +53,12 @@ impl HeapScan {
     #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     fn read(&mut self, most: usize) -> mayfly_memory::Result<Option<Batch>> {
         let heap = &self.content.heap;
-        let mut rows: Vec<*const u8> = Vec::new();
-        let mut ids = Vec::new();
-        let wants_ids = self.columns.contains(&ColumnId::POSITION);
+        let width = self.core.shape.layout.width;
         // The rows are in these.
         let mut views: Vec<PageView<'_>> = Vec::new();
+        let mut piece = Piece::new(&self.core, &self.content, &self.columns);
         let mut copies = 0;
-        while rows.len() < most && copies < COPIES_MAX {
+        while piece.len() < most && copies < COPIES_MAX && !(piece.len() > 0 && piece.is_enough()) {
             let (page, slot) = match self.current.take() {
                 Some(current) => current,
                 None => (self.next_page.fetch_add(1, Ordering::Relaxed), 0),
@@ -69,33 +69,23 @@ impl HeapScan {
             let Some(view) = heap.view(&self.core.pager, page)? else {
                 continue;
             };
+            let mut added = Ok(());
             let left = heap.rows_of(page, view.bytes(), slot, |id, row| {
-                rows.push(row);
-                if wants_ids {
-                    ids.push(id);
-                }
-                rows.len() < most
+                // SAFETY: the row is one of the page's.
+                let row = unsafe { std::slice::from_raw_parts(row, width) };
+                added = piece.add_row(id, row);
+                added.is_ok() && piece.len() < most && !piece.is_enough()
             });
+            added?;
             self.current = left.map(|slot| (page, slot));
             copies += usize::from(matches!(view, PageView::Copy(_)));
             views.push(view);
         }
-        if rows.is_empty() {
+        if piece.len() == 0 {
             return Ok(None);
         }
-        let loaded = load(&self.core, &self.content, &rows, &self.columns)?;
-        // SAFETY: the rows are in `views`, their values were loaded.
-        let batch = unsafe {
-            gather(
-                &self.core,
-                &self.content,
-                &mut self.gather,
-                &rows,
-                &ids,
-                &self.columns,
-            )
-        };
-        drop(loaded);
+        // The pages that the rows are in are in `views`.
+        let batch = piece.gather(&mut self.gather);
         drop(views);
         Ok(Some(batch))
     }
@@ -153,6 +143,8 @@ pub(super) struct IndexScan {
     ranges: Arc<[ByteRange]>,
     reverse: bool,
     progress: Arc<Mutex<Progress>>,
+    /// Rows that were found and are still to be read.
+    pending: VecDeque<u64>,
     gather: Gather,
 }
 
@@ -177,6 +169,7 @@ impl IndexScan {
                 cursor: Cursor::Start,
                 rows: FIRST_ROWS,
             })),
+            pending: VecDeque::new(),
             gather: Gather::default(),
         }
     }
@@ -190,10 +183,16 @@ impl IndexScan {
             .min(self.statement.options().batch_rows.max(1));
         progress.rows = progress.rows.saturating_mul(4);
         let mut ids = Vec::new();
+        let forced = self.core.pager.times_forced();
         while ids.len() < most
+            && (ids.is_empty() || self.core.pager.times_forced() == forced)
             && let Some(range) = self.ranges.get(progress.range)
         {
             let (pager, room) = (&self.core.pager, most - ids.len());
+            let room = match pager.has_overflowed() {
+                true => room.min(FIRST_ROWS),
+                false => room,
+            };
             let cursor = &mut progress.cursor;
             let tree = &self.content.trees[self.index];
             tree.read_range(pager, range, self.reverse, cursor, room, &mut ids)?;
@@ -206,19 +205,16 @@ impl IndexScan {
     }
 
     fn read(&mut self) -> mayfly_memory::Result<Option<Batch>> {
-        let mut ids = self.take()?;
-        if ids.is_empty() {
-            return Ok(None);
+        if self.pending.is_empty() {
+            self.pending = self.take()?.into();
         }
-        let content = &self.content;
-        let batch = fetch(
-            &self.core,
-            content,
-            &mut self.gather,
-            &mut ids,
-            &self.columns,
-        )?;
-        Ok(Some(batch).filter(|batch| !batch.is_empty()))
+        let mut piece = Piece::new(&self.core, &self.content, &self.columns);
+        while (piece.len() == 0 || !piece.is_enough())
+            && let Some(id) = self.pending.pop_front()
+        {
+            piece.add(id)?;
+        }
+        Ok((piece.len() > 0).then(|| piece.gather(&mut self.gather)))
     }
 }
 
@@ -243,6 +239,7 @@ impl TableScan for IndexScan {
             ranges: Arc::clone(&self.ranges),
             reverse: self.reverse,
             progress: Arc::clone(&self.progress),
+            pending: VecDeque::new(),
             gather: Gather::default(),
         })
     }
