@@ -64,7 +64,11 @@ fn a_statement_that_needs_more_than_the_files_may_take_fails_and_the_next_one_ha
         assert_eq!(must(&mut session, "SELECT COUNT(*) FROM t")[0], "6000");
         let shown = "SELECT TOTAL_EXTENTS > 0, INITIAL_SIZE, MAXIMUM_SIZE FROM \
              information_schema.FILES WHERE TABLESPACE_NAME = 'innodb_temporary'";
-        assert_eq!(must(&mut session, shown)[0], "1\t1048576\t4194304", "{round}");
+        assert_eq!(
+            must(&mut session, shown)[0],
+            "1\t1048576\t4194304",
+            "{round}"
+        );
         must(&mut session, "DROP TEMPORARY TABLE t");
         assert_eq!(fixture.database.temp_space_used(), 0);
     }

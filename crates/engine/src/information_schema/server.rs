@@ -72,7 +72,7 @@ fn engines(_: &Session) -> Vec<Row> {
             text(engine.comment),
             yes_no(engine.transactions),
             text("NO"),
-            text("NO"),
+            yes_no(engine.transactions),
         ]
     };
     ENGINES.iter().map(row).collect()

@@ -93,7 +93,8 @@ fn table_rows(session: &Session, table: &BaseTable) -> Vec<Row> {
                 text(&key.name),
                 Value::UInt(sequence),
                 text_or_null(column),
-                if full_text {
+                // The order of a key that has none is nothing.
+                if full_text || index_type == "HASH" {
                     Value::Null
                 } else {
                     text(direction)

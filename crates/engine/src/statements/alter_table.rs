@@ -253,9 +253,12 @@ impl Work {
         let new_check = enforced(new)
             .iter()
             .any(|check| !old_checks.contains(check));
-        let force = actions
-            .iter()
-            .any(|action| matches!(action, AlterAction::Force));
+        // An engine that is named makes the table anew, even if it is the table's own.
+        let force = actions.iter().any(|action| match action {
+            AlterAction::Force => true,
+            AlterAction::Option(option) => option.name == "ENGINE",
+            _ => false,
+        });
         let sorted = actions
             .iter()
             .any(|action| matches!(action, AlterAction::OrderBy(_)));

@@ -63,6 +63,8 @@ pub(super) struct Records {
     tables: Vec<(Weak<Core>, u64)>,
     sealed: Vec<Sealed>,
     sealed_bytes: u64,
+    /// Bytes of them that are in memory.
+    sealed_memory: u64,
     buffer: Vec<u8>,
     account: Option<Reservation>,
     /// Whether the last record may still grow.
@@ -138,9 +140,15 @@ impl Records {
         let bytes = self.buffer.len() as u64;
         let memory = &core.pager.memory;
         let memory = memory.parent().unwrap_or(memory);
-        let sealed = match memory.reserve(bytes) {
-            Ok(account) => Sealed::Memory(std::mem::take(&mut self.buffer), account),
-            Err(_) => {
+        // Buffers in memory stay there: they leave the most of it to tables, whose pages can go.
+        let is_much = self.sealed_memory + bytes > memory.share() / 2;
+        let reserved = (!is_much).then(|| memory.reserve(bytes));
+        let sealed = match reserved {
+            Some(Ok(account)) => {
+                self.sealed_memory += bytes;
+                Sealed::Memory(std::mem::take(&mut self.buffer), account)
+            }
+            _ => {
                 let space = &core.pager.temp_space;
                 let space = space.parent().unwrap_or(space);
                 let file = core.pager.resources.temp_space.file(space);
@@ -226,7 +234,10 @@ impl Records {
             };
             self.sealed_bytes -= sealed.len();
             match sealed {
-                Sealed::Memory(bytes, _account) => self.buffer = bytes,
+                Sealed::Memory(bytes, _account) => {
+                    self.sealed_memory -= bytes.len() as u64;
+                    self.buffer = bytes;
+                }
                 Sealed::File(extent) => {
                     let mut bytes = vec![0; extent.len()];
                     extent.read(&mut bytes)?;
@@ -257,6 +268,7 @@ impl Records {
         self.tables.clear();
         self.sealed.clear();
         self.sealed_bytes = 0;
+        self.sealed_memory = 0;
         if self.buffer.capacity() > UNCOUNTED {
             self.buffer = Vec::new();
         }
