@@ -38,6 +38,8 @@ struct World {
     bystander: Session,
     /// What the tables hold.
     memory: u64,
+    /// Those of base tables, under `tmpdir`.
+    files: usize,
 }
 
 impl World {
@@ -50,7 +52,9 @@ impl World {
         workload::fill(&mut session);
         must(&mut session, OVERFLOW);
         let memory = fixture.database.memory_used();
+        fixture.database.trim();
         Self {
+            files: files(&fixture),
             fixture,
             session,
             bystander,
@@ -66,8 +70,7 @@ impl World {
         assert_eq!(database.temporary_table_count(), 1, "{here}: tables");
         // Files that only wait for reuse.
         database.trim();
-        let files = std::fs::read_dir(self.fixture.tmpdir()).expect("it is there");
-        assert_eq!(files.count(), 0, "{here}: files");
+        assert_eq!(files(&self.fixture), self.files, "{here}: files");
         assert_eq!(
             must(&mut self.bystander, "SELECT SUM(i) FROM mine"),
             ["3"],
@@ -85,6 +88,12 @@ impl World {
         drop((self.session, self.bystander));
         self.fixture.finish();
     }
+}
+
+/// How many entries `tmpdir` has.
+fn files(fixture: &Fixture) -> usize {
+    let entries = std::fs::read_dir(fixture.tmpdir());
+    entries.expect("it is there").count()
 }
 
 fn overflowing() -> impl Iterator<Item = &'static Statement> {
