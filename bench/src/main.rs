@@ -3,8 +3,11 @@
 //! `worker` reads one JSON object a line (`{"sql": …}`) and answers each with its time, its first
 //! rows and its error; `bench-compare` drives it turn about with the rivals' workers. `latency`
 //! times small statements in process, from text to result; `temporary-tables` (with the feature
-//! `sqlite`) times temporary tables by key beside SQLite's.
+//! `sqlite`) times temporary tables by key beside SQLite's, and `durable-inserts` autocommit inserts
+//! into `--directory`, each of which is synced.
 
+#[cfg(feature = "sqlite")]
+mod durable_inserts;
 #[cfg(feature = "sqlite")]
 mod temporary_tables;
 
@@ -36,8 +39,16 @@ fn main() {
                 |name: &str, usual| option(name).and_then(|n| n.parse().ok()).unwrap_or(usual);
             temporary_tables::compare(number("--rows", 1_000_000), number("--rounds", 3) as usize);
         }
+        #[cfg(feature = "sqlite")]
+        Some("durable-inserts") => {
+            let number =
+                |name: &str, usual| option(name).and_then(|n| n.parse().ok()).unwrap_or(usual);
+            let directory = option("--directory").unwrap_or_else(|| "durable-inserts".to_owned());
+            let rounds = number("--rounds", 3) as usize;
+            durable_inserts::compare(directory.as_ref(), number("--seconds", 5), rounds);
+        }
         _ => eprintln!(
-            "usage: mayfly-bench worker|latency|temporary-tables [--memory-limit BYTES] [--threads N] [--datadir DIRECTORY]"
+            "usage: mayfly-bench worker|latency|temporary-tables|durable-inserts [--memory-limit BYTES] [--threads N] [--datadir DIRECTORY]"
         ),
     }
 }

@@ -14,7 +14,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
 /// What a transaction sees of others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Isolation {
     /// As READ COMMITTED: what is not committed is seen by nobody here.
     ReadUncommitted,

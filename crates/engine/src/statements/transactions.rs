@@ -29,9 +29,12 @@ pub(super) fn begin(session: &mut Session, statement: &StartTransaction) -> Resu
     let read_only = statement
         .access_mode
         .map_or(usual.read_only, |mode| mode == AccessMode::ReadOnly);
-    session
-        .transaction
-        .begin(Characteristics { read_only, ..usual });
+    let characteristics = Characteristics { read_only, ..usual };
+    session.transaction.begin(characteristics);
+    // Where each statement sees what is there when it begins, the moment is not fixed.
+    if statement.consistent_snapshot && characteristics.isolation >= Isolation::RepeatableRead {
+        session.durable()?.take_snapshot()?;
+    }
     Ok(StatementResult::default().into())
 }
 

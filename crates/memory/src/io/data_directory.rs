@@ -2,7 +2,8 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 
 const LOCK_FILE: &str = "mayfly.lock";
 
@@ -10,6 +11,7 @@ const LOCK_FILE: &str = "mayfly.lock";
 /// however that ends.
 #[derive(Debug)]
 pub struct DataDirectory {
+    path: PathBuf,
     _lock: File,
 }
 
@@ -21,15 +23,66 @@ impl DataDirectory {
         let options = options.write(true).create(true).truncate(false);
         let lock = options.open(path.join(LOCK_FILE))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Some(Self { _lock: lock })),
+            Ok(()) => Ok(Some(Self {
+                path: path.to_path_buf(),
+                _lock: lock,
+            })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file of it, which is made if it is not there.
+    pub fn file(&self, name: &str) -> io::Result<DirectoryFile> {
+        let mut options = File::options();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        options.open(self.path.join(name)).map(DirectoryFile)
+    }
+
+    /// Brings to disk which files there are.
+    pub fn sync(&self) -> io::Result<()> {
+        File::open(&self.path)?.sync_all()
     }
 
     /// Makes a directory for a copy; false when there is something in it.
     pub fn make_empty(path: &Path) -> io::Result<bool> {
         fs::create_dir_all(path)?;
         Ok(fs::read_dir(path)?.next().is_none())
+    }
+}
+
+/// A file of a data directory.
+#[derive(Debug)]
+pub struct DirectoryFile(File);
+
+impl DirectoryFile {
+    /// How many bytes it has.
+    pub fn length(&self) -> io::Result<u64> {
+        self.0.metadata().map(|metadata| metadata.len())
+    }
+
+    /// Gives it another length.
+    pub fn set_length(&self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)
+    }
+
+    /// Reads as many bytes as there is room for; fewer are an error.
+    pub fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        self.0.read_exact_at(bytes, at)
+    }
+
+    /// Writes all bytes.
+    pub fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        self.0.write_all_at(bytes, at)
+    }
+
+    /// Brings to disk what was written.
+    pub fn sync(&self) -> io::Result<()> {
+        self.0.sync_data()
     }
 }

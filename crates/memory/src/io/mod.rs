@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use data_directory::DataDirectory;
+pub use data_directory::{DataDirectory, DirectoryFile};
 pub use fault::{Fault, FaultIo};
 pub use mapped::mapped_range;
 pub use system::SystemIo;

@@ -7,10 +7,7 @@ use mayfly_memory::io::DataDirectory;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::environment::{Environment, io_error};
-
-/// The name that the library gives its file.
-pub(super) const DATA_FILE: &str = "data.mdb";
+use super::environment::{DATA_FILE, Environment, io_error};
 
 /// Copies the file, as one read transaction sees it, into a directory.
 pub(super) fn backup(environment: &Environment, directory: &Path) -> Result<()> {
@@ -22,9 +19,8 @@ pub(super) fn backup(environment: &Environment, directory: &Path) -> Result<()> 
         )]));
     }
     let path = directory.join(DATA_FILE);
-    let copied = environment
-        .env
-        .copy_to_path(&path, CompactionOption::Enabled);
+    let open = environment.file()?;
+    let copied = open.env.copy_to_path(&path, CompactionOption::Enabled);
     let file = copied.map_err(|error| environment.error(&error))?;
     file.sync_all().map_err(failed)
 }

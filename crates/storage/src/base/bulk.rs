@@ -174,7 +174,7 @@ impl BulkTree {
             true => (CODED_BLOCK_BYTES, false),
             false => (BULK_BLOCK_BYTES, keep_rest),
         };
-        self.fill.write(anew, |environment, txn| {
+        self.fill.write(anew, |writer| {
             taken = rows.divide(0, limit, keep_rest, |range| {
                 let separator = match &*block_end {
                     Some(end) => Rows::separator(end, rows.key(range.start)),
@@ -183,7 +183,7 @@ impl BulkTree {
                 let end = block_end.get_or_insert_default();
                 end.clear();
                 end.extend_from_slice(rows.key(range.end - 1));
-                tree::put_block(environment, txn, *tree, &separator, &rows.encode(range))
+                tree::put_block(writer, *tree, &separator, &rows.encode(range))
             })?;
             Ok(())
         })?;

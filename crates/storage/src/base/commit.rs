@@ -2,17 +2,18 @@
 //!
 //! Who commits puts its changes into a queue and then waits to become the writer. The writer takes
 //! all that is in the queue, in the order of keys, and commits it as one transaction of the file, with
-//! one sync. Whoever was in the queue finds its result there. Transactions of one group never change
+//! one sync of the redo log ([`super::log`]). Whoever was in the queue finds its result there. Transactions of one group never change
 //! the same key: they hold locks until they are done.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use heed::{EnvFlags, FlagSetMode, RwTxn};
 use mayfly_types::Result;
+use mayfly_types::error::codes;
 
 use super::environment::{Environment, META, TreeId, record_key};
+use super::file_writer::FileWriter;
 use super::overlay::{Change, Filled, Overlay, TreeChanges};
 use super::{fill, tree};
 
@@ -40,17 +41,11 @@ struct Queue {
 }
 
 /// The queue and the right to write.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Committer {
     queue: Mutex<Queue>,
     written: Condvar,
-    /// Whether the file is set to sync; changed by who writes.
-    syncs: AtomicBool,
     durability: AtomicU8,
-    /// Something was committed and not synced.
-    dirty: AtomicBool,
-    /// Nothing is ever synced.
-    ephemeral: bool,
 }
 
 /// The right to write, until it is dropped.
@@ -78,17 +73,6 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Committer {
-    pub(super) fn new(ephemeral: bool) -> Self {
-        Self {
-            queue: Mutex::default(),
-            written: Condvar::new(),
-            syncs: AtomicBool::new(!ephemeral),
-            durability: AtomicU8::new(0),
-            dirty: AtomicBool::new(false),
-            ephemeral,
-        }
-    }
-
     pub(super) fn set_durability(&self, durability: Durability) {
         let number = u8::from(durability == Durability::EverySecond);
         self.durability.store(number, Ordering::Relaxed);
@@ -114,13 +98,12 @@ impl Committer {
             queue = woken.unwrap_or_else(PoisonError::into_inner);
         };
         drop(queue);
-        let result = self
-            .set_sync(environment)
-            .and_then(|()| write(environment, &group));
+        let syncs = self.durability.load(Ordering::Relaxed) == 0;
+        let result = write(environment, &group, syncs);
         if result.is_err() && group.len() > 1 {
             // Who is to blame shall fail alone.
             for waiting in &group {
-                let result = write(environment, std::slice::from_ref(waiting));
+                let result = write(environment, std::slice::from_ref(waiting), syncs);
                 *lock(&waiting.result) = Some(result);
             }
         } else {
@@ -128,25 +111,31 @@ impl Committer {
                 *lock(&waiting.result) = Some(result.clone());
             }
         }
-        self.note_unsynced();
         drop(turn);
-        lock(&own.result).take().unwrap_or(Ok(()))
+        // Without a result, whoever wrote it has panicked.
+        let unknown = || codes::ER_UNKNOWN_ERROR.with(&[&"the commit was not finished"]);
+        lock(&own.result).take().unwrap_or_else(|| Err(unknown()))
     }
 
-    /// Changes the file at once, as one transaction of it.
+    /// Changes the file at once, as one transaction of it. What is not logged is lost when the
+    /// process ends before the next checkpoint.
     pub(super) fn change(
         &self,
         environment: &Environment,
-        change: impl FnOnce(&mut RwTxn<'_>) -> Result<()>,
+        is_logged: bool,
+        change: impl FnOnce(&mut FileWriter<'_>) -> Result<()>,
     ) -> Result<()> {
-        let turn = self.turn();
-        self.set_sync(environment)?;
-        let mut txn = environment.write()?;
-        change(&mut txn)?;
-        txn.commit().map_err(|error| environment.error(&error))?;
-        environment.committed();
-        self.note_unsynced();
-        drop(turn);
+        let _turn = self.turn();
+        let _readable = environment.newest()?;
+        let file = environment.file()?;
+        let mut log = environment.log();
+        let group = log.as_deref_mut().filter(|_| is_logged);
+        let mut writer = FileWriter::begin(environment, &file, group)?;
+        change(&mut writer)?;
+        writer.commit(false)?;
+        if let (Some(log), false) = (&mut log, is_logged) {
+            log.pass_by();
+        }
         Ok(())
     }
 
@@ -160,57 +149,25 @@ impl Committer {
         queue.is_writing = true;
         Turn(self)
     }
-
-    fn note_unsynced(&self) {
-        if !self.syncs.load(Ordering::Relaxed) {
-            self.dirty.store(true, Ordering::Release);
-        }
-    }
-
-    /// Sets whether the file syncs with each commit.
-    #[expect(unsafe_code, reason = "changing when the file is synced")]
-    fn set_sync(&self, environment: &Environment) -> Result<()> {
-        let wanted = !self.ephemeral && self.durability.load(Ordering::Relaxed) == 0;
-        if wanted == self.syncs.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        let mode = if wanted {
-            FlagSetMode::Disable
-        } else {
-            FlagSetMode::Enable
-        };
-        // SAFETY: no transaction writes now, since the right to write is held here.
-        let set = unsafe { environment.env.set_flags(EnvFlags::NO_SYNC, mode) };
-        set.map_err(|error| environment.error(&error))?;
-        self.syncs.store(wanted, Ordering::Relaxed);
-        if wanted {
-            self.sync(environment)?;
-        }
-        Ok(())
-    }
-
-    /// Brings to disk what was committed without.
-    pub(super) fn sync(&self, environment: &Environment) -> Result<()> {
-        if self.ephemeral || !self.dirty.swap(false, Ordering::AcqRel) {
-            return Ok(());
-        }
-        let synced = environment.env.force_sync();
-        synced.map_err(|error| {
-            self.dirty.store(true, Ordering::Release);
-            environment.error(&error)
-        })
-    }
 }
 
 /// Writes the changes of a group in one transaction of the file.
-fn write(environment: &Environment, group: &[Arc<Waiting>]) -> Result<()> {
-    let mut txn = environment.write()?;
+fn write(environment: &Environment, group: &[Arc<Waiting>], syncs: bool) -> Result<()> {
     let mut trees: BTreeMap<TreeId, Vec<&TreeChanges>> = BTreeMap::new();
     for waiting in group {
         for (tree, changes) in &waiting.overlay.trees {
             trees.entry(*tree).or_default().push(changes);
         }
     }
+    let mut fills = trees.values().flat_map(|all| filled(all));
+    if fills.any(|filled| filled.fill.needs_checkpoint()) {
+        environment.checkpoint()?;
+    }
+    // Whatever comes of it, there is a state to read.
+    let _readable = environment.newest()?;
+    let file = environment.file()?;
+    let mut log = environment.log();
+    let mut writer = FileWriter::begin(environment, &file, log.as_deref_mut())?;
     for (id, all) in &trees {
         let mut changes: Vec<(&[u8], &Change)> = Vec::new();
         for tree in all {
@@ -224,28 +181,32 @@ fn write(environment: &Environment, group: &[Arc<Waiting>]) -> Result<()> {
             changes.sort_by_key(|(key, _)| *key);
         }
         if *id == META {
-            write_records(environment, &mut txn, &changes)?;
+            write_records(&mut writer, &changes)?;
             continue;
         }
         let cleared = all.iter().any(|tree| tree.cleared);
         if cleared {
-            tree::clear(environment, &mut txn, *id)?;
+            writer.clear(*id)?;
         }
         let mut rows = 0;
         for filled in filled(all) {
-            fill::remove_mark(environment, &mut txn, *id)?;
+            fill::remove_mark(&mut writer, *id)?;
             rows += filled.rows as i64;
         }
         let types = &all[0].types;
-        rows += tree::apply(environment, &mut txn, *id, types, &changes)?;
-        count_rows(environment, &mut txn, *id, rows, cleared)?;
+        if types.is_empty() {
+            // The tree is dropped.
+            writer.remove(&record_key(META, &row_count_name(*id)))?;
+            continue;
+        }
+        rows += tree::apply(&mut writer, *id, types, &changes)?;
+        count_rows(&mut writer, *id, rows, cleared)?;
     }
-    txn.commit().map_err(|error| environment.error(&error))?;
+    writer.commit(syncs)?;
     trees
         .values()
         .flat_map(|all| filled(all))
         .for_each(|filled| filled.fill.keep());
-    environment.committed();
     Ok(())
 }
 
@@ -253,35 +214,30 @@ fn filled<'a>(all: &'a [&TreeChanges]) -> impl Iterator<Item = &'a Arc<Filled>> 
     all.iter().filter_map(|tree| tree.filled.as_ref())
 }
 
-fn write_records(
-    environment: &Environment,
-    txn: &mut RwTxn<'_>,
-    changes: &[(&[u8], &Change)],
-) -> Result<()> {
+fn write_records(writer: &mut FileWriter<'_>, changes: &[(&[u8], &Change)]) -> Result<()> {
     for (name, value) in changes {
         let key = record_key(META, name);
         if *name == LAST_TREE {
             // Transactions need not commit in the order in which they made trees.
-            let before = environment.records.get(txn, &key);
-            let before = before.map_err(|error| environment.error(&error))?;
+            let (records, txn) = writer.read();
+            let before = records.get(txn, &key);
+            let before = before.map_err(|error| writer.environment().error(&error))?;
             let number = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
             if before.map(number) >= value.as_deref().map(number) {
                 continue;
             }
         }
-        let done = match value {
-            Some(value) => environment.records.put(txn, &key, value),
-            None => environment.records.delete(txn, &key).map(|_| ()),
-        };
-        done.map_err(|error| environment.error(&error))?;
+        match value {
+            Some(value) => writer.put(&key, value)?,
+            None => writer.remove(&key)?,
+        }
     }
     Ok(())
 }
 
 /// Counts a tree's rows.
 pub(super) fn count_rows(
-    environment: &Environment,
-    txn: &mut RwTxn<'_>,
+    writer: &mut FileWriter<'_>,
     tree: TreeId,
     more: i64,
     anew: bool,
@@ -289,13 +245,13 @@ pub(super) fn count_rows(
     if more == 0 && !anew {
         return Ok(());
     }
-    let failed = |error: heed::Error| environment.error(&error);
     let key = record_key(META, &row_count_name(tree));
-    let before = environment.records.get(txn, &key).map_err(failed)?;
+    let (records, txn) = writer.read();
+    let before = records.get(txn, &key);
+    let before = before.map_err(|error| writer.environment().error(&error))?;
     let before = before.filter(|_| !anew).map_or(0, count_of);
     let count = before.saturating_add_signed(more);
-    let put = environment.records.put(txn, &key, &count.to_le_bytes());
-    put.map_err(failed)
+    writer.put(&key, &count.to_le_bytes())
 }
 
 /// The number in such a record.

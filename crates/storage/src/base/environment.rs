@@ -3,19 +3,28 @@
 //! Its keys are the number of a tree, most significant byte first, and a separator; its values are
 //! blocks (see [`super::block`]). Tree 0 holds records with a name instead: what the layers above
 //! know about their tables, and the numbers of rows. A directory belongs to one process at a time.
+//!
+//! The library gives up a file when the page could not be written that says which state is the last
+//! one: everything is refused from then on. Readers go on with the last snapshot, which is always
+//! there, and the file is opened anew when nobody else reads any more.
+//!
+//! A file that is not ephemeral has a redo log ([`super::log`]).
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use heed::types::Bytes;
-use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, RoTxn, RwTxn, WithoutTls};
+use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, MdbError, RoTxn, WithoutTls};
 use mayfly_memory::io::{DataDirectory, mapped_range};
 use mayfly_memory::{StableRange, StableRanges, TempDirectory};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
+use super::file_writer::FileWriter;
+use super::log::{Log, Step};
 use super::snapshot::Snapshot;
 use super::store::StorePlace;
 
@@ -33,19 +42,40 @@ pub type TreeId = u32;
 /// The tree of records with a name.
 pub(super) const META: TreeId = 0;
 
+/// The name that the library gives its file.
+pub(super) const DATA_FILE: &str = "data.mdb";
+
+/// How long a statement waits for others to end, so that a file that was given up can be opened anew.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 /// The open file.
 #[derive(Debug)]
-pub(super) struct Environment {
+pub(super) struct DataFile {
     pub(super) env: Env<WithoutTls>,
     pub(super) records: Records,
+    /// How many bytes at the beginning say which state is the last one.
+    state_bytes: usize,
+    map: Range<usize>,
+    _stable: StableRange,
+}
+
+/// The file of a directory.
+#[derive(Debug)]
+pub(super) struct Environment {
+    /// None while it could not be opened anew.
+    file: RwLock<Option<Arc<DataFile>>>,
+    /// The library has given it up.
+    is_given_up: AtomicBool,
     directory: Arc<Path>,
+    stable: StableRanges,
     /// Counts commits.
     version: AtomicU64,
     newest: Mutex<Option<Arc<Snapshot>>>,
-    map: Range<usize>,
+    log: Option<Mutex<Log>>,
+    /// The state of the last checkpoint: its pages must not be used for something else.
+    checkpoint: Mutex<Option<Arc<Snapshot>>>,
     /// The numbers that snapshots have.
     numbers: Arc<Mutex<Vec<bool>>>,
-    _stable: StableRange,
     // Given up last of all.
     claim: Claim,
 }
@@ -53,10 +83,7 @@ pub(super) struct Environment {
 /// The right to a directory.
 #[derive(Debug)]
 enum Claim {
-    Data(
-        PathBuf,
-        #[expect(dead_code, reason = "held, not read")] DataDirectory,
-    ),
+    Data(DataDirectory),
     Temporary(TempDirectory),
 }
 
@@ -68,7 +95,7 @@ impl Claim {
         };
         let claimed = DataDirectory::claim(&directory);
         match claimed.map_err(|error| io_error(&error, &directory, "open"))? {
-            Some(claim) => Ok(Self::Data(directory, claim)),
+            Some(claim) => Ok(Self::Data(claim)),
             None => Err(codes::ER_UNKNOWN_ERROR.with(&[&format!(
                 "the data directory {} is in use by another process",
                 directory.display()
@@ -78,13 +105,9 @@ impl Claim {
 
     fn path(&self) -> &Path {
         match self {
-            Self::Data(directory, _) => directory,
+            Self::Data(directory) => directory.path(),
             Self::Temporary(directory) => directory.path(),
         }
-    }
-
-    fn is_temporary(&self) -> bool {
-        matches!(self, Self::Temporary(_))
     }
 }
 
@@ -92,55 +115,79 @@ impl Environment {
     /// Opens or creates the file in a directory.
     pub(super) fn open(place: StorePlace, stable: &StableRanges) -> Result<Arc<Self>> {
         let claim = Claim::of(place)?;
-        let directory = claim.path();
-        let env = open_environment(directory, claim.is_temporary())?;
-        let txn = env
-            .write_txn()
-            .map_err(|error| user_error(&error, directory))?;
-        let records = env
-            .create_databases_and_commit(txn, |opener, txn| {
-                let records = opener.create_database::<Bytes, Bytes>(txn, None)?;
-                Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(records))
-            })
-            .map_err(|error| user_error(&error, directory))?;
-        let Some(records) = records.commit() else {
-            return Err(codes::ER_UNKNOWN_ERROR.with(&[&"the data file has no database"]));
-        };
-        let records = records_for_ever(records);
-        // Where it is not known, temporary tables copy the strings of base tables.
-        let map = mapped_range(&directory.join("data.mdb")).unwrap_or_default();
-        let range = stable.register(map.start, map.len());
-        Ok(Arc::new(Self {
-            env,
-            records,
-            directory: Arc::from(directory),
+        let directory: Arc<Path> = Arc::from(claim.path());
+        let mut log = None;
+        if let Claim::Data(claim) = &claim {
+            let failed = |error: std::io::Error| io_error(&error, &directory, "open");
+            let (opened, pages) = Log::open(claim).map_err(failed)?;
+            if let Some(pages) = pages {
+                put_back(claim, &pages).map_err(failed)?;
+            }
+            log = Some(Mutex::new(opened));
+        }
+        let file = DataFile::open(&directory, stable)?;
+        let environment = Self {
+            file: RwLock::new(Some(Arc::new(file))),
+            is_given_up: AtomicBool::new(false),
+            directory,
+            stable: stable.clone(),
             version: AtomicU64::new(0),
             newest: Mutex::new(None),
-            map,
+            log,
+            checkpoint: Mutex::new(None),
             numbers: Arc::default(),
-            _stable: range,
             claim,
-        }))
+        };
+        environment.recover()?;
+        Ok(Arc::new(environment))
     }
 
-    /// Whether it is there for longer than the process.
-    pub(super) fn is_durable(&self) -> bool {
-        !self.claim.is_temporary()
+    /// Makes what is in the log again.
+    fn recover(&self) -> Result<()> {
+        let (Some(mut log), Claim::Data(directory)) = (self.log(), &self.claim) else {
+            return Ok(());
+        };
+        let file = self.file()?;
+        *lock(&self.checkpoint) = Some(self.snapshot_of(&file)?);
+        let mut writer = None;
+        let failed = |error: std::io::Error| io_error(&error, &self.directory, "read");
+        log.replay(failed, |step| match step {
+            Step::Change(change) => {
+                let writer = match &mut writer {
+                    Some(writer) => writer,
+                    None => writer.insert(FileWriter::begin(self, &file, None)?),
+                };
+                writer.redo(change)
+            }
+            Step::Commit => match writer.take() {
+                Some(writer) => writer.commit(false),
+                None => Ok(()),
+            },
+        })?;
+        drop(writer);
+        if log.wants_checkpoint() {
+            self.write_checkpoint(&file, &mut log)?;
+            directory
+                .sync()
+                .map_err(|error| io_error(&error, &self.directory, "write"))?;
+        }
+        Ok(())
     }
 
-    /// Where it is.
-    pub(super) fn directory(&self) -> &Arc<Path> {
-        &self.directory
+    fn snapshot_of(&self, file: &Arc<DataFile>) -> Result<Arc<Snapshot>> {
+        let (version, number) = (self.version(), self.snapshot_number());
+        Snapshot::new(file, &self.directory, version, number).map(Arc::new)
     }
 
-    /// Where the file is mapped; nothing when that is not known.
-    pub(super) fn map(&self) -> Range<usize> {
-        self.map.clone()
+    /// What there is at this moment.
+    pub(super) fn snapshot(&self) -> Result<Snapshot> {
+        let (version, number) = (self.version(), self.snapshot_number());
+        Snapshot::new(&self.file()?, &self.directory, version, number)
     }
 
     /// The smallest number that no snapshot has.
-    pub(super) fn snapshot_number(&self) -> SnapshotNumber {
-        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+    fn snapshot_number(&self) -> SnapshotNumber {
+        let mut numbers = lock(&self.numbers);
         let free = numbers.iter().position(|taken| !taken);
         let number = free.unwrap_or_else(|| {
             numbers.push(false);
@@ -148,6 +195,69 @@ impl Environment {
         });
         numbers[number] = true;
         SnapshotNumber(number, Arc::clone(&self.numbers))
+    }
+
+    /// The log, for who writes; none of an ephemeral file.
+    pub(super) fn log(&self) -> Option<MutexGuard<'_, Log>> {
+        self.log.as_ref().map(lock)
+    }
+
+    /// Brings to disk what was committed without.
+    pub(super) fn sync(&self) -> Result<()> {
+        let Some(mut log) = self.log() else {
+            return Ok(());
+        };
+        log.sync()
+            .map_err(|error| io_error(&error, &self.directory, "write"))
+    }
+
+    /// Bytes of the log since the last checkpoint.
+    pub(super) fn log_bytes(&self) -> u64 {
+        self.log().map_or(0, |log| log.bytes())
+    }
+
+    /// Brings the file to disk as a whole, so that the log begins anew.
+    pub(super) fn checkpoint(&self) -> Result<()> {
+        if !self.log().is_some_and(|log| log.wants_checkpoint()) {
+            return Ok(());
+        }
+        let file = self.file()?;
+        // Most of it while others write.
+        let synced = file.env.force_sync();
+        synced.map_err(|error| self.error(&error))?;
+        match self.log() {
+            Some(mut log) => self.write_checkpoint(&file, &mut log),
+            None => Ok(()),
+        }
+    }
+
+    /// The same, while nobody else writes.
+    fn write_checkpoint(&self, file: &Arc<DataFile>, log: &mut Log) -> Result<()> {
+        let failed = |error: std::io::Error| io_error(&error, &self.directory, "write");
+        let synced = file.env.force_sync();
+        synced.map_err(|error| self.error(&error))?;
+        let snapshot = self.snapshot_of(file)?;
+        let mut pages = vec![0; file.state_bytes];
+        let Claim::Data(directory) = &self.claim else {
+            return Ok(());
+        };
+        let data = directory.file(DATA_FILE).map_err(failed)?;
+        data.read_at(&mut pages, 0).map_err(failed)?;
+        log.restart(&pages).map_err(failed)?;
+        *lock(&self.checkpoint) = Some(snapshot);
+        Ok(())
+    }
+
+    /// The open file.
+    pub(super) fn file(&self) -> Result<Arc<DataFile>> {
+        let file = self.file.read().unwrap_or_else(PoisonError::into_inner);
+        let file = file.as_ref().map(Arc::clone);
+        file.ok_or_else(|| self.error(&heed::Error::Mdb(MdbError::Panic)))
+    }
+
+    /// Where it is.
+    pub(super) fn directory(&self) -> &Arc<Path> {
+        &self.directory
     }
 
     /// Turns an error of the library into one for the user.
@@ -162,14 +272,19 @@ impl Environment {
 
     /// The rows as the last commit left them.
     pub(super) fn newest(&self) -> Result<Arc<Snapshot>> {
-        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_given_up.load(Ordering::Acquire) {
+            self.open_anew();
+        }
+        let mut newest = lock(&self.newest);
         let version = self.version();
         if let Some(snapshot) = &*newest
             && snapshot.version() == version
         {
             return Ok(Arc::clone(snapshot));
         }
-        let snapshot = Arc::new(Snapshot::new(self, version)?);
+        let (file, number) = (self.file()?, self.snapshot_number());
+        let snapshot = Snapshot::new(&file, &self.directory, version, number)?;
+        let snapshot = Arc::new(snapshot);
         *newest = Some(Arc::clone(&snapshot));
         Ok(snapshot)
     }
@@ -177,22 +292,110 @@ impl Environment {
     /// Says that something was committed: older snapshots are not the newest any more.
     pub(super) fn committed(&self) {
         self.version.fetch_add(1, Ordering::AcqRel);
-        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut newest = lock(&self.newest);
         let old = newest.take();
         drop(newest);
         drop(old);
     }
 
-    /// Begins to write; there is one writer at a time.
-    pub(super) fn write(&self) -> Result<RwTxn<'_>> {
-        self.env.write_txn().map_err(|error| self.error(&error))
+    /// A write has failed: finds out whether the library has given up the file.
+    pub(super) fn failed(&self, file: &DataFile) {
+        if matches!(file.env.read_txn(), Err(heed::Error::Mdb(MdbError::Panic))) {
+            self.is_given_up.store(true, Ordering::Release);
+        }
     }
 
-    /// A transaction that reads, which may outlive every borrow of the environment.
-    pub(super) fn read(&self) -> Result<RoTxn<'static, WithoutTls>> {
-        let env = self.env.clone();
-        env.static_read_txn().map_err(|error| self.error(&error))
+    /// Opens a file anew that the library has given up, if everybody else who reads in it ends soon.
+    fn open_anew(&self) {
+        let begun = Instant::now();
+        loop {
+            let mut newest = lock(&self.newest);
+            let mut file = self.file.write().unwrap_or_else(PoisonError::into_inner);
+            if !self.is_given_up.load(Ordering::Acquire) {
+                return;
+            }
+            let mut checkpoint = lock(&self.checkpoint);
+            let holders = 1 + usize::from(newest.is_some()) + usize::from(checkpoint.is_some());
+            let is_read = newest
+                .as_ref()
+                .is_some_and(|snapshot| Arc::strong_count(snapshot) > 1)
+                || file
+                    .as_ref()
+                    .is_some_and(|file| Arc::strong_count(file) > holders);
+            if !is_read {
+                *newest = None;
+                *checkpoint = None;
+                *file = None;
+                drop(checkpoint);
+                *file = self.open_file().ok();
+                self.is_given_up.store(file.is_none(), Ordering::Release);
+                return;
+            }
+            drop(checkpoint);
+            drop((newest, file));
+            if begun.elapsed() >= PATIENCE {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
+
+    /// Opens the file anew, with a checkpoint: nothing keeps the pages of the last one any more.
+    fn open_file(&self) -> Result<Arc<DataFile>> {
+        let file = Arc::new(DataFile::open(&self.directory, &self.stable)?);
+        if let Some(mut log) = self.log() {
+            self.write_checkpoint(&file, &mut log)?;
+        }
+        Ok(file)
+    }
+}
+
+impl DataFile {
+    fn open(directory: &Path, stable: &StableRanges) -> Result<Self> {
+        let env = open_environment(directory)?;
+        let txn = env
+            .write_txn()
+            .map_err(|error| user_error(&error, directory))?;
+        let records = env
+            .create_databases_and_commit(txn, |opener, txn| {
+                let records = opener.create_database::<Bytes, Bytes>(txn, None)?;
+                Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(records))
+            })
+            .map_err(|error| user_error(&error, directory))?;
+        let Some(records) = records.commit() else {
+            return Err(codes::ER_UNKNOWN_ERROR.with(&[&"the data file has no database"]));
+        };
+        let records = records_for_ever(records);
+        let txn = env
+            .read_txn()
+            .map_err(|error| user_error(&error, directory))?;
+        let stat = records.stat(&txn);
+        let stat = stat.map_err(|error| user_error(&error, directory))?;
+        drop(txn);
+        // Where it is not known, temporary tables copy the strings of base tables.
+        let map = mapped_range(&directory.join(DATA_FILE)).unwrap_or_default();
+        Ok(Self {
+            state_bytes: 2 * stat.page_size as usize,
+            _stable: stable.register(map.start, map.len()),
+            map,
+            env,
+            records,
+        })
+    }
+
+    /// Where it is mapped; nothing when that is not known.
+    pub(super) fn map(&self) -> Range<usize> {
+        self.map.clone()
+    }
+
+    /// A transaction that reads, which may outlive every borrow of the file.
+    pub(super) fn read(&self) -> heed::Result<RoTxn<'static, WithoutTls>> {
+        self.env.clone().static_read_txn()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[expect(unsafe_code, reason = "the handle is kept beside its environment")]
@@ -203,19 +406,27 @@ fn records_for_ever(records: Database<'_, Bytes, Bytes>) -> Records {
     unsafe { std::mem::transmute(records) }
 }
 
-fn open_environment(directory: &Path, ephemeral: bool) -> Result<Env<WithoutTls>> {
+/// Puts the pages back that say which state is the last one.
+fn put_back(directory: &DataDirectory, pages: &[u8]) -> std::io::Result<()> {
+    let file = directory.file(DATA_FILE)?;
+    if file.length()? < pages.len() as u64 {
+        let text = "the data file is gone, or shorter than the redo log says";
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, text));
+    }
+    file.write_at(pages, 0)
+}
+
+fn open_environment(directory: &Path) -> Result<Env<WithoutTls>> {
     let mut bytes = MAP_BYTES;
     loop {
         let mut options = EnvOpenOptions::new().read_txn_without_tls();
         options.map_size(bytes).max_readers(READERS);
         // Scans read everything once: what the kernel reads ahead is wanted.
-        let mut flags = EnvFlags::NO_MEM_INIT;
-        if ephemeral {
-            flags |= EnvFlags::NO_SYNC;
-        }
+        let flags = EnvFlags::NO_MEM_INIT | EnvFlags::NO_SYNC;
         #[expect(unsafe_code, reason = "a file that is mapped into memory")]
-        // SAFETY: the directory's lock file keeps other processes of ours from the file. An ephemeral
-        // file is never opened a second time, so that it need not be synced.
+        // SAFETY: the directory's lock file keeps other processes of ours from the file. It need not
+        // be synced with each commit: an ephemeral one is never opened a second time, and what is
+        // missing of another is in the log.
         let opened = unsafe {
             options.flags(flags);
             options.open(directory)
@@ -239,7 +450,7 @@ pub(super) struct SnapshotNumber(pub(super) usize, Arc<Mutex<Vec<bool>>>);
 
 impl Drop for SnapshotNumber {
     fn drop(&mut self) {
-        self.1.lock().unwrap_or_else(PoisonError::into_inner)[self.0] = false;
+        lock(&self.1)[self.0] = false;
     }
 }
 
@@ -275,8 +486,12 @@ pub(super) fn io_error(error: &std::io::Error, path: &Path, what: &str) -> mayfl
 pub(super) fn user_error(error: &heed::Error, directory: &Path) -> mayfly_types::Error {
     match error {
         heed::Error::Io(error) => io_error(error, directory, "write"),
-        heed::Error::Mdb(heed::MdbError::MapFull) => codes::ER_DISK_FULL
+        heed::Error::Mdb(MdbError::MapFull) => codes::ER_DISK_FULL
             .with(&[&directory.display(), &"the file's address space is used up"]),
+        heed::Error::Mdb(MdbError::Panic) => codes::ER_ERROR_ON_WRITE.with(&[
+            &directory.display(),
+            &"an earlier write has failed, and the file is still read by transactions of before",
+        ]),
         other => codes::ER_ERROR_ON_READ.with(&[&directory.display(), &other]),
     }
 }

@@ -7,16 +7,18 @@
 //! after a crash, when the store is opened.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use heed::RwTxn;
 use mayfly_types::Result;
 
-use super::environment::{Environment, META, TreeId, record_key};
+use super::environment::{META, TreeId, record_key};
+use super::file_writer::FileWriter;
 use super::snapshot::Snapshot;
 use super::store::Store;
-use super::tree;
+
+/// About so many bytes of a fill are logged.
+const LOGGED_BYTES: u64 = 2 << 20;
 
 /// The records that mark trees begin so.
 const MARK: &[u8] = b"\0filling";
@@ -36,16 +38,8 @@ pub(super) fn marked(snapshot: &Snapshot) -> Result<Vec<TreeId>> {
 }
 
 /// Removes the mark of a tree, in the transaction that makes its blocks visible or removes them.
-pub(super) fn remove_mark(
-    environment: &Environment,
-    txn: &mut RwTxn<'_>,
-    tree: TreeId,
-) -> Result<()> {
-    let key = record_key(META, &mark_of(tree));
-    let removed = environment.records.delete(txn, &key);
-    removed
-        .map(|_| ())
-        .map_err(|error| environment.error(&error))
+pub(super) fn remove_mark(writer: &mut FileWriter<'_>, tree: TreeId) -> Result<()> {
+    writer.remove(&record_key(META, &mark_of(tree)))
 }
 
 /// Removes what fills left behind that ended with their process.
@@ -54,10 +48,10 @@ pub(super) fn remove_left_over(store: &Store) -> Result<()> {
     if left.is_empty() {
         return Ok(());
     }
-    store.committer.change(&store.environment, |txn| {
+    store.committer.change(&store.environment, true, |writer| {
         for tree in &left {
-            tree::clear(&store.environment, txn, *tree)?;
-            remove_mark(&store.environment, txn, *tree)?;
+            writer.clear(*tree)?;
+            remove_mark(writer, *tree)?;
         }
         Ok(())
     })
@@ -69,6 +63,10 @@ pub(super) struct Fill {
     tree: TreeId,
     /// Something was written.
     begun: AtomicBool,
+    /// Bytes that are in the log.
+    logged: AtomicU64,
+    /// Not everything is.
+    needs_checkpoint: AtomicBool,
     /// The transaction has committed.
     kept: AtomicBool,
 }
@@ -87,6 +85,8 @@ impl Fill {
             store: Arc::clone(store),
             tree,
             begun: AtomicBool::new(false),
+            logged: AtomicU64::new(0),
+            needs_checkpoint: AtomicBool::new(false),
             kept: AtomicBool::new(false),
         })
     }
@@ -96,27 +96,38 @@ impl Fill {
     pub(super) fn write(
         &self,
         anew: bool,
-        write: impl FnOnce(&Environment, &mut RwTxn<'_>) -> Result<()>,
+        write: impl FnOnce(&mut FileWriter<'_>) -> Result<()>,
     ) -> Result<()> {
         let environment = &self.store.environment;
-        self.store.committer.change(environment, |txn| {
-            if !self.begun.load(Ordering::Relaxed) {
-                let key = record_key(META, &mark_of(self.tree));
-                let marked = environment.records.put(txn, &key, &[]);
-                marked.map_err(|error| environment.error(&error))?;
-            } else if anew {
-                tree::clear(environment, txn, self.tree)?;
-            }
-            write(environment, txn)
-        })?;
+        let is_logged = self.logged.load(Ordering::Relaxed) < LOGGED_BYTES;
+        if !is_logged {
+            self.needs_checkpoint.store(true, Ordering::Relaxed);
+        }
+        self.store
+            .committer
+            .change(environment, is_logged, |writer| {
+                if !self.begun.load(Ordering::Relaxed) {
+                    writer.put(&record_key(META, &mark_of(self.tree)), &[])?;
+                } else if anew {
+                    writer.clear(self.tree)?;
+                }
+                write(writer)?;
+                self.logged.fetch_add(writer.bytes(), Ordering::Relaxed);
+                Ok(())
+            })?;
         self.begun.store(true, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Whether its blocks come to disk by a checkpoint alone.
+    pub(super) fn needs_checkpoint(&self) -> bool {
+        self.needs_checkpoint.load(Ordering::Relaxed)
     }
 
     /// What is written until now.
     pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>> {
         let environment = &self.store.environment;
-        let snapshot = Snapshot::new(environment, environment.version())?;
+        let snapshot = environment.snapshot()?;
         Ok(Arc::new(snapshot.that_sees(self.tree)))
     }
 
@@ -135,9 +146,9 @@ impl Drop for Fill {
         let begun = self.begun.load(Ordering::Relaxed);
         if begun && !self.kept.load(Ordering::Relaxed) {
             let environment = &self.store.environment;
-            let removed = self.store.committer.change(environment, |txn| {
-                tree::clear(environment, txn, self.tree)?;
-                remove_mark(environment, txn, self.tree)
+            let removed = self.store.committer.change(environment, true, |writer| {
+                writer.clear(self.tree)?;
+                remove_mark(writer, self.tree)
             });
             if removed.is_err() {
                 // They stay hidden, and go when the store is opened again.

@@ -12,14 +12,14 @@ use heed::{RoRange, RoRevRange, RoTxn, WithoutTls};
 use mayfly_types::Result;
 
 use super::environment::{
-    Environment, META, Records, SnapshotNumber, TreeId, record_key, separator_of, user_error,
+    DataFile, META, SnapshotNumber, TreeId, record_key, separator_of, user_error,
 };
 
 /// A read transaction. The library wants its use to be synchronized.
 pub(super) struct Snapshot {
-    // It keeps the library's environment open.
     txn: Mutex<RoTxn<'static, WithoutTls>>,
-    records: Records,
+    // After the transaction, which reads in it.
+    file: Arc<DataFile>,
     directory: Arc<Path>,
     version: u64,
     /// Where the file is mapped, if that is known.
@@ -52,15 +52,22 @@ pub(super) struct Found<'s> {
 }
 
 impl Snapshot {
-    /// The environment as it is now.
-    pub(super) fn new(environment: &Environment, version: u64) -> Result<Self> {
+    /// A file as it is now.
+    pub(super) fn new(
+        file: &Arc<DataFile>,
+        directory: &Arc<Path>,
+        version: u64,
+        number: SnapshotNumber,
+    ) -> Result<Self> {
+        let txn = file.read();
+        let txn = txn.map_err(|error| user_error(&error, directory))?;
         Ok(Self {
-            txn: Mutex::new(environment.read()?),
-            records: environment.records,
-            directory: Arc::clone(environment.directory()),
+            txn: Mutex::new(txn),
+            file: Arc::clone(file),
+            directory: Arc::clone(directory),
             version,
-            map: environment.map(),
-            number: environment.snapshot_number(),
+            map: file.map(),
+            number,
             hidden: OnceLock::new(),
             own: None,
         })
@@ -117,7 +124,7 @@ impl Snapshot {
     /// The record of a name.
     pub(super) fn record(&self, name: &[u8]) -> Result<Option<&[u8]>> {
         let key = record_key(META, name);
-        self.run(|txn| self.records.get(txn, &key))
+        self.run(|txn| self.file.records.get(txn, &key))
     }
 
     /// The records whose names begin with a prefix, in order.
@@ -125,7 +132,7 @@ impl Snapshot {
         let key = record_key(META, prefix);
         self.run(|txn| {
             let mut found = Vec::new();
-            for record in self.records.prefix_iter(txn, &key)? {
+            for record in self.file.records.prefix_iter(txn, &key)? {
                 let (name, value) = record?;
                 found.push((name[4..].to_vec(), value.to_vec()));
             }
@@ -139,7 +146,7 @@ impl Snapshot {
             return Ok(None);
         };
         let key = record_key(next, &[]);
-        let found = self.run(|txn| self.records.get_greater_than_or_equal_to(txn, &key))?;
+        let found = self.run(|txn| self.file.records.get_greater_than_or_equal_to(txn, &key))?;
         let number = found.and_then(|(key, _)| key.first_chunk::<4>());
         Ok(number.map(|number| u32::from_be_bytes(*number)))
     }
@@ -150,7 +157,7 @@ impl Snapshot {
         if self.hides(tree)? {
             return Ok(None);
         }
-        self.run(|txn| floor(self.records, txn, tree, key))
+        self.run(|txn| floor(self.file.records, txn, tree, key))
     }
 
     /// The same for who keeps the snapshot beside what is found.
@@ -186,7 +193,7 @@ impl Snapshot {
         let guard = self.lock();
         let txn = for_ever_static(&guard);
         let bounds = (Bound::Included(low.as_slice()), Bound::Excluded(high));
-        let records = self.records;
+        let records = self.file.records;
         let steps = if reverse {
             records.rev_range(txn, &bounds).map(Steps::Down)
         } else {

@@ -20,6 +20,10 @@ use super::transaction::DurableTransaction;
 
 const SECOND: Duration = Duration::from_secs(1);
 
+/// A log of so many bytes ends in a checkpoint: until then the file cannot use again the space of
+/// blocks that were changed.
+const LONG_LOG: u64 = 16 << 20;
+
 /// Where a store's files are.
 #[derive(Debug)]
 pub enum StorePlace {
@@ -66,7 +70,7 @@ impl DurableStore {
         };
         drop(snapshot);
         let store = Arc::new(Store {
-            committer: Committer::new(!environment.is_durable()),
+            committer: Committer::default(),
             environment,
             locks: Locks::default(),
             filling: Filling::default(),
@@ -91,9 +95,20 @@ impl DurableStore {
         self.0.committer.set_durability(durability);
     }
 
-    /// Brings to disk what was committed and is not there yet.
+    /// Brings to disk what was committed and is not there yet, and the data file as a whole when its
+    /// redo log has become long.
     pub fn sync(&self) -> Result<()> {
-        self.0.committer.sync(&self.0.environment)
+        let environment = &self.0.environment;
+        environment.sync()?;
+        match environment.log_bytes() > LONG_LOG {
+            true => environment.checkpoint(),
+            false => Ok(()),
+        }
+    }
+
+    /// Brings the data file to disk as a whole, so that nothing of its redo log is needed.
+    pub fn checkpoint(&self) -> Result<()> {
+        self.0.environment.checkpoint()
     }
 
     /// The committed record of a name.
@@ -173,8 +188,9 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // With nobody to tell; what was committed is in the page cache, and safe but from a power cut.
-        let _ = self.committer.sync(&self.environment);
+        // With nobody to tell. Without it, what is in the log is read when the file is opened again.
+        let _ = self.environment.sync();
+        let _ = self.environment.checkpoint();
     }
 }
 

@@ -38,6 +38,15 @@ pub(super) fn internal(error: &dyn std::fmt::Display) -> mayfly_types::Error {
 }
 
 impl DurableTable {
+    /// Before rows are read: see [`super::transaction::Transaction::check_definition`].
+    fn check_definition(&self) -> Result<()> {
+        let inner = &self.0;
+        inner
+            .statement
+            .transaction
+            .check_definition(&inner.definition)
+    }
+
     pub(super) fn new(
         statement: &Arc<StatementState>,
         definition: &Arc<TableDefinition>,
@@ -194,6 +203,7 @@ impl Table for DurableTable {
     }
 
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
+        self.check_definition()?;
         let projection = Projection::of_rows(&self.0, columns);
         let view = self.0.rows_view();
         let ranges = vec![ByteRange::ALL];
@@ -209,6 +219,7 @@ impl Table for DurableTable {
         reverse: bool,
         columns: &[ColumnId],
     ) -> Result<Box<dyn TableScan>> {
+        self.check_definition()?;
         let projection = Projection::of_index(&self.0, index, columns).ok_or_else(no_index)?;
         let view = self.0.index_view(index)?;
         let ranges = self.0.byte_ranges(index, ranges)?;
@@ -224,6 +235,7 @@ impl Table for DurableTable {
         null_safe: &[bool],
         columns: &[ColumnId],
     ) -> Result<(Batch, UInt32Array)> {
+        self.check_definition()?;
         let projection = Projection::of_index(&self.0, index, columns).ok_or_else(no_index)?;
         let view = self.0.index_view(index)?;
         let tree = self.0.definition.index(index).ok_or_else(no_index)?;

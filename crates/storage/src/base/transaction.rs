@@ -8,8 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use mayfly_memory::{Budget, Reservation};
+use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
+use super::commit::row_count_name;
 use super::definition::TableDefinition;
 use super::environment::{META, TreeId};
 use super::locks::{Held, TransactionId};
@@ -114,15 +116,19 @@ impl DurableTransaction {
     /// The number of a new, empty tree. It is never given again, whether or not this transaction
     /// commits.
     pub fn new_tree(&self) -> TreeId {
-        self.0.state().new_trees = true;
-        self.0.store.new_tree()
+        let tree = self.0.store.new_tree();
+        let mut state = self.0.state();
+        state.new_trees = true;
+        // Who looks at a moment before sees that the tree was not there.
+        let (name, none) = (row_count_name(tree), 0_u64.to_le_bytes());
+        let none = Some(Arc::from(none.as_slice()));
+        state.changes.set(META, &Arc::from([]), name, none);
+        tree
     }
 
-    /// Removes every row of a tree.
+    /// Removes a tree with every row.
     pub fn drop_tree(&self, tree: TreeId) {
         self.0.clear_tree(tree, &Arc::from([]));
-        let name = super::commit::row_count_name(tree);
-        self.0.state().changes.set(META, &Arc::from([]), name, None);
     }
 
     /// Sets or removes the record of a name: whatever the layers above want to keep beside the rows,
@@ -173,6 +179,25 @@ impl Transaction {
     /// What it has done to a tree.
     pub(super) fn tree_changes(&self, tree: TreeId) -> Option<Arc<TreeChanges>> {
         self.state().changes.overlay.tree(tree).cloned()
+    }
+
+    /// 1412 when a table, or an index of it, was made after the moment that the transaction sees.
+    pub(super) fn check_definition(&self, definition: &TableDefinition) -> Result<()> {
+        let Some(snapshot) = self.state().snapshot.clone() else {
+            return Ok(());
+        };
+        if snapshot.version() == self.store.environment.version() {
+            return Ok(());
+        }
+        let own = self.tree_changes(META);
+        for tree in definition.all_trees() {
+            let name = row_count_name(tree);
+            let is_own = own.as_ref().is_some_and(|own| own.get(&name).is_some());
+            if !is_own && snapshot.record(&name)?.is_none() {
+                return Err(codes::ER_TABLE_DEF_CHANGED.error());
+            }
+        }
+        Ok(())
     }
 
     /// Empties a tree.

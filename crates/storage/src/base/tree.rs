@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use heed::RwTxn;
 use mayfly_types::PhysicalType;
 
 use super::block::{BLOCK_BYTES, Block};
-use super::environment::{Environment, TreeId, record_key};
+use super::environment::{TreeId, record_key};
+use super::file_writer::FileWriter;
 use super::overlay::Change;
 use super::rows::Rows;
 use super::snapshot::{MAX_KEY, found_in};
@@ -19,8 +19,7 @@ const SMALL_BYTES: usize = BLOCK_BYTES / 4;
 
 /// Changes a tree's rows; by how many they became more.
 pub(super) fn apply(
-    environment: &Environment,
-    txn: &mut RwTxn<'_>,
+    writer: &mut FileWriter<'_>,
     tree: TreeId,
     types: &Arc<[PhysicalType]>,
     changes: &[(&[u8], &Change)],
@@ -28,7 +27,7 @@ pub(super) fn apply(
     let mut difference = 0;
     let mut next = 0;
     while next < changes.len() {
-        let (done, more) = apply_to_block(environment, txn, tree, types, &changes[next..])?;
+        let (done, more) = apply_to_block(writer, tree, types, &changes[next..])?;
         next += done;
         difference += more;
     }
@@ -38,14 +37,14 @@ pub(super) fn apply(
 /// Applies the changes that fall into the block of the first one; how many they are, and by how many
 /// rows the tree grew.
 fn apply_to_block(
-    environment: &Environment,
-    txn: &mut RwTxn<'_>,
+    writer: &mut FileWriter<'_>,
     tree: TreeId,
     types: &Arc<[PhysicalType]>,
     changes: &[(&[u8], &Change)],
 ) -> mayfly_types::Result<(usize, i64)> {
-    let records = environment.records;
+    let environment = writer.environment();
     let failed = |error: heed::Error| environment.error(&error);
+    let (records, txn) = writer.read();
     let mut rows = Rows::new(types);
     let (mut done, mut difference) = (0, 0);
     // The records that are taken in, the first of which keeps its key.
@@ -108,7 +107,7 @@ fn apply_to_block(
         .iter()
         .filter(|key| rows.len() == 0 || **key != first_key)
     {
-        records.delete(txn, key).map_err(failed)?;
+        writer.remove(key)?;
     }
     let mut separator = first_separator;
     let limit = if at_end {
@@ -120,41 +119,19 @@ fn apply_to_block(
         if range.start > 0 {
             separator = Rows::separator(rows.key(range.start - 1), rows.key(range.start));
         }
-        put_block(environment, txn, tree, &separator, &rows.encode(range))
+        put_block(writer, tree, &separator, &rows.encode(range))
     })?;
     Ok((done, difference))
 }
 
 /// Writes a block.
 pub(super) fn put_block(
-    environment: &Environment,
-    txn: &mut RwTxn<'_>,
+    writer: &mut FileWriter<'_>,
     tree: TreeId,
     separator: &[u8],
     block: &[u8],
 ) -> mayfly_types::Result<()> {
     let mut key = record_key(tree, separator);
     key.truncate(MAX_KEY);
-    environment
-        .records
-        .put(txn, &key, block)
-        .map_err(|error| environment.error(&error))
-}
-
-/// Removes every block of a tree.
-pub(super) fn clear(
-    environment: &Environment,
-    txn: &mut RwTxn<'_>,
-    tree: TreeId,
-) -> mayfly_types::Result<()> {
-    let low = record_key(tree, &[]);
-    let high = record_key(tree.saturating_add(1), &[]);
-    let range = (
-        std::ops::Bound::Included(low.as_slice()),
-        std::ops::Bound::Excluded(high.as_slice()),
-    );
-    let removed = environment.records.delete_range(txn, &range);
-    removed
-        .map(|_| ())
-        .map_err(|error| environment.error(&error))
+    writer.put(&key, block)
 }

@@ -6,6 +6,7 @@ mod fill;
 mod find;
 mod kill;
 mod model;
+mod power_cut;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -183,6 +183,7 @@ codes! {
     ER_WARN_INVALID_TIMESTAMP = (1299, "HY000", "Invalid TIMESTAMP value in column '{}' at row {}");
     ER_INVALID_CHARACTER_STRING = (1300, "HY000", "Invalid {} character string: '{}'");
     ER_WARN_ALLOWED_PACKET_OVERFLOWED = (1301, "HY000", "Result of {}() was larger than max_allowed_packet ({}) - truncated");
+    ER_TABLE_DEF_CHANGED = (1412, "HY000", "Table definition has changed, please retry transaction");
     ER_WARNING_NOT_COMPLETE_ROLLBACK = (1196, "HY000", "Some non-transactional changed tables couldn't be rolled back");
     ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_CREATED_TEMP_TABLE = (1751, "HY000", "The creation of some temporary tables could not be rolled back.");
     ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_DROPPED_TEMP_TABLE = (1752, "HY000", "Some temporary tables were dropped, but these operations could not be rolled back.");

@@ -1,0 +1,523 @@
+//! The redo log: what was committed since the data file was last known to be whole on disk.
+//!
+//! The library needs two syncs for a commit, one before and one after the page that says which state
+//! is the last one. So it never syncs here: what a commit changes is in the log first, with one sync,
+//! and the file is synced now and then, at a checkpoint. A checkpoint keeps a copy of the file's first
+//! two pages, where the library notes its last state, and a snapshot of that state, so that no page
+//! of it is used for something else. Opening a directory puts those pages back, whatever of the later
+//! ones came to disk, and makes the changes of the log again (ARIES' redo, of whole blocks: Mohan et
+//! al., TODS 1992).
+//!
+//! ```text
+//! file:   header | header | frames                the valid header of the greatest generation counts
+//! header: checksum u64 | generation u64 | length u32 | the first pages of the data file
+//! frame:  checksum u64 | generation u64 | group u64 | length u32 | is last u32 | changes
+//! change: 0 | key | value       1 | key: removed        2 | key | key: removed from here to there
+//! ```
+//!
+//! A group is what one commit of the file changes; it counts when its last frame is there. Groups are
+//! numbered, also those that failed: what a longer one has left behind a shorter one is no part of
+//! the log, since its number is smaller.
+
+use std::io::{Error, ErrorKind, Result};
+
+use mayfly_memory::io::{DataDirectory, DirectoryFile};
+
+/// The name of the file.
+pub(super) const LOG_FILE: &str = "redo.log";
+/// Room for a header.
+const SLOT_BYTES: u64 = 160 << 10;
+/// Where frames begin.
+const FRAMES: u64 = 2 * SLOT_BYTES;
+const HEADER_BYTES: usize = 20;
+const FRAME_BYTES: usize = 32;
+/// A frame is written when it has so many bytes of changes.
+const FRAME_FULL: usize = 1 << 20;
+/// The file grows in such steps: a sync is cheaper when it has its length already.
+const STEP: u64 = 1 << 20;
+/// What a checkpoint leaves of a file that has grown.
+const KEPT: u64 = 64 << 20;
+
+const PUT: u8 = 0;
+const REMOVE: u8 = 1;
+const CLEAR: u8 = 2;
+
+/// A change of the data file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Redo<'a> {
+    /// A record gets a value.
+    Put(&'a [u8], &'a [u8]),
+    /// A record goes.
+    Remove(&'a [u8]),
+    /// The records from one key to another go.
+    Clear(&'a [u8], &'a [u8]),
+}
+
+/// What is to be done again.
+#[derive(Debug)]
+pub(super) enum Step<'a> {
+    /// A change.
+    Change(Redo<'a>),
+    /// Those since the last commit are to be committed.
+    Commit,
+}
+
+/// The open log.
+#[derive(Debug)]
+pub(super) struct Log {
+    file: DirectoryFile,
+    generation: u64,
+    /// The number of the last group.
+    group: u64,
+    /// Where the next group begins.
+    end: u64,
+    /// Where the next frame of the open group begins.
+    at: u64,
+    /// Bytes of the file.
+    length: u64,
+    /// The next frame.
+    frame: Vec<u8>,
+    /// Groups are there that are not synced.
+    is_dirty: bool,
+    /// The file has changes that are in no group.
+    is_incomplete: bool,
+}
+
+fn checksum(bytes: &[u8]) -> u64 {
+    super::block::checksum_of(bytes)
+}
+
+fn word(bytes: &[u8], at: usize) -> u64 {
+    let bytes = bytes
+        .get(at..at + 8)
+        .and_then(|bytes| bytes.try_into().ok());
+    bytes.map_or(0, u64::from_le_bytes)
+}
+
+fn half(bytes: &[u8], at: usize) -> usize {
+    let bytes = bytes
+        .get(at..at + 4)
+        .and_then(|bytes| bytes.try_into().ok());
+    bytes.map_or(0, |bytes| u32::from_le_bytes(bytes) as usize)
+}
+
+impl Log {
+    /// Opens the log of a directory, with the pages of its last checkpoint; none where there was no
+    /// log.
+    pub(super) fn open(directory: &DataDirectory) -> Result<(Self, Option<Vec<u8>>)> {
+        let file = directory.file(LOG_FILE)?;
+        let length = file.length()?;
+        let mut newest: Option<(u64, Vec<u8>)> = None;
+        for slot in [0, SLOT_BYTES] {
+            if let Some(header) = read_header(&file, length, slot)?
+                && newest.as_ref().is_none_or(|newest| newest.0 < header.0)
+            {
+                newest = Some(header);
+            }
+        }
+        if newest.is_none() && length > FRAMES {
+            let text = "the redo log has no header that is whole";
+            return Err(Error::new(ErrorKind::InvalidData, text));
+        }
+        let (generation, pages) = match newest {
+            Some((generation, pages)) => (generation, Some(pages)),
+            None => (0, None),
+        };
+        let log = Self {
+            file,
+            generation,
+            group: 0,
+            end: FRAMES,
+            at: FRAMES,
+            length,
+            frame: Vec::new(),
+            is_dirty: false,
+            is_incomplete: false,
+        };
+        Ok((log, pages))
+    }
+
+    /// Gives the changes of all groups to `each`, and goes on behind them.
+    pub(super) fn replay<E>(
+        &mut self,
+        failed: impl Fn(Error) -> E,
+        mut each: impl FnMut(Step<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let damaged = |what: &str| failed(Error::new(ErrorKind::InvalidData, what));
+        while let Some(end) = self.end_of_group(self.end).map_err(&failed)? {
+            let mut at = self.end;
+            while at < end {
+                let frame = self.read_frame(at).map_err(&failed)?;
+                let (frame, _) = frame.ok_or_else(|| damaged("the redo log changes"))?;
+                at += frame.len() as u64;
+                let mut changes = Changes(&frame[FRAME_BYTES..]);
+                for change in &mut changes {
+                    each(Step::Change(change))?;
+                }
+                if !changes.0.is_empty() {
+                    return Err(damaged("a change of the redo log makes no sense"));
+                }
+            }
+            each(Step::Commit)?;
+            self.end = end;
+        }
+        self.at = self.end;
+        Ok(())
+    }
+
+    /// Where a group ends that is whole; its number is the last one then.
+    fn end_of_group(&mut self, start: u64) -> Result<Option<u64>> {
+        let (mut at, mut number) = (start, None);
+        while let Some((frame, is_last)) = self.read_frame(at)? {
+            let group = word(&frame, 16);
+            if group <= self.group || number.is_some_and(|number| number != group) {
+                return Ok(None);
+            }
+            number = Some(group);
+            at += frame.len() as u64;
+            if is_last {
+                self.group = group;
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The frame at a place and whether it ends its group; `None`: there is none.
+    fn read_frame(&self, at: u64) -> Result<Option<(Vec<u8>, bool)>> {
+        let left = self.length.saturating_sub(at);
+        if left < FRAME_BYTES as u64 {
+            return Ok(None);
+        }
+        let mut frame = vec![0; FRAME_BYTES];
+        self.file.read_at(&mut frame, at)?;
+        let length = half(&frame, 24);
+        if word(&frame, 8) != self.generation || left < (FRAME_BYTES + length) as u64 {
+            return Ok(None);
+        }
+        frame.resize(FRAME_BYTES + length, 0);
+        self.file
+            .read_at(&mut frame[FRAME_BYTES..], at + FRAME_BYTES as u64)?;
+        if word(&frame, 0) != checksum(&frame[8..]) {
+            return Ok(None);
+        }
+        let is_last = half(&frame, 28) != 0;
+        Ok(Some((frame, is_last)))
+    }
+
+    /// Begins a group.
+    pub(super) fn begin(&mut self) {
+        self.group += 1;
+        self.at = self.end;
+        self.frame.clear();
+    }
+
+    /// Adds a change to the group.
+    pub(super) fn add(&mut self, change: Redo<'_>) -> Result<()> {
+        if self.frame.is_empty() {
+            self.frame.resize(FRAME_BYTES, 0);
+        }
+        let (kind, key, value) = match change {
+            Redo::Put(key, value) => (PUT, key, Some(value)),
+            Redo::Remove(key) => (REMOVE, key, None),
+            Redo::Clear(low, high) => (CLEAR, low, Some(high)),
+        };
+        self.frame.push(kind);
+        for bytes in std::iter::once(key).chain(value) {
+            let length = u32::try_from(bytes.len())
+                .map_err(|_| Error::new(ErrorKind::InvalidInput, "a record is too long"))?;
+            self.frame.extend_from_slice(&length.to_le_bytes());
+            self.frame.extend_from_slice(bytes);
+        }
+        match self.frame.len() < FRAME_FULL {
+            true => Ok(()),
+            false => self.write_frame(false),
+        }
+    }
+
+    fn write_frame(&mut self, is_last: bool) -> Result<()> {
+        self.frame.resize(self.frame.len().max(FRAME_BYTES), 0);
+        let length = (self.frame.len() - FRAME_BYTES) as u32;
+        self.frame[8..16].copy_from_slice(&self.generation.to_le_bytes());
+        self.frame[16..24].copy_from_slice(&self.group.to_le_bytes());
+        self.frame[24..28].copy_from_slice(&length.to_le_bytes());
+        self.frame[28..32].copy_from_slice(&u32::from(is_last).to_le_bytes());
+        let sum = checksum(&self.frame[8..]);
+        self.frame[..8].copy_from_slice(&sum.to_le_bytes());
+        let end = self.at + self.frame.len() as u64;
+        if end > self.length {
+            let grown = end.next_multiple_of(STEP);
+            self.file.set_length(grown)?;
+            if self.frame.len() < FRAME_FULL {
+                let zeros = vec![0; usize::try_from(grown - end).unwrap_or(0)];
+                self.file.write_at(&zeros, end)?;
+            }
+            self.length = grown;
+        }
+        self.file.write_at(&self.frame, self.at)?;
+        self.at = end;
+        self.frame.clear();
+        Ok(())
+    }
+
+    /// Ends the group, on disk if `syncs`.
+    pub(super) fn finish(&mut self, syncs: bool) -> Result<()> {
+        self.write_frame(true)?;
+        match syncs {
+            true => self.file.sync(),
+            false => Ok(()),
+        }
+    }
+
+    /// The finished group counts: the file has its changes.
+    pub(super) fn accept(&mut self, is_synced: bool) {
+        self.end = self.at;
+        self.is_dirty = !is_synced;
+    }
+
+    /// The group has failed; the next one takes its place.
+    pub(super) fn cancel(&mut self) {
+        self.frame.clear();
+        if self.at > self.end {
+            // If that fails too, and the process ends before the next commit, the transactions that
+            // failed are found committed.
+            let _ = self.file.write_at(&[0; FRAME_BYTES], self.end);
+            self.at = self.end;
+        }
+    }
+
+    /// Brings to disk what is not there yet.
+    pub(super) fn sync(&mut self) -> Result<()> {
+        if self.is_dirty {
+            self.file.sync()?;
+            self.is_dirty = false;
+        }
+        Ok(())
+    }
+
+    /// The file was changed without a group.
+    pub(super) fn pass_by(&mut self) {
+        self.is_incomplete = true;
+    }
+
+    /// Whether the file has changes since the last checkpoint, or there was none yet.
+    pub(super) fn wants_checkpoint(&self) -> bool {
+        self.end > FRAMES || self.is_incomplete || self.generation == 0
+    }
+
+    /// Bytes of groups since the last checkpoint.
+    pub(super) fn bytes(&self) -> u64 {
+        self.end - FRAMES
+    }
+
+    /// A checkpoint: the data file is whole on disk, and begins with these pages.
+    pub(super) fn restart(&mut self, pages: &[u8]) -> Result<()> {
+        let generation = self.generation + 1;
+        let mut header = vec![0; HEADER_BYTES];
+        header[8..16].copy_from_slice(&generation.to_le_bytes());
+        header[16..20].copy_from_slice(&(pages.len() as u32).to_le_bytes());
+        header.extend_from_slice(pages);
+        if header.len() as u64 > SLOT_BYTES {
+            return Err(Error::new(ErrorKind::InvalidInput, "a page is too long"));
+        }
+        let sum = checksum(&header[8..]);
+        header[..8].copy_from_slice(&sum.to_le_bytes());
+        self.file.write_at(&header, generation % 2 * SLOT_BYTES)?;
+        self.file.sync()?;
+        // A file that is longer has had a header.
+        if self.length <= FRAMES {
+            self.file.set_length(FRAMES + STEP)?;
+            self.length = FRAMES + STEP;
+        }
+        self.generation = generation;
+        self.end = FRAMES;
+        self.at = FRAMES;
+        self.is_dirty = false;
+        self.is_incomplete = false;
+        if self.length > KEPT && self.file.set_length(KEPT).is_ok() {
+            self.length = KEPT;
+        }
+        Ok(())
+    }
+}
+
+/// The generation and the pages of a header, if it is whole.
+fn read_header(file: &DirectoryFile, length: u64, at: u64) -> Result<Option<(u64, Vec<u8>)>> {
+    if length < at + HEADER_BYTES as u64 {
+        return Ok(None);
+    }
+    let mut header = vec![0; HEADER_BYTES];
+    file.read_at(&mut header, at)?;
+    let pages = half(&header, 16);
+    let end = at + (HEADER_BYTES + pages) as u64;
+    if pages == 0 || end > length.min(at + SLOT_BYTES) {
+        return Ok(None);
+    }
+    header.resize(HEADER_BYTES + pages, 0);
+    file.read_at(&mut header[HEADER_BYTES..], at + HEADER_BYTES as u64)?;
+    let is_whole = word(&header, 0) == checksum(&header[8..]);
+    Ok(is_whole.then(|| (word(&header, 8), header.split_off(HEADER_BYTES))))
+}
+
+/// The changes of a frame; what makes no sense is left.
+struct Changes<'a>(&'a [u8]);
+
+impl<'a> Changes<'a> {
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let (length, rest) = self.0.split_first_chunk::<4>()?;
+        let length = u32::from_le_bytes(*length) as usize;
+        let (bytes, rest) = rest.split_at_checked(length)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+}
+
+impl<'a> Iterator for Changes<'a> {
+    type Item = Redo<'a>;
+
+    fn next(&mut self) -> Option<Redo<'a>> {
+        let before = self.0;
+        let (kind, rest) = self.0.split_first()?;
+        self.0 = rest;
+        let change = (|| {
+            Some(match *kind {
+                PUT => Redo::Put(self.bytes()?, self.bytes()?),
+                REMOVE => Redo::Remove(self.bytes()?),
+                CLEAR => Redo::Clear(self.bytes()?, self.bytes()?),
+                _ => return None,
+            })
+        })();
+        if change.is_none() {
+            self.0 = before;
+        }
+        change
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory(name: &str) -> (std::path::PathBuf, DataDirectory) {
+        let path = std::env::temp_dir().join(format!("mayfly-log-{name}-{}", std::process::id()));
+        let directory = DataDirectory::claim(&path, true).expect("it can be made");
+        (path, directory.expect("nobody has it"))
+    }
+
+    /// The groups that a log has, and the pages of its checkpoint.
+    fn groups(directory: &DataDirectory) -> (Vec<Vec<Vec<u8>>>, Option<Vec<u8>>) {
+        let (mut log, pages) = Log::open(directory).expect("it opens");
+        let mut groups = vec![Vec::new()];
+        let each = |step: Step<'_>| {
+            let key = match step {
+                Step::Change(Redo::Put(key, value)) => [key, b"=", &value[..3]].concat(),
+                Step::Change(Redo::Remove(key)) => [b"-", key].concat(),
+                Step::Change(Redo::Clear(low, high)) => [low, b"..", high].concat(),
+                Step::Commit => {
+                    groups.push(Vec::new());
+                    return Ok(());
+                }
+            };
+            groups.last_mut().expect("one").push(key);
+            Ok(())
+        };
+        log.replay(|error| error, each).expect("it can be read");
+        assert_eq!(groups.pop(), Some(Vec::new()));
+        (groups, pages)
+    }
+
+    fn put(log: &mut Log, keys: &[&[u8]]) {
+        log.begin();
+        for key in keys {
+            log.add(Redo::Put(key, b"value")).expect("it is written");
+        }
+        log.finish(true).expect("it is written");
+        log.accept(true);
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let (_, directory) = directory("read");
+        let (mut log, pages) = Log::open(&directory).expect("it opens");
+        assert_eq!(pages, None);
+        log.restart(b"pages").expect("it is written");
+        put(&mut log, &[b"a", b"b"]);
+        log.begin();
+        log.add(Redo::Remove(b"a")).expect("it is written");
+        log.add(Redo::Clear(b"k", b"l")).expect("it is written");
+        log.finish(false).expect("it is written");
+        log.accept(false);
+        // One that was not finished.
+        log.begin();
+        log.add(Redo::Remove(b"z")).expect("it is written");
+        let read = groups(&directory);
+        let first = vec![b"a=val".to_vec(), b"b=val".to_vec()];
+        let second = vec![b"-a".to_vec(), b"k..l".to_vec()];
+        assert_eq!(read, (vec![first, second], Some(b"pages".to_vec())));
+        log.restart(b"others").expect("it is written");
+        assert_eq!(groups(&directory), (vec![], Some(b"others".to_vec())));
+    }
+
+    #[test]
+    fn large_groups_have_several_frames() {
+        let (_, directory) = directory("large");
+        let (mut log, _) = Log::open(&directory).expect("it opens");
+        log.restart(b"pages").expect("it is written");
+        let long = vec![7; 700_000];
+        for _ in 0..2 {
+            log.begin();
+            for key in [b"a", b"b", b"c", b"d"] {
+                log.add(Redo::Put(key, &long)).expect("it is written");
+            }
+            log.finish(true).expect("it is written");
+            log.accept(true);
+        }
+        let (read, _) = groups(&directory);
+        assert_eq!(read.len(), 2);
+        assert_eq!(read[1].len(), 4);
+    }
+
+    #[test]
+    fn a_failed_group_leaves_nothing_behind_a_shorter_one() {
+        let (_, directory) = directory("failed");
+        let (mut log, _) = Log::open(&directory).expect("it opens");
+        log.restart(b"pages").expect("it is written");
+        put(&mut log, &[b"a"]);
+        // Frames of the same length, so that the second would follow the next group.
+        let long = vec![7; FRAME_FULL];
+        log.begin();
+        log.add(Redo::Put(b"b", &long)).expect("it is written");
+        log.add(Redo::Put(b"c", &long)).expect("it is written");
+        log.finish(true).expect("it is written");
+        log.cancel();
+        assert_eq!(groups(&directory).0.len(), 1);
+        log.begin();
+        log.add(Redo::Put(b"d", &long)).expect("it is written");
+        log.finish(true).expect("it is written");
+        log.accept(true);
+        let (read, _) = groups(&directory);
+        assert_eq!(read, [[b"a=val".to_vec()], [b"d=\x07\x07\x07".to_vec()]]);
+    }
+
+    #[test]
+    fn a_torn_end_is_no_part_of_it() {
+        let (path, directory) = directory("torn");
+        let (mut log, _) = Log::open(&directory).expect("it opens");
+        log.restart(b"pages").expect("it is written");
+        put(&mut log, &[b"a"]);
+        let whole = log.end;
+        put(&mut log, &[b"b", b"c"]);
+        let bytes = std::fs::read(path.join(LOG_FILE)).expect("it is there");
+        for damaged in whole..log.end {
+            let mut bytes = bytes.clone();
+            bytes[usize::try_from(damaged).expect("it is small")] ^= 0x20;
+            std::fs::write(path.join(LOG_FILE), bytes).expect("it can be written");
+            assert_eq!(groups(&directory).0, [[b"a=val".to_vec()]], "{damaged}");
+        }
+        // A header that is torn leaves the one before.
+        let mut torn = bytes.clone();
+        torn[usize::try_from(SLOT_BYTES).expect("it is small") + 22] ^= 1;
+        std::fs::write(path.join(LOG_FILE), torn).expect("it can be written");
+        assert!(Log::open(&directory).is_err(), "it was the only one");
+    }
+}
