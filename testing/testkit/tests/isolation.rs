@@ -17,13 +17,8 @@ use mayfly_testkit::runner::Paths;
 use mayfly_testkit::server::{Flavour, ServerSession, socket};
 use sqllogictest::DB;
 
-/// Scripts that Mayfly cannot run before its transactions are there.
-const NOT_YET: &[&str] = &[
-    "consistent_snapshot",
-    "ddl",
-    "lock_tables",
-    "readers_never_wait",
-];
+/// Scripts that Mayfly cannot run yet.
+const NOT_YET: &[&str] = &[];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();

@@ -1,4 +1,4 @@
-//! The C library's calls that write files, as far as they concern a data file: counted, and failing
+//! The C library's calls that write files, as far as they concern a data directory: counted, and failing
 //! when they are told to.
 //!
 //! What is linked into a program comes before the C library, so the functions here are those that
@@ -60,7 +60,8 @@ fn due(file: c_int) -> Option<Fault> {
         return None;
     }
     let path = std::fs::read_link(format!("/proc/self/fd/{file}")).ok()?;
-    if path.file_name().is_none_or(|name| name != "data.mdb") {
+    let name = path.file_name()?;
+    if name != "data.mdb" && name != "redo.log" {
         return None;
     }
     let call = CALLS.fetch_add(1, SeqCst) + 1;

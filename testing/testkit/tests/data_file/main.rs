@@ -1,4 +1,4 @@
-//! Every n-th write or sync of the data file fails, for every n: the statement or COMMIT fails with
+//! Every n-th write or sync of the data file or its log fails, for every n: the statement or COMMIT fails with
 //! MySQL's error, everything is as it was before, nothing that was committed is lost, and the process
 //! goes on: the same statement succeeds as soon as the disk does its part.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
