@@ -15,7 +15,7 @@ use std::io::{BufRead, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use mayfly_engine::{Database, DatabaseOptions, Session};
+use mayfly_engine::{Database, DatabaseOptions, Session, SqlType, TypeKind};
 use serde_json::{Value, json};
 
 /// Rows of a result that a worker reports, so that the rivals' results can be compared.
@@ -147,4 +147,34 @@ fn latency(database: &Arc<Database>) {
             times[10_000], times[19_800]
         );
     }
+    point_reads(&mut session);
+}
+
+/// Rows by their primary key through a prepared statement, of a table that is durable in a `--datadir`.
+fn point_reads(session: &mut Session) {
+    const ROWS: i64 = 100_000;
+    for sql in [
+        "CREATE TABLE points (id INT PRIMARY KEY, v VARCHAR(40) NOT NULL)",
+        "SET cte_max_recursion_depth = 1000000",
+        &format!(
+            "INSERT INTO points WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n \
+             WHERE i < {ROWS}) SELECT i, CONCAT('payload of row ', LPAD(i, 12, '0')) FROM n"
+        ),
+    ] {
+        session.execute(sql).expect("the table is made");
+    }
+    let statement = session.prepare("SELECT v FROM points WHERE id = ?");
+    let statement = statement.expect("the statement is right");
+    let mut read = |id: i64| {
+        let value = mayfly_engine::Value::Int(id);
+        let values = [(value, SqlType::integer(TypeKind::BigInt))];
+        let stream = session.execute_prepared(&statement, &values);
+        let mut stream = stream.expect("the statement runs");
+        assert!(stream.next_row().expect("reads").is_some(), "a row");
+    };
+    (0..1000).for_each(|number| read(1 + number * 31 % ROWS));
+    let start = Instant::now();
+    (0..ROWS).for_each(|number| read(1 + number * 7919 % ROWS));
+    let each = start.elapsed().as_secs_f64() * 1e6 / ROWS as f64;
+    println!("row by primary key, prepared: {each:.2} µs");
 }

@@ -1,12 +1,12 @@
 //! Runs statements and shows what they give.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mayfly_engine::{
-    Error, KillHandle, ProgressHandle, Session, StatementResult, TemporaryTableRecord,
+    Error, KillHandle, ProgressHandle, ResultColumn, Session, StatementResult, TemporaryTableRecord,
 };
 
 use crate::options::Options;
@@ -113,13 +113,13 @@ impl Runner {
             .then(|| Progress::watch(session.progress_handle()));
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
         let mut stream = session.query(sql)?;
-        let columns = stream.columns().to_vec();
+        let columns: Arc<[ResultColumn]> = Arc::from(stream.columns());
         let mut row_count = 0;
         let mut writer = output::writer(format, &columns, self.column_names);
         while let Some(batch) = stream.next_batch()? {
             row_count += batch.row_count();
             let part = StatementResult {
-                columns: columns.clone(),
+                columns: Arc::clone(&columns),
                 batches: vec![batch],
                 ..StatementResult::default()
             };

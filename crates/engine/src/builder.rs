@@ -113,6 +113,12 @@ pub(crate) fn constant(value: &Value, ty: &SqlType, rows: usize) -> ArrayRef {
     builder.finish()
 }
 
+/// One row as a batch.
+pub(crate) fn row<'t>(types: impl Iterator<Item = &'t SqlType>, values: &[Value]) -> Batch {
+    let columns = types.zip(values).map(|(ty, value)| constant(value, ty, 1));
+    Batch::new(columns.collect(), 1)
+}
+
 /// Rows as a batch: one value a column, NULL where a row is shorter.
 pub(crate) fn batch<R: AsRef<[Value]>>(types: &[SqlType], rows: &[R]) -> Batch {
     let column = |(index, ty): (usize, &SqlType)| {

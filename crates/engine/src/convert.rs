@@ -74,6 +74,21 @@ impl Storing {
         convert::store_value(value, from, &column.ty, &context)
     }
 
+    /// A value as its column holds it, in the place of another; false when anything is to be said
+    /// about it.
+    pub(crate) fn quietly_in(
+        &self,
+        stored: &mut Value,
+        value: &Value,
+        from: &SqlType,
+        column: &ColumnDefinition,
+    ) -> bool {
+        let quiet = Diagnostics::new(0);
+        let context = self.context(column, 1, &quiet);
+        convert::store_value_in(stored, value, from, &column.ty, &context).is_ok()
+            && quiet.count() == 0
+    }
+
     /// Values as their column holds them.
     pub(crate) fn column(
         &self,

@@ -40,7 +40,7 @@ pub use self::session::{KillHandle, ProgressHandle, Session, SessionOptions};
 pub use self::statements::prepared::Prepared;
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_types::{
-    Batch, Checkpoint, Condition, Error, Level, Result, SqlType, TypeKind, Value,
+    Batch, Checkpoint, CollationId, Condition, Error, Level, Result, SqlType, TypeKind, Value,
 };
 
 /// What VERSION() answers: the version of MySQL that Mayfly is compatible with, and its name.

@@ -1,5 +1,6 @@
 //! What a statement gives back: columns and rows, or counts.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -69,7 +70,7 @@ impl ResultColumn {
 #[derive(Debug, Clone, Default)]
 pub struct StatementResult {
     /// The columns; empty for a statement that gives no rows.
-    pub columns: Vec<ResultColumn>,
+    pub columns: Arc<[ResultColumn]>,
     /// The rows.
     pub batches: Vec<Batch>,
     /// Rows inserted, changed or deleted.
@@ -79,7 +80,7 @@ pub struct StatementResult {
     /// How many warnings SHOW WARNINGS would list.
     pub warning_count: u64,
     /// "Records: 4  Duplicates: 0  Warnings: 0" and the like; empty otherwise.
-    pub info: String,
+    pub info: Cow<'static, str>,
 }
 
 impl StatementResult {
@@ -120,7 +121,7 @@ impl StatementResult {
     }
 
     fn row_of(&self, batch: &Batch, row: usize) -> Vec<Option<Vec<u8>>> {
-        let columns = batch.columns().iter().zip(&self.columns);
+        let columns = batch.columns().iter().zip(&*self.columns);
         columns
             .map(|(array, column)| {
                 let mut bytes = Vec::new();
@@ -185,9 +186,9 @@ pub struct StatementSummary {
 }
 
 impl StatementSummary {
-    pub(crate) fn begin(_text: &str) -> Self {
+    pub(crate) fn begin(now: Instant) -> Self {
         Self {
-            begun: Some(Instant::now()),
+            begun: Some(now),
             ..Self::default()
         }
     }
@@ -248,14 +249,19 @@ pub(crate) enum Outcome {
     Done(StatementResult),
     /// Rows of a running plan.
     Rows {
-        columns: Vec<ResultColumn>,
+        columns: Arc<[ResultColumn]>,
         rows: mayfly_exec::ResultStream,
         context: Arc<StatementContext>,
     },
     /// Rows that were found and kept.
     Found {
-        columns: Vec<ResultColumn>,
+        columns: Arc<[ResultColumn]>,
         rows: FoundRows,
+    },
+    /// At most one row, which is in the session's place for it.
+    Row {
+        columns: Arc<[ResultColumn]>,
+        found: bool,
     },
 }
 
@@ -271,6 +277,8 @@ pub struct ResultStream<'s> {
     session: &'s mut Session,
     result: StatementResult,
     source: Source,
+    /// The batch that is read row by row, and how many of its rows were given.
+    begun: Option<(Batch, usize)>,
     /// What FOUND_ROWS() will answer.
     rows_found: u64,
     ended: bool,
@@ -284,6 +292,8 @@ enum Source {
         context: Arc<StatementContext>,
     },
     Found(FoundRows),
+    /// Whether the session's row is still to be given.
+    Row(bool),
     Ended,
 }
 
@@ -312,11 +322,19 @@ impl<'s> ResultStream<'s> {
                 };
                 (result, Source::Found(rows))
             }
+            Outcome::Row { columns, found } => {
+                let result = StatementResult {
+                    columns,
+                    ..StatementResult::default()
+                };
+                (result, Source::Row(found))
+            }
         };
         let mut stream = Self {
             session,
             result,
             source,
+            begun: None,
             rows_found: 0,
             ended: false,
         };
@@ -336,12 +354,53 @@ impl<'s> ResultStream<'s> {
         &self.result
     }
 
+    /// The values of the next row; `None` after the last.
+    pub fn next_row(&mut self) -> Result<Option<&[Value]>> {
+        if let Source::Row(left @ true) = &mut self.source {
+            *left = false;
+            self.rows_found += 1;
+            return Ok(Some(self.session.row()));
+        }
+        loop {
+            if let Some((batch, given)) = &mut self.begun
+                && *given < batch.row_count()
+            {
+                let columns = batch.columns().iter();
+                let row = self.session.row_mut();
+                row.clear();
+                row.extend(columns.map(|column| convert::value_at(column, *given)));
+                *given += 1;
+                return Ok(Some(self.session.row()));
+            }
+            self.begun = self.pull()?.map(|batch| (batch, 0));
+            if self.begun.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+
     /// The next rows; `None` after the last.
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
+        if let Some((batch, given)) = self.begun.take()
+            && given < batch.row_count()
+        {
+            return Ok(Some(batch.slice(given, batch.row_count() - given)));
+        }
+        self.pull()
+    }
+
+    fn pull(&mut self) -> Result<Option<Batch>> {
         let next = match &mut self.source {
             Source::Ended => return Ok(None),
             Source::Batches(batches) => Ok(batches.next()),
             Source::Found(rows) => rows.next_batch(),
+            Source::Row(left) => match std::mem::take(left) {
+                true => {
+                    let types = self.result.columns.iter().map(|column| &column.ty);
+                    Ok(Some(builder::row(types, self.session.row())))
+                }
+                false => Ok(None),
+            },
             Source::Plan { rows, .. } => {
                 let advance = AssertUnwindSafe(|| rows.next_batch());
                 catch_unwind(advance)
@@ -350,7 +409,7 @@ impl<'s> ResultStream<'s> {
         };
         match next {
             Ok(Some(batch)) => {
-                if matches!(self.source, Source::Batches(_) | Source::Found(_)) {
+                if !matches!(self.source, Source::Plan { .. }) {
                     self.rows_found += batch.row_count() as u64;
                 }
                 Ok(Some(batch))

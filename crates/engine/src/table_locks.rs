@@ -59,6 +59,8 @@ struct State {
     holders: Vec<(u64, TableUse)>,
     /// Sessions that wait for the table alone: whoever holds nothing of it yet waits behind them.
     waiting_alone: usize,
+    /// Sessions that wait.
+    waiting: usize,
 }
 
 impl TableLock {
@@ -135,8 +137,11 @@ impl Drop for HeldTable {
         if let Some(place) = state.holders.iter().position(mine) {
             state.holders.swap_remove(place);
         }
+        let is_awaited = state.waiting > 0;
         drop(state);
-        self.lock.changed.notify_all();
+        if is_awaited {
+            self.lock.changed.notify_all();
+        }
     }
 }
 
@@ -160,9 +165,11 @@ fn take(lock: &Arc<TableLock>, how: TableUse, waiting: &Waiting<'_>) -> Result<H
     if waits {
         let alone = usize::from(how == TableUse::Alone);
         state.waiting_alone += alone;
+        state.waiting += 1;
         let (after, outcome) = wait(lock, state, how, waiting);
         state = after;
         state.waiting_alone -= alone;
+        state.waiting -= 1;
         waiting.waits.end(session);
         if let Err(error) = outcome {
             drop(state);
@@ -327,6 +334,19 @@ impl Session {
         }
     }
 
+    /// A base table that the session found before, held until its transaction ends to be read; false
+    /// when LOCK TABLES has its say. Whether it is still there is to be seen then.
+    pub(crate) fn hold_known(&self, table: &BaseTable) -> Result<bool> {
+        if self.has_locked_tables() {
+            return Ok(false);
+        }
+        if !self.transaction_tables.has(table.lock(), TableUse::Read) {
+            let held = self.take(table.lock(), TableUse::Read)?;
+            self.transaction_tables.add(held);
+        }
+        Ok(true)
+    }
+
     /// A base table that the caller holds; `None` when there is none of that name.
     pub(crate) fn hold_table(
         &self,
@@ -353,7 +373,7 @@ impl Session {
         let waiting = Waiting {
             session: self.id(),
             longest: Duration::from_secs(self.settings().unsigned("lock_wait_timeout")),
-            interrupt: self.temp_table_context().interrupt(),
+            interrupt: self.interrupt(),
             waits: &self.database.table_waits,
         };
         take(lock, how, &waiting)

@@ -50,7 +50,10 @@ pub(crate) struct Characteristics {
 
 /// A moment of a transaction that it can go back to: a savepoint of each participant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Mark(Vec<u64>);
+pub(crate) struct Mark([u64; PARTICIPANTS_MAX]);
+
+/// The session's undo log, and the store of durable tables.
+const PARTICIPANTS_MAX: usize = 2;
 
 /// What ROLLBACK leaves as it is, and warns of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +68,7 @@ pub(crate) enum NotUndone {
 
 /// A session's transaction, open or not.
 pub(crate) struct Transaction {
-    participants: Vec<Box<dyn Participant>>,
+    participants: [Box<dyn Participant>; PARTICIPANTS_MAX - 1],
     /// What is let go when everything else has ended.
     last: Box<dyn Participant>,
     /// One that takes part from its first statement on.
@@ -87,10 +90,10 @@ impl std::fmt::Debug for Transaction {
 }
 
 impl Transaction {
-    /// A transaction in which these stores may take part.
-    pub(crate) fn new(participants: Vec<Box<dyn Participant>>, last: Box<dyn Participant>) -> Self {
+    /// A transaction in which this store takes part; `last` lets go when all others have ended.
+    pub(crate) fn new(participant: Box<dyn Participant>, last: Box<dyn Participant>) -> Self {
         Self {
-            participants,
+            participants: [participant],
             last,
             late: OnceCell::new(),
             savepoints: Vec::new(),
@@ -137,8 +140,11 @@ impl Transaction {
 
     /// Names the moment.
     pub(crate) fn mark(&mut self) -> Mark {
-        let savepoints = self.participants().map(|part| part.savepoint());
-        Mark(savepoints.collect())
+        let mut mark = Mark::default();
+        for (savepoint, participant) in mark.0.iter_mut().zip(self.participants()) {
+            *savepoint = participant.savepoint();
+        }
+        mark
     }
 
     /// Something was done that ROLLBACK will warn of.
@@ -149,10 +155,9 @@ impl Transaction {
     /// Goes back to a moment; gives what the transaction has done that cannot be undone.
     pub(crate) fn roll_back_to(&mut self, mark: &Mark) -> Vec<NotUndone> {
         let mut incomplete = false;
-        for (index, participant) in self.participants().enumerate() {
-            // Who came later had changed nothing then.
-            let savepoint = mark.0.get(index).copied().unwrap_or(0);
-            incomplete |= participant.roll_back_to(savepoint);
+        // Who came later had changed nothing then: its savepoint is 0.
+        for (savepoint, participant) in mark.0.iter().zip(self.participants()) {
+            incomplete |= participant.roll_back_to(*savepoint);
         }
         self.noted(incomplete)
     }

@@ -284,7 +284,11 @@ impl KeyEncoder {
 
     /// Appends the beginning of a key: the values of its first parts. A value is of its column's
     /// physical type, or a number that can be turned into it without loss.
-    pub fn append_values(&self, values: &[Value], key: &mut Vec<u8>) -> Result<()> {
+    pub fn append_values<'v>(
+        &self,
+        values: impl IntoIterator<Item = &'v Value>,
+        key: &mut Vec<u8>,
+    ) -> Result<()> {
         for (part, value) in self.parts.iter().zip(values) {
             part.append_value(value, key)?;
         }

@@ -33,8 +33,8 @@ pub use transaction::Participant;
 pub use temptable::{
     Access, BuildRow, DeclaredSize, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches,
     JoinPair, JoinProbe, KeyColumn, KeyMode, MemoryIndex, MemoryKeyPart, MemoryLimits, Partition,
-    PartitionQueue, Purpose, Registry, RegistryEntry, Resources, Scan, SortKey, SortedScan,
-    StatementCounters, StatementOwner, Taken, TempTable, TempTableContext, TempTableOptions,
-    TempTableSpec, TempTableWriter, UndoLog, UserTable, UserTableContext, UserTableEngine,
-    VaryingBytes,
+    PartitionQueue, Purpose, Registry, RegistryEntry, Resources, RowChange, Scan, SortKey,
+    SortedScan, StatementCounters, StatementOwner, Taken, TempTable, TempTableContext,
+    TempTableOptions, TempTableSpec, TempTableWriter, UndoLog, UserTable, UserTableContext,
+    UserTableEngine, VaryingBytes,
 };

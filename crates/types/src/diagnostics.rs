@@ -51,6 +51,15 @@ impl Diagnostics {
         self
     }
 
+    /// An empty area again.
+    pub fn reset(&mut self, kept_max: usize, keeps_notes: bool) {
+        let conditions = self.conditions.get_mut();
+        conditions.unwrap_or_else(|e| e.into_inner()).clear();
+        *self.count.get_mut() = 0;
+        self.kept_max = kept_max;
+        self.keeps_notes = keeps_notes;
+    }
+
     /// Adds a condition.
     pub fn push(&self, level: Level, error: Error) {
         self.push_with(level, || error);

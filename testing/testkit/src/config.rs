@@ -30,6 +30,12 @@ pub struct Config {
     /// place for a column.
     #[serde(default)]
     pub memory_tables: bool,
+    /// Whether statements run prepared, with their literals as values of `?`.
+    #[serde(default)]
+    pub prepared: bool,
+    /// A configuration whose skips are this one's too.
+    #[serde(default)]
+    pub skips_of: Option<String>,
     /// Statements run at the start of every session.
     #[serde(default)]
     pub statements: Vec<String>,
@@ -77,6 +83,10 @@ impl Config {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
+        if let Some(other) = &config.skips_of {
+            let other = Self::read(&path.with_file_name(format!("{other}.toml")))?;
+            config.skips.extend(other.skips);
+        }
         if config
             .skips
             .iter()

@@ -4,17 +4,19 @@
 //! session is dropped, and what the engine still holds is a failure: memory, temporary space, a
 //! temporary table in the registry, or a file.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use mayfly_engine::{
-    Database, DatabaseOptions, HashMode, Session, SqlType, StatementResult, TypeKind,
+    Database, DatabaseOptions, HashMode, Prepared, Session, SqlType, StatementResult, TypeKind,
 };
 use sqllogictest::{DB, DBOutput};
 
 use crate::cell;
 use crate::column::ColumnKind;
 use crate::config::Config;
+use crate::prepared::parameterize;
 use crate::runner::Paths;
 
 /// An error of a statement, in the form golden files use.
@@ -39,6 +41,7 @@ pub struct Embedded {
     statements: Vec<String>,
     temporary_tables: bool,
     memory_tables: bool,
+    prepared: bool,
     paths: Paths,
     tmpdir: PathBuf,
 }
@@ -67,6 +70,7 @@ impl Embedded {
             statements: config.statements.clone(),
             temporary_tables: config.temporary_tables,
             memory_tables: config.memory_tables,
+            prepared: config.prepared,
             paths,
             tmpdir,
         })
@@ -82,6 +86,7 @@ impl Embedded {
             session: Some(session),
             temporary_tables: self.temporary_tables,
             memory_tables: self.memory_tables,
+            prepared: self.prepared.then(HashMap::new),
             paths: self.paths.clone(),
         };
         for statement in &self.statements {
@@ -173,6 +178,8 @@ pub struct EmbeddedSession {
     session: Option<Session>,
     temporary_tables: bool,
     memory_tables: bool,
+    /// Statements by their text, if statements run prepared.
+    prepared: Option<HashMap<String, Arc<Prepared>>>,
     paths: Paths,
 }
 
@@ -228,9 +235,10 @@ impl DB for EmbeddedSession {
         let changed = self.temporary_tables.then(|| temporary(sql)).flatten();
         let sql = changed.as_deref().unwrap_or(sql);
         let sql = self.paths.insert(sql);
-        let results = match self.memory_tables && creates_table(&sql) {
-            true => execute_in_memory(session, &sql),
-            false => session.execute(&sql),
+        let results = match &mut self.prepared {
+            _ if self.memory_tables && creates_table(&sql) => execute_in_memory(session, &sql),
+            Some(prepared) => execute(session, prepared, &sql),
+            None => session.execute(&sql),
         };
         let results = results.map_err(|error| StatementError {
             sqlstate: error.sqlstate(),
@@ -254,6 +262,39 @@ impl DB for EmbeddedSession {
     fn error_sql_state(error: &StatementError) -> Option<String> {
         Some(error.sqlstate.to_owned())
     }
+}
+
+/// Runs a statement prepared if it has literals that `?` can stand for. Statements that differ in them
+/// alone are one prepared statement; a SELECT runs twice, the second time with the plan of the first.
+fn execute(
+    session: &mut Session,
+    prepared: &mut HashMap<String, Arc<Prepared>>,
+    sql: &str,
+) -> mayfly_engine::Result<Vec<StatementResult>> {
+    let Some(changed) = parameterize(sql, session.connection_collation()) else {
+        return session.execute(sql);
+    };
+    let key = format!("{:?} {}", session.current_database(), changed.text);
+    let statement = match prepared.get(&key) {
+        Some(statement) => Arc::clone(statement),
+        None => {
+            let Ok(statement) = session.prepare(&changed.text) else {
+                return session.execute(sql);
+            };
+            prepared.insert(key, Arc::clone(&statement));
+            statement
+        }
+    };
+    let mut run = || {
+        session
+            .execute_prepared(&statement, &changed.values)?
+            .into_result()
+    };
+    let first = run()?;
+    if !first.has_rows() || sql.contains('(') {
+        return Ok(vec![first]);
+    }
+    run().map(|second| vec![second])
 }
 
 fn rows(result: &StatementResult, paths: &Paths) -> DBOutput<ColumnKind> {

@@ -15,6 +15,7 @@ pub mod corpus;
 pub mod embedded;
 pub mod fixture;
 pub mod isolation;
+pub mod prepared;
 pub mod runner;
 pub mod server;
 pub mod workload;

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mayfly_plan::{ColumnSource, IndexPartSource, TableId, TableSource};
-use mayfly_storage::{ColumnId, DurableTransaction, IndexId, KeyRange, Table, TableStatistics};
+use mayfly_storage::{
+    ColumnId, DurableTransaction, IndexId, KeyRange, Table, TableStatistics, UserTable,
+};
 use mayfly_types::temporal::{TimeZone, ZoneClock};
 use mayfly_types::{Result, TypeKind, Value};
 
@@ -165,6 +167,22 @@ impl BaseTable {
         let zone = &session.options().time_zone;
         let rows = self.storage(session)?;
         Ok(zoned_table::read_in(zone, rows, &self.timestamps))
+    }
+
+    /// The rows, when a session alone sees them and they are stored as it does: then they can be
+    /// reached one by one.
+    pub(crate) fn single_rows(&self) -> Option<&UserTable> {
+        match &self.store {
+            TableStore::User(rows) if self.definition.temporary && self.timestamps.is_empty() => {
+                Some(rows).filter(|rows| rows.has_single_rows())
+            }
+            _ => None,
+        }
+    }
+
+    /// How the data directory has it, when its rows are stored as sessions see them.
+    pub(crate) fn durable_rows(&self) -> Option<Arc<mayfly_storage::TableDefinition>> {
+        self.durable().filter(|_| self.timestamps.is_empty())
     }
 
     /// The rows as a statement of the session sees them, with moments in TIMESTAMP columns.

@@ -23,17 +23,23 @@ impl Session {
         }
     }
 
+    /// What may end the running statement.
+    pub(crate) fn interrupt(&self) -> &Interrupt {
+        self.interrupt.get_or_init(|| {
+            let deadline = match self.options.max_execution_time {
+                0 => None,
+                milliseconds => Instant::now().checked_add(Duration::from_millis(milliseconds)),
+            };
+            Interrupt::new(Arc::clone(&self.shared.kill.killed))
+                .with_deadline(deadline)
+                .with_checkpoint(self.database.options.checkpoint.clone())
+        })
+    }
+
     /// Where the running statement's temporary tables live.
     pub(crate) fn temp_table_context(&self) -> &TempTableContext {
         self.temp.get_or_init(|| {
             let (options, database) = (&self.options, &self.database.options);
-            let deadline = match options.max_execution_time {
-                0 => None,
-                milliseconds => Instant::now().checked_add(Duration::from_millis(milliseconds)),
-            };
-            let interrupt = Interrupt::new(Arc::clone(&self.shared.kill.killed))
-                .with_deadline(deadline)
-                .with_checkpoint(database.checkpoint.clone());
             let temp_options = TempTableOptions {
                 tmp_table_size: options.tmp_table_size,
                 threads: database.threads,
@@ -51,7 +57,7 @@ impl Session {
                 self.temp_space.child("statement limit", u64::MAX),
                 self.statement_owner(),
                 temp_options,
-                interrupt,
+                self.interrupt().clone(),
             )
         })
     }
@@ -85,7 +91,7 @@ impl Session {
             random: Arc::clone(&self.random),
             files: Arc::clone(&self.database.readable_files) as _,
             interrupt: temp.interrupt().clone(),
-            ..EvaluationContext::new(options.sql_mode, self.diagnostics_handle(), self.started_at)
+            ..EvaluationContext::new(options.sql_mode, self.diagnostics_handle(), self.now())
         };
         Arc::new(StatementContext {
             evaluation: Arc::new(evaluation),

@@ -24,7 +24,7 @@ use mayfly_storage::temptable::{RegistryEntry, TempTableContext};
 use mayfly_storage::{DurableTransaction, Statement as DurableStatement, UndoLog};
 use mayfly_syntax::SyntaxErrorKind;
 use mayfly_types::error::codes;
-use mayfly_types::{Condition, Diagnostics, Error, Level, Result, SqlType, Value};
+use mayfly_types::{Condition, Diagnostics, Error, Interrupt, Level, Result, SqlType, Value};
 
 pub(crate) use self::tables::{StatementTables, Surroundings};
 use crate::catalog::BaseTable;
@@ -145,7 +145,10 @@ pub struct Session {
     pub(crate) last_summary: StatementSummary,
     finished_temporary_tables: Vec<RegistryEntry>,
     statement_text: Arc<str>,
-    started_at: i64,
+    /// When the running statement began, once somebody asks.
+    started_at: OnceCell<i64>,
+    /// The row of a statement that gives one at most.
+    row: Vec<Value>,
     pub(crate) local_files: bool,
     pub(crate) transaction: Transaction,
     undo: UndoLog,
@@ -163,6 +166,8 @@ pub struct Session {
     temporary_version: u64,
     /// The running statement's place for temporary tables, once it needs one.
     temp: OnceCell<TempTableContext>,
+    /// What may end the running statement, once somebody asks.
+    interrupt: OnceCell<Interrupt>,
 }
 
 impl Session {
@@ -220,10 +225,11 @@ impl Session {
             last_summary: StatementSummary::default(),
             finished_temporary_tables: Vec::new(),
             statement_text: Arc::from(""),
-            started_at: database.options.clock.now_utc_microseconds(),
+            started_at: OnceCell::new(),
+            row: Vec::new(),
             local_files: true,
             transaction: Transaction::new(
-                vec![Box::new(undo.clone())],
+                Box::new(undo.clone()),
                 Box::new(transaction_tables.clone()),
             ),
             undo,
@@ -235,6 +241,7 @@ impl Session {
             written_temporary: None,
             temporary_version: 0,
             temp: OnceCell::new(),
+            interrupt: OnceCell::new(),
             database,
         }
     }
@@ -310,7 +317,7 @@ impl Session {
         let parsed = match parsed {
             Ok(parsed) => parsed,
             Err(error) => {
-                self.begin(sql, false);
+                self.begin(Arc::from(sql), false);
                 self.fail(&error);
                 return Err(error);
             }
@@ -318,7 +325,9 @@ impl Session {
         let rest = reader.rest();
         let height = parsed.height;
         let keeps_diagnostics = statements::keeps_diagnostics(&parsed.statement);
-        let stream = self.run_statement(parsed.text, keeps_diagnostics, |session| {
+        let text = Arc::from(parsed.text);
+        let stream = self.run_statement(text, keeps_diagnostics, |session| {
+            session.now();
             mayfly_syntax::with_stack(height, || statements::run(session, &parsed))
         })?;
         Ok(Some((stream, rest)))
@@ -328,7 +337,7 @@ impl Session {
     /// counted.
     pub(crate) fn run_statement(
         &mut self,
-        text: &str,
+        text: Arc<str>,
         keeps_diagnostics: bool,
         run: impl FnOnce(&mut Self) -> Result<Outcome>,
     ) -> Result<ResultStream<'_>> {
@@ -341,7 +350,7 @@ impl Session {
         // The transaction of a statement that gives rows ends with the last of them.
         let outcome = outcome.and_then(|outcome| match outcome {
             Outcome::Done(_) | Outcome::Found { .. } => self.commit_statement().map(|()| outcome),
-            Outcome::Rows { .. } => Ok(outcome),
+            Outcome::Rows { .. } | Outcome::Row { .. } => Ok(outcome),
         });
         match outcome {
             Ok(outcome) => Ok(ResultStream::new(self, outcome)),
@@ -385,6 +394,11 @@ impl Session {
         }
     }
 
+    /// `collation_connection`: that of texts in statements.
+    pub fn connection_collation(&self) -> mayfly_types::CollationId {
+        self.options.collation_connection
+    }
+
     /// What SHOW WARNINGS would list.
     pub fn warnings(&self) -> Vec<Condition> {
         self.diagnostics.conditions()
@@ -414,23 +428,22 @@ impl Session {
 
     /// A statement begins; unless it asks for what the one before it left, the diagnostics area is
     /// empty from here on.
-    fn begin(&mut self, text: &str, keeps_diagnostics: bool) {
+    fn begin(&mut self, text: Arc<str>, keeps_diagnostics: bool) {
         if !keeps_diagnostics {
             self.reset_diagnostics();
         }
         self.shared.kill.killed.store(false, Ordering::Relaxed);
         self.progress.rows_read.store(0, Ordering::Relaxed);
         self.progress.rows_expected.store(0, Ordering::Relaxed);
-        self.started_at = match self.options.timestamp {
-            0.0 => self.database.options.clock.now_utc_microseconds(),
-            seconds => (seconds * 1e6) as i64,
-        };
-        self.statement_text = Arc::from(text);
+        let now = Instant::now();
+        self.started_at = OnceCell::new();
+        self.statement_text = text;
         self.temp = OnceCell::new();
+        self.interrupt = OnceCell::new();
         self.durable_statement = OnceCell::new();
         self.reads_newest.set(false);
         self.written_temporary = None;
-        self.last_summary = StatementSummary::begin(text);
+        self.last_summary = StatementSummary::begin(now);
         self.finished_temporary_tables.clear();
         let mut activity = self
             .shared
@@ -438,7 +451,7 @@ impl Session {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         activity.statement = Some(Arc::clone(&self.statement_text));
-        activity.since = Instant::now();
+        activity.since = now;
         drop(activity);
         self.shared.counters.add(Counter::Questions, 1);
         self.shared.counters.add(Counter::Queries, 1);
@@ -459,23 +472,39 @@ impl Session {
 
     /// The statement ended, one way or the other.
     pub(crate) fn end(&mut self) {
+        let now = Instant::now();
         let mut activity = self
             .shared
             .activity
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         activity.statement = None;
-        activity.since = Instant::now();
+        activity.since = now;
         drop(activity);
         self.last_summary.elapsed = self
             .last_summary
             .begun
-            .map_or(Duration::ZERO, |at| at.elapsed());
+            .map_or(Duration::ZERO, |at| now.saturating_duration_since(at));
     }
 
     /// The moment at which the statement began: microseconds since 1970 UTC.
     pub(crate) fn now(&self) -> i64 {
-        self.started_at
+        *self
+            .started_at
+            .get_or_init(|| match self.options.timestamp {
+                0.0 => self.database.options.clock.now_utc_microseconds(),
+                seconds => (seconds * 1e6) as i64,
+            })
+    }
+
+    /// The row of a statement that gives one at most.
+    pub(crate) fn row(&self) -> &[Value] {
+        &self.row
+    }
+
+    /// The place for it.
+    pub(crate) fn row_mut(&mut self) -> &mut Vec<Value> {
+        &mut self.row
     }
 
     pub(crate) fn options(&self) -> &StatementOptions {
@@ -496,8 +525,13 @@ impl Session {
 
     /// An empty diagnostics area from here on.
     fn reset_diagnostics(&mut self) {
-        let diagnostics = Diagnostics::new(self.options.max_error_count);
-        self.diagnostics = Arc::new(match self.options.sql_notes {
+        let (kept_max, notes) = (self.options.max_error_count, self.options.sql_notes);
+        if let Some(diagnostics) = Arc::get_mut(&mut self.diagnostics) {
+            diagnostics.reset(kept_max, notes);
+            return;
+        }
+        let diagnostics = Diagnostics::new(kept_max);
+        self.diagnostics = Arc::new(match notes {
             true => diagnostics,
             false => diagnostics.without_notes(),
         });
@@ -623,7 +657,7 @@ impl Session {
             "last_insert_id" | "identity" => Value::UInt(self.last_insert_id()),
             "insert_id" => Value::UInt(self.insert_id),
             "pseudo_thread_id" => Value::UInt(self.id()),
-            "timestamp" => Value::Float(self.started_at as f64 / 1e6),
+            "timestamp" => Value::Float(self.now() as f64 / 1e6),
             _ => return None,
         })
     }

@@ -26,6 +26,20 @@ impl Session {
             .or_else(|| self.database.catalog.table(database, name))
     }
 
+    /// Whether names and settings mean to the session what they did then.
+    pub(crate) fn is_in(&self, surroundings: &Surroundings) -> bool {
+        let Surroundings {
+            catalog,
+            temporary_tables,
+            database,
+            options,
+        } = surroundings;
+        *temporary_tables == self.temporary_version
+            && Arc::ptr_eq(options, &self.options)
+            && *catalog == self.database.catalog.version()
+            && *database == self.current_database
+    }
+
     /// What names and settings mean to the session now.
     pub(crate) fn surroundings(&self) -> Surroundings {
         Surroundings {
@@ -154,7 +168,7 @@ impl Session {
         let statement = self.durable()?.statement(DurableStatementOptions {
             view,
             lock_wait: options.innodb_lock_wait_timeout,
-            interrupt: self.temp_table_context().interrupt().clone(),
+            interrupt: self.interrupt().clone(),
             batch_rows: self.database.options.batch_size,
         });
         Ok(self.durable_statement.get_or_init(|| statement))
@@ -174,21 +188,12 @@ impl Session {
 }
 
 /// What a plan depends on besides its statement and the types of its `?`.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Surroundings {
     catalog: u64,
     temporary_tables: u64,
     database: Option<Arc<str>>,
     options: Arc<StatementOptions>,
-}
-
-impl PartialEq for Surroundings {
-    fn eq(&self, other: &Self) -> bool {
-        self.catalog == other.catalog
-            && self.temporary_tables == other.temporary_tables
-            && self.database == other.database
-            && Arc::ptr_eq(&self.options, &other.options)
-    }
 }
 
 /// The tables that a statement's plan names.

@@ -108,7 +108,7 @@ fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
     let warnings = session.diagnostics().count();
     Ok(StatementResult {
         affected_rows: rows,
-        info: format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}"),
+        info: format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}").into(),
         ..StatementResult::default()
     }
     .into())

@@ -53,7 +53,8 @@ pub(super) fn update(
         info: format!(
             "Rows matched: {}  Changed: {}  Warnings: {warnings}",
             done.matched, done.changed
-        ),
+        )
+        .into(),
         ..StatementResult::default()
     }
     .into())
@@ -103,7 +104,7 @@ pub(super) fn delete(
         _ => (Vec::new(), Vec::new()),
     };
     Ok(StatementResult {
-        columns,
+        columns: columns.into(),
         batches,
         affected_rows: done.changed,
         ..StatementResult::default()

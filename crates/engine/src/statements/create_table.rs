@@ -137,7 +137,8 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
             "Records: {}  Duplicates: {}  Warnings: {warnings}",
             written.records(),
             written.duplicates()
-        ),
+        )
+        .into(),
         ..StatementResult::default()
     }
     .into())

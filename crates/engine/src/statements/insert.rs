@@ -1,7 +1,7 @@
 //! INSERT: VALUES, SET and queries as sources of rows. How rows enter a table is in
 //! [`row_sink`](super::row_sink).
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use mayfly_plan::ScalarNames;
 use mayfly_syntax::ast::{Expr, Ident, InsertSource, InsertStatement, Query, SelectItem, SetExpr};
@@ -10,10 +10,11 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Level, Result, SqlType, Value};
 
 use super::duplicates::DuplicateClause;
+use super::point;
 use super::returning::Returning;
 use super::row_sink::{OnDuplicate, RowSink, Written};
 use super::row_target::{RowTarget, RowView};
-use super::select::{self, Reading};
+use super::select::{self, KeptPlan, PlanPlace, Reading};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
 use crate::expressions::{self, columns_of};
@@ -26,6 +27,7 @@ pub(crate) fn run(
     session: &mut Session,
     insert: &InsertStatement,
     parameters: &[(Value, SqlType)],
+    kept: Option<&PlanPlace<()>>,
 ) -> Result<Outcome> {
     super::count(session, counter(insert));
     session.read_newest();
@@ -76,9 +78,23 @@ pub(crate) fn run(
         ),
         false => String::new(),
     };
+    let info = info.into();
     let (columns, batches) = returning.evaluate(&rows)?;
+    if let Some(kept) = kept {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if !kept
+            .as_ref()
+            .is_some_and(|kept| kept.is_for(session, parameters))
+        {
+            let point = match target.view {
+                None => point::of_insert(session, insert, &target.table, &positions, parameters),
+                Some(_) => None,
+            };
+            *kept = Some(KeptPlan::of_point(session, parameters, point));
+        }
+    }
     Ok(StatementResult {
-        columns,
+        columns: columns.into(),
         batches,
         affected_rows: written.affected(),
         last_insert_id: written.first_generated.unwrap_or(written.last_explicit),
@@ -320,6 +336,11 @@ fn value_of(
 
 /// The value of a `?`, which needs no binding.
 fn plain_parameter(expr: &Expr, parameters: &[(Value, SqlType)]) -> Option<(Value, SqlType)> {
+    parameters.get(parameter_index(expr)?).cloned()
+}
+
+/// Which `?` an expression is, if it is one.
+pub(super) fn parameter_index(expr: &Expr) -> Option<usize> {
     let Expr::Value(value) = expr else {
         return None;
     };
@@ -327,7 +348,7 @@ fn plain_parameter(expr: &Expr, parameters: &[(Value, SqlType)]) -> Option<(Valu
         return None;
     };
     let number: usize = text.get(1..)?.parse().ok()?;
-    parameters.get(number.checked_sub(1)?).cloned()
+    number.checked_sub(1)
 }
 
 /// What IGNORE makes of an error: a warning.

@@ -140,7 +140,8 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
             written.records(),
             written.deleted,
             written.skipped
-        ),
+        )
+        .into(),
         ..StatementResult::default()
     }
     .into())

@@ -44,7 +44,10 @@ pub(super) fn run(
     loop {
         match attempt(session, query, parameters, values)? {
             Attempt::Plain => return Ok(None),
-            Attempt::Rows(columns, rows) => return Ok(Some(Outcome::Found { columns, rows })),
+            Attempt::Rows(columns, rows) => {
+                let columns = columns.into();
+                return Ok(Some(Outcome::Found { columns, rows }));
+            }
             Attempt::StartAnew => session.begin_anew(),
         }
     }

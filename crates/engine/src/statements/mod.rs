@@ -17,6 +17,7 @@ mod load_data;
 mod lock_tables;
 mod locking_read;
 mod maintenance;
+mod point;
 pub(crate) mod prepared;
 mod rename_table;
 mod returning;
@@ -78,7 +79,7 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
     match statement {
         Statement::Query(query) => select::run(session, query, &[], None),
         Statement::SelectInto(into) => select_into::run(session, into, &[]),
-        Statement::Insert(insert) => insert::run(session, insert, &[]),
+        Statement::Insert(insert) => insert::run(session, insert, &[], None),
         Statement::Update(update) => change::update(session, update, &[], None),
         Statement::Delete(delete) => change::delete(session, delete, &[], None),
         Statement::LoadData(load) => load_data::run(session, load),

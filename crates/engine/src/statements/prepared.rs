@@ -11,6 +11,7 @@ use mayfly_types::{Result, SqlType, Value};
 
 use crate::result::{Outcome, ResultStream, StatementResult};
 use crate::session::Session;
+use crate::statements::point;
 use crate::statements::select::PlanPlace;
 use crate::{error, statements};
 
@@ -21,11 +22,12 @@ use std::sync::Arc;
 pub struct Prepared {
     statement: Statement,
     parameters: usize,
-    text: String,
+    text: Arc<str>,
     /// The database of unqualified names when it was prepared.
     database: Option<Arc<str>>,
     plan: PlanPlace<QueryPlan>,
     change: PlanPlace<ChangePlan>,
+    insert: PlanPlace<()>,
 }
 
 impl Prepared {
@@ -49,11 +51,12 @@ fn parse(session: &Session, text: &str) -> Result<Prepared> {
     };
     let prepared = Prepared {
         parameters: parsed.parameters as usize,
-        text: parsed.text.to_owned(),
+        text: Arc::from(parsed.text),
         statement: parsed.statement,
         database: session.current_database_handle(),
         plan: PlanPlace::default(),
         change: PlanPlace::default(),
+        insert: PlanPlace::default(),
     };
     if let Some(more) = reader.next() {
         // Several statements cannot be prepared together: the second is where the error is.
@@ -88,7 +91,7 @@ pub(super) fn prepare(session: &mut Session, statement: &Prepare) -> Result<Outc
     validate(session, &prepared)?;
     session.prepared.insert(name, Arc::new(prepared));
     Ok(StatementResult {
-        info: "Statement prepared".to_owned(),
+        info: "Statement prepared".into(),
         ..StatementResult::default()
     }
     .into())
@@ -125,9 +128,37 @@ fn run(session: &mut Session, prepared: &Prepared, values: &[(Value, SqlType)]) 
         return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"]));
     }
     let database = session.replace_database(prepared.database.clone());
-    let outcome = run_in_place(session, prepared, values);
+    let outcome = match run_point(session, prepared, values) {
+        Ok(None) => {
+            session.now();
+            run_in_place(session, prepared, values)
+        }
+        Ok(Some(outcome)) => Ok(outcome),
+        Err(error) => Err(error),
+    };
     session.replace_database(database);
     outcome
+}
+
+/// Reads or changes the one row that the statement comes to, if that is known of it.
+fn run_point(
+    session: &mut Session,
+    prepared: &Prepared,
+    values: &[(Value, SqlType)],
+) -> Result<Option<Outcome>> {
+    match &prepared.statement {
+        Statement::Query(_) => point::run(session, &prepared.plan, values),
+        Statement::Insert(_) => point::run(session, &prepared.insert, values),
+        Statement::Update(update) if !update.ignore => {
+            point::run(session, &prepared.change, values)
+        }
+        Statement::Delete(delete)
+            if !delete.ignore && delete.targets.is_empty() && delete.returning.is_empty() =>
+        {
+            point::run(session, &prepared.change, values)
+        }
+        _ => Ok(None),
+    }
 }
 
 fn run_in_place(
@@ -139,7 +170,9 @@ fn run_in_place(
         Statement::Query(query) => {
             statements::select::run(session, query, values, Some(&prepared.plan))
         }
-        Statement::Insert(insert) => statements::insert::run(session, insert, values),
+        Statement::Insert(insert) => {
+            statements::insert::run(session, insert, values, Some(&prepared.insert))
+        }
         Statement::Update(update) => {
             statements::change::update(session, update, values, Some(&prepared.change))
         }
@@ -176,7 +209,7 @@ impl Session {
         values: &[(Value, SqlType)],
     ) -> Result<ResultStream<'_>> {
         let keeps_diagnostics = statements::keeps_diagnostics(&prepared.statement);
-        self.run_statement(&prepared.text, keeps_diagnostics, |session| {
+        self.run_statement(Arc::clone(&prepared.text), keeps_diagnostics, |session| {
             run(session, prepared, values)
         })
     }

@@ -1,7 +1,7 @@
 //! SELECT, TABLE and VALUES.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use mayfly_exec::StatementContext;
 use mayfly_plan::PlanOptions;
@@ -11,6 +11,7 @@ use mayfly_syntax::ast::{Query, SelectItem, SetExpr};
 use mayfly_syntax::encodings::{Variable, variable};
 use mayfly_types::{Batch, Result, SqlType, Value};
 
+use super::point::{PointAccess, PointPlan};
 use super::{hints, locking_read};
 use crate::catalog::BaseTable;
 use crate::catalog::session_catalog::SessionCatalog;
@@ -28,28 +29,77 @@ pub(crate) struct Planned {
 #[derive(Debug)]
 pub(crate) struct KeptPlan<P> {
     plan: Arc<P>,
-    tables: Vec<Arc<BaseTable>>,
+    /// A table goes when it is dropped, whoever keeps a plan.
+    tables: Vec<Weak<BaseTable>>,
     /// How many rows each of them had.
     rows: Vec<u64>,
     parameters: Vec<SqlType>,
     surroundings: Surroundings,
+    /// What it comes to when it is one row by a key.
+    point: Option<PointPlan>,
 }
 
 /// Where a statement that may run again keeps its plan.
 pub(crate) type PlanPlace<P> = Mutex<Option<KeptPlan<P>>>;
 
+impl KeptPlan<()> {
+    /// For a statement that has nothing but what it comes to, or not even that.
+    pub(crate) fn of_point(
+        session: &Session,
+        parameters: &[(Value, SqlType)],
+        point: Option<PointPlan>,
+    ) -> Self {
+        Self {
+            plan: Arc::default(),
+            tables: Vec::new(),
+            rows: Vec::new(),
+            parameters: parameters.iter().map(|(_, ty)| ty.clone()).collect(),
+            surroundings: session.surroundings(),
+            point,
+        }
+    }
+}
+
 impl<P> KeptPlan<P> {
+    /// What the statement comes to, when it is one row by a key: however many rows there are meanwhile,
+    /// nothing is faster.
+    pub(crate) fn point(&mut self) -> Option<&mut PointPlan> {
+        self.point.as_mut()
+    }
+
+    /// The table of that row, if the plan is good for these parameters.
+    pub(crate) fn point_table(
+        &self,
+        session: &Session,
+        parameters: &[(Value, SqlType)],
+    ) -> Option<Arc<BaseTable>> {
+        let point = self.point.as_ref()?;
+        match self.is_for(session, parameters) {
+            true => point.table(),
+            false => None,
+        }
+    }
+
+    /// Whether it was made for such parameters, and nothing has changed since.
+    pub(crate) fn is_for(&self, session: &Session, parameters: &[(Value, SqlType)]) -> bool {
+        let types = parameters.iter().map(|(_, ty)| ty);
+        session.is_in(&self.surroundings) && types.eq(&self.parameters)
+    }
+
     /// The plan with the tables as they are now, if it is good for these parameters.
     fn planned(
         &self,
         session: &Session,
         parameters: &[SqlType],
     ) -> Result<Option<(Arc<P>, Arc<StatementTables>)>> {
-        if self.parameters != parameters || self.surroundings != session.surroundings() {
+        if self.parameters != parameters || !session.is_in(&self.surroundings) {
             return Ok(None);
         }
         let mut tables = Vec::with_capacity(self.tables.len());
         for table in &self.tables {
+            let Some(table) = table.upgrade() else {
+                return Ok(None);
+            };
             let definition = &table.definition;
             let now = session.use_table(&definition.database, &definition.name)?;
             // It may have changed while this waited for it.
@@ -79,7 +129,7 @@ fn is_of_another_size(planned: u64, rows: u64) -> bool {
 
 /// Plans a statement. `parameters` are the types of its `?`, and `values` their values. The plan is
 /// kept in `kept`, or taken from there, when it is the same each time.
-pub(crate) fn plan_or_keep<P>(
+pub(crate) fn plan_or_keep<P: PointAccess>(
     session: &Session,
     parameters: &[SqlType],
     values: &[Value],
@@ -110,9 +160,10 @@ pub(crate) fn plan_or_keep<P>(
             opened.map_or(0, |(_, table)| table.statistics().rows)
         };
         **kept = lasting.map(|lasting| KeptPlan {
+            point: plan.point(session, &lasting, parameters),
             plan: Arc::clone(&plan),
             rows: lasting.iter().map(rows).collect(),
-            tables: lasting,
+            tables: lasting.iter().map(Arc::downgrade).collect(),
             parameters: parameters.to_vec(),
             surroundings: session.surroundings(),
         });

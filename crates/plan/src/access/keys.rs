@@ -123,6 +123,28 @@ impl KeyRanges {
         parts.max().unwrap_or(0)
     }
 
+    /// The values that the parts must equal, when that is all that is asked of them.
+    pub fn point(&self) -> Option<Vec<&Expression>> {
+        let [only] = self.boxes.as_slice() else {
+            return None;
+        };
+        if only.parts.len() != self.parts.len() {
+            return None;
+        }
+        let parts = only.parts.iter().zip(&self.parts);
+        let values = parts.map(|(conditions, part)| match conditions.as_slice() {
+            [Condition::Compare(Comparison::Equal, value)]
+                if part.prefix.is_none()
+                    && part.ty.kind != TypeKind::Enum
+                    && !is_rounded(&part.ty, &value.ty) =>
+            {
+                Some(value)
+            }
+            _ => None,
+        });
+        values.collect()
+    }
+
     /// For how many of the first parts there is one value each, whatever the other rows of the key
     /// parts: all rows that are read have the same there.
     pub fn fixed_parts(&self) -> usize {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use mayfly_types::PhysicalType;
+use mayfly_types::{PhysicalType, Result, Value};
 
 use super::environment::TreeId;
 use crate::key_encoding::KeyEncoder;
@@ -133,6 +133,23 @@ impl TableDefinition {
 
     pub(super) fn index(&self, index: IndexId) -> Option<&IndexTree> {
         self.trees.get(index.0)
+    }
+
+    /// The key of a row in the primary key, of values of all of its parts, none of them NULL; false
+    /// for another index.
+    pub fn row_key<'v>(
+        &self,
+        index: IndexId,
+        values: impl IntoIterator<Item = &'v Value>,
+        key: &mut Vec<u8>,
+    ) -> Result<bool> {
+        let tree = self.index(index).filter(|_| self.is_clustered(index));
+        let Some(tree) = tree else {
+            return Ok(false);
+        };
+        key.clear();
+        tree.encoder.append_values(values, key)?;
+        Ok(true)
     }
 
     pub(super) fn is_clustered(&self, index: IndexId) -> bool {

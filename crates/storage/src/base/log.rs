@@ -400,7 +400,7 @@ mod tests {
 
     fn directory(name: &str) -> (std::path::PathBuf, DataDirectory) {
         let path = std::env::temp_dir().join(format!("mayfly-log-{name}-{}", std::process::id()));
-        let directory = DataDirectory::claim(&path, true).expect("it can be made");
+        let directory = DataDirectory::claim(&path).expect("it can be made");
         (path, directory.expect("nobody has it"))
     }
 

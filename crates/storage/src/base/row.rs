@@ -4,7 +4,8 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
-use mayfly_types::PhysicalType;
+use arrow_buffer::i256;
+use mayfly_types::{PhysicalType, Value};
 
 use super::block::{Block, Checked, Damaged, Values};
 
@@ -106,6 +107,71 @@ fn ty_width(ty: PhysicalType) -> usize {
         PhysicalType::Decimal256(_) => 32,
         _ => 8,
     }
+}
+
+/// Puts a row's value of a column of a block into `value`, whose memory is used again.
+pub(super) fn read_from_block(
+    ty: PhysicalType,
+    block: &Block<'_>,
+    column: usize,
+    row: usize,
+    value: &mut Value,
+) -> Checked<()> {
+    let column = block.column(column)?;
+    if column.is_null(row) {
+        *value = Value::Null;
+        return Ok(());
+    }
+    match column.values {
+        values @ (Values::Strings(_) | Values::Coded(_)) => {
+            read_bytes(ty, values.text(row)?, value)
+        }
+        Values::Narrow { base, width, bytes } => {
+            let word = Values::narrow(base, width, bytes, row)?;
+            match ty {
+                PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => {
+                    let unscaled = i256::from(word.cast_signed());
+                    *value = Value::Decimal { unscaled, scale };
+                    Ok(())
+                }
+                _ => read_bytes(ty, &word.to_le_bytes(), value),
+            }
+        }
+        Values::Wide(words) => read_bytes(ty, words.get(row).ok_or(Damaged)?, value),
+        Values::Huge(words) => read_bytes(ty, words.get(row).ok_or(Damaged)?, value),
+    }
+}
+
+/// The same, of the bytes that [`RowReader`] gives.
+pub(super) fn read_bytes(ty: PhysicalType, bytes: &[u8], value: &mut Value) -> Checked<()> {
+    let word = || {
+        bytes
+            .try_into()
+            .map(u64::from_le_bytes)
+            .map_err(|_| Damaged)
+    };
+    match ty {
+        PhysicalType::Bool | PhysicalType::Int64 => *value = Value::Int(word()?.cast_signed()),
+        PhysicalType::UInt64 => *value = Value::UInt(word()?),
+        PhysicalType::Float64 => *value = Value::Float(f64::from_bits(word()?)),
+        PhysicalType::Decimal128(scale) => {
+            let unscaled = i128::from_le_bytes(bytes.try_into().map_err(|_| Damaged)?);
+            let unscaled = i256::from_i128(unscaled);
+            *value = Value::Decimal { unscaled, scale };
+        }
+        PhysicalType::Decimal256(scale) => {
+            let unscaled = i256::from_le_bytes(bytes.try_into().map_err(|_| Damaged)?);
+            *value = Value::Decimal { unscaled, scale };
+        }
+        PhysicalType::Bytes => match value {
+            Value::Bytes(before) => {
+                before.clear();
+                before.extend_from_slice(bytes);
+            }
+            other => *other = Value::Bytes(bytes.to_vec()),
+        },
+    }
+    Ok(())
 }
 
 /// Reads the values of a row, one column after the other.

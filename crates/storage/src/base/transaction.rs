@@ -9,16 +9,18 @@ use std::time::Duration;
 
 use mayfly_memory::{Budget, Reservation};
 use mayfly_types::error::codes;
-use mayfly_types::{Interrupt, Result};
+use mayfly_types::{Interrupt, Result, Value};
 
 use super::commit::row_count_name;
 use super::definition::TableDefinition;
 use super::environment::{META, TreeId};
 use super::locks::{Held, TransactionId};
 use super::overlay::{Change, Changes, TreeChanges, change_bytes};
+use super::row;
 use super::snapshot::Snapshot;
 use super::store::Store;
 use super::table::DurableTable;
+use super::view::{Spot, TreeView};
 use crate::error::user_error;
 use crate::transaction::Participant;
 
@@ -310,6 +312,48 @@ impl Statement {
     pub fn table(&self, definition: &Arc<TableDefinition>) -> Result<DurableTable> {
         let snapshot = self.0.snapshot()?;
         Ok(DurableTable::new(&self.0, definition, snapshot))
+    }
+
+    /// Reads columns of the row with a primary key (see [`TableDefinition::row_key`]) into `values`,
+    /// whose memory is used again; whether there is one.
+    pub fn read_row(
+        &self,
+        definition: &Arc<TableDefinition>,
+        key: &[u8],
+        columns: &[usize],
+        values: &mut Vec<Value>,
+    ) -> Result<bool> {
+        let snapshot = self.0.snapshot()?;
+        let tree = definition.rows();
+        let changes = self.0.transaction.tree_changes(tree);
+        let types = definition.types();
+        let view = TreeView::new(&snapshot, tree, types, changes);
+        values.resize(columns.len(), Value::Null);
+        match view.find(key, None)? {
+            None => return Ok(false),
+            Some(Spot::Block(block, row)) => {
+                for (value, column) in values.iter_mut().zip(columns) {
+                    row::read_from_block(types[*column], &block, *column, row, value)?;
+                }
+            }
+            Some(Spot::Own(bytes)) => {
+                let mut reader = row::RowReader::new(types, &bytes);
+                for (number, ty) in types.iter().enumerate() {
+                    let bytes = reader.next_value(*ty)?;
+                    for (value, _) in values
+                        .iter_mut()
+                        .zip(columns)
+                        .filter(|(_, of)| **of == number)
+                    {
+                        match bytes {
+                            Some(bytes) => row::read_bytes(*ty, bytes, value)?,
+                            None => *value = Value::Null,
+                        }
+                    }
+                }
+            }
+        }
+        Ok(true)
     }
 }
 

@@ -53,6 +53,6 @@ pub use sorted::SortedScan;
 pub use spec::{Access, KeyColumn, KeyMode, Purpose, SortKey, TempTableSpec};
 pub use table::{TempTable, TempTableWriter};
 pub use user::{
-    DeclaredSize, MemoryIndex, MemoryKeyPart, MemoryLimits, UndoLog, UserTable, UserTableContext,
-    UserTableEngine, VaryingBytes,
+    DeclaredSize, MemoryIndex, MemoryKeyPart, MemoryLimits, RowChange, UndoLog, UserTable,
+    UserTableContext, UserTableEngine, VaryingBytes,
 };

@@ -25,7 +25,7 @@ mod tests;
 pub mod text;
 
 pub use array::{array_of_values, array_value, cast_array, cast_value};
-pub use store::{StoreContext, implicit_default, store_array, store_value};
+pub use store::{StoreContext, implicit_default, store_array, store_value, store_value_in};
 pub use text::ColumnFormatter;
 
 use crate::diagnostics::Diagnostics;

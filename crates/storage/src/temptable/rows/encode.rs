@@ -75,6 +75,12 @@ impl Sources {
         }
     }
 
+    /// The number of a value that lives until the next batch begins.
+    pub(super) fn number_of_value(&mut self, value: &[u8]) -> u32 {
+        self.transient.push(value.as_ptr());
+        TRANSIENT | (self.transient.len() - 1) as u32
+    }
+
     fn number(&mut self, buffer: &Buffer, directory: &Directory) -> u32 {
         let address = buffer.as_ptr() as usize;
         if let Some((number, length)) = self.known.get(&address)

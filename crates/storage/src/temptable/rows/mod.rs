@@ -23,6 +23,7 @@ mod equality;
 mod gather;
 mod hash;
 mod layout;
+mod values;
 
 pub(crate) use directory::{Directory, SharedBlock, TRANSIENT, is_source};
 pub(crate) use encode::{Encoder, Sources, as_words};

@@ -10,7 +10,7 @@ use mayfly_types::PhysicalType;
 use super::blobs::{Blobs, Loaded};
 use super::heap::Heap;
 use super::pages::Pager;
-use super::tree::{Tree, push_id, shorten_key};
+use super::tree::{Place, Tree, push_id, shorten_key};
 use crate::key_encoding::{KeyEncoder, StoredValue};
 use crate::table::{IndexId, IndexSpec};
 use crate::temptable::rows::{Cell, Resolver, RowLayout, View};
@@ -44,16 +44,35 @@ impl From<MemoryError> for Failure {
 /// Memory that is used again from row to row.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// For each index: the key of the row that comes, and of the one that goes.
-    keys: Vec<(Vec<u8>, Vec<u8>)>,
+    /// For each index.
+    keys: Vec<Keys>,
     page: Vec<u8>,
     row: Vec<u8>,
+}
+
+/// The keys in one index of the row that comes, and of the one that goes.
+#[derive(Debug)]
+struct Keys {
+    new: Vec<u8>,
+    old: Vec<u8>,
+    /// Where the index has no entry of the key of the row that comes.
+    place: Place,
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self {
+            new: Vec::new(),
+            old: Vec::new(),
+            place: Place::UNKNOWN,
+        }
+    }
 }
 
 impl Scratch {
     /// Whether it is worth keeping.
     pub(super) fn is_small(&self) -> bool {
-        let keys = self.keys.iter().flat_map(|(new, old)| [new, old]);
+        let keys = self.keys.iter().flat_map(|keys| [&keys.new, &keys.old]);
         let keys: usize = keys.map(Vec::capacity).sum();
         keys + self.page.capacity() + self.row.capacity() < 16 << 10
     }
@@ -155,6 +174,20 @@ impl Content {
         self.blobs.load(pager, cells.map(|cell| view_of(cell, row)))
     }
 
+    /// The same where nothing has to be done for a table that never overflowed.
+    #[inline]
+    pub(super) fn load_overflowed(
+        &self,
+        shape: &Shape,
+        pager: &Pager,
+        row: &[u8],
+    ) -> Result<Option<Loaded>> {
+        match pager.has_overflowed() {
+            true => self.load_values(shape, pager, row).map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// Copies a row's long values, which `resolver` finds, to blocks of the table.
     fn keep_values(
         &mut self,
@@ -199,30 +232,31 @@ impl Content {
         }
     }
 
-    /// The row that has a unique key which a new row would have, too.
-    fn duplicate(
+    /// Where the key of a new row is to be in an index, if that is known: 1062 when another row has
+    /// the same unique key.
+    fn place_of_new(
         &self,
         shape: &Shape,
         pager: &Pager,
         row: &[u8],
-        keys: &[(Vec<u8>, Vec<u8>)],
         index: usize,
-    ) -> Result<Option<u64>> {
+        key: &[u8],
+    ) -> std::result::Result<Place, Failure> {
         if !shape.indexes[index].unique {
-            return Ok(None);
+            return Ok(Place::UNKNOWN);
         }
         let is_null = |column: usize| {
             let cell = &shape.layout.cells()[column];
             row[cell.null_byte] & cell.null_mask != 0
         };
-        if shape.indexes[index]
-            .parts
-            .iter()
-            .any(|part| is_null(part.column))
-        {
-            return Ok(None);
+        let mut parts = shape.indexes[index].parts.iter();
+        if parts.any(|part| is_null(part.column)) {
+            return Ok(Place::UNKNOWN);
         }
-        self.trees[index].first_with(pager, &keys[index].0)
+        match self.trees[index].find(pager, key)? {
+            (place, None) => Ok(place),
+            (_, Some(id)) => Err(Failure::Duplicate(IndexId(index), id)),
+        }
     }
 
     /// Adds a row, whose long values are at `transient`, and gives its number. The row's views are
@@ -242,10 +276,9 @@ impl Content {
                 directory: &self.blobs.directory,
                 transient,
             };
-            append_key(shape, index, row, resolver, &mut scratch.keys[index].0);
-            if let Some(id) = self.duplicate(shape, pager, row, &scratch.keys, index)? {
-                return Err(Failure::Duplicate(IndexId(index), id));
-            }
+            let Keys { new, place, .. } = &mut scratch.keys[index];
+            append_key(shape, index, row, resolver, new);
+            *place = self.place_of_new(shape, pager, row, index, new)?;
         }
         self.keep_values(shape, pager, row, transient)?;
         let id = match self.heap.insert(pager, row) {
@@ -271,11 +304,12 @@ impl Content {
         scratch: &mut Scratch,
     ) -> std::result::Result<(), Failure> {
         for index in 0..self.trees.len() {
-            push_id(&mut scratch.keys[index].0, id);
-            let entry = &scratch.keys[index].0;
-            if let Err(error) = self.trees[index].insert(pager, entry, &mut scratch.page) {
-                for (tree, (entry, _)) in self.trees[..index].iter_mut().zip(&scratch.keys) {
-                    tree.remove(pager, entry).map_err(Failure::Broken)?;
+            let Keys { new, place, .. } = &mut scratch.keys[index];
+            push_id(new, id);
+            if let Err(error) = self.trees[index].insert(pager, new, *place, &mut scratch.page) {
+                for (tree, keys) in self.trees[..index].iter_mut().zip(&scratch.keys) {
+                    let removed = tree.remove(pager, &keys.new, Place::UNKNOWN);
+                    removed.map_err(Failure::Broken)?;
                 }
                 return Err(error.into());
             }
@@ -298,11 +332,11 @@ impl Content {
         };
         scratch.row.clear();
         scratch.row.extend_from_slice(row);
-        let loaded = self.load_values(shape, pager, row)?;
+        let loaded = self.load_overflowed(shape, pager, row)?;
         let indexes = self.trees.len();
         scratch.keys.resize_with(indexes, Default::default);
         for index in 0..indexes {
-            let key = &mut scratch.keys[index].0;
+            let key = &mut scratch.keys[index].old;
             append_key(shape, index, &scratch.row, self.resolver(), key);
             push_id(key, id);
         }
@@ -310,9 +344,10 @@ impl Content {
         self.heap.write(pager, id)?;
         before(&scratch.row, self.resolver())?;
         for index in 0..indexes {
-            if let Err(error) = self.trees[index].remove(pager, &scratch.keys[index].0) {
-                for (tree, (entry, _)) in self.trees[..index].iter_mut().zip(&scratch.keys) {
-                    let added = tree.insert(pager, entry, &mut scratch.page);
+            let at = Place::UNKNOWN;
+            if let Err(error) = self.trees[index].remove(pager, &scratch.keys[index].old, at) {
+                for (tree, keys) in self.trees[..index].iter_mut().zip(&scratch.keys) {
+                    let added = tree.insert(pager, &keys.old, at, &mut scratch.page);
                     added.map_err(Failure::Broken)?;
                 }
                 return Err(error.into());
@@ -342,14 +377,14 @@ impl Content {
         };
         scratch.row.clear();
         scratch.row.extend_from_slice(old);
-        let loaded = self.load_values(shape, pager, old)?;
+        let loaded = self.load_overflowed(shape, pager, old)?;
         let indexes = self.trees.len();
         scratch.keys.resize_with(indexes, Default::default);
         for index in 0..indexes {
             let Scratch {
                 keys, row: gone, ..
             } = &mut *scratch;
-            let (new, old) = &mut keys[index];
+            let Keys { new, old, place } = &mut keys[index];
             new.clear();
             old.clear();
             if has_same_key(shape, index, row, gone) {
@@ -364,8 +399,8 @@ impl Content {
             if new == old {
                 new.clear();
                 old.clear();
-            } else if let Some(id) = self.duplicate(shape, pager, row, &scratch.keys, index)? {
-                return Err(Failure::Duplicate(IndexId(index), id));
+            } else {
+                *place = self.place_of_new(shape, pager, row, index, new)?;
             }
         }
         self.heap.write(pager, id)?;
@@ -402,7 +437,7 @@ impl Content {
     ) -> Result<()> {
         for (index, cell) in shape.layout.bytes_cells.iter().enumerate() {
             let (view, old_view) = (view_of(cell, row), view_of(cell, old));
-            if view.is_inline() {
+            if view.is_inline() || view == old_view {
                 continue;
             }
             let directory = std::sync::Arc::clone(&self.blobs.directory);
@@ -441,29 +476,29 @@ impl Content {
         scratch: &mut Scratch,
     ) -> std::result::Result<(), Failure> {
         for index in 0..self.trees.len() {
-            let (new, old) = &mut scratch.keys[index];
+            let Keys { new, old, place } = &mut scratch.keys[index];
             if new.is_empty() && old.is_empty() {
                 continue;
             }
             push_id(new, id);
             push_id(old, id);
-            let inserted = self.trees[index].insert(pager, new, &mut scratch.page);
+            let inserted = self.trees[index].insert(pager, new, *place, &mut scratch.page);
             let changed = inserted.and_then(|()| {
-                let removed = self.trees[index].remove(pager, old);
+                let removed = self.trees[index].remove(pager, old, Place::UNKNOWN);
                 removed.inspect_err(|_| {
                     // It went in just now: its page is in memory.
-                    let _ = self.trees[index].remove(pager, new);
+                    let _ = self.trees[index].remove(pager, new, Place::UNKNOWN);
                 })
             });
             if let Err(error) = changed {
                 for before in 0..index {
-                    let (new, old) = &scratch.keys[before];
+                    let Keys { new, old, .. } = &scratch.keys[before];
                     if new.is_empty() && old.is_empty() {
                         continue;
                     }
                     let tree = &mut self.trees[before];
-                    tree.insert(pager, old, &mut scratch.page)
-                        .and_then(|()| tree.remove(pager, new))
+                    tree.insert(pager, old, Place::UNKNOWN, &mut scratch.page)
+                        .and_then(|()| tree.remove(pager, new, Place::UNKNOWN))
                         .map_err(Failure::Broken)?;
                 }
                 return Err(error.into());
@@ -488,7 +523,9 @@ impl Content {
                 directory: &self.blobs.directory,
                 transient,
             };
-            append_key(shape, index, row, resolver, &mut scratch.keys[index].0);
+            let Keys { new, place, .. } = &mut scratch.keys[index];
+            append_key(shape, index, row, resolver, new);
+            *place = Place::UNKNOWN;
         }
         self.keep_values(shape, pager, row, transient)?;
         self.heap.restore(pager, id, row)?;

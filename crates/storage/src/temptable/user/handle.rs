@@ -38,8 +38,9 @@ pub(super) struct Pin {
 
 impl Pin {
     /// Whether the handle will miss the moment that is about to pass; `own` is the writing one's.
-    pub(super) fn needs_moment(self: &Arc<Self>, own: &Arc<Self>) -> bool {
-        let reads_on = !Arc::ptr_eq(self, own) || self.lookups.load(Ordering::Relaxed) > 1;
+    pub(super) fn needs_moment(self: &Arc<Self>, own: Option<&Arc<Self>>) -> bool {
+        let is_other = own.is_none_or(|own| !Arc::ptr_eq(self, own));
+        let reads_on = is_other || self.lookups.load(Ordering::Relaxed) > 1;
         reads_on && self.moment.get().is_none()
     }
 
@@ -495,7 +496,7 @@ impl Table for Handle {
     fn truncate(&self) -> Result<()> {
         let core = &self.core;
         let mut state = core.write()?;
-        core.pin_others(&state.content, &self.pin);
+        core.pin_others(&state.content, Some(&self.pin));
         let page_length = state.content.heap.page_length();
         let old = std::mem::replace(&mut state.content, Content::new(&core.shape, page_length));
         if let Some(account) = &mut state.account {

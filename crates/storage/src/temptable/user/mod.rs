@@ -18,6 +18,7 @@ mod handle;
 mod heap;
 mod memory_engine;
 mod pages;
+mod point;
 mod scan;
 mod tree;
 mod undo;
@@ -48,6 +49,7 @@ use write_lock::WriteLock;
 use writer::WriterScratch;
 
 pub use memory_engine::{DeclaredSize, MemoryIndex, MemoryKeyPart, MemoryLimits, VaryingBytes};
+pub use point::RowChange;
 pub use undo::UndoLog;
 
 /// With less memory than this, rows are in small pages.
@@ -95,6 +97,8 @@ struct State {
     account: Option<Account>,
     /// Why the table cannot be used any more.
     broken: Option<Error>,
+    /// What the last change left to the next.
+    scratch: WriterScratch,
 }
 
 #[derive(Debug)]
@@ -115,8 +119,6 @@ pub(crate) struct Core {
     /// For the MEMORY engine.
     write_lock: Option<WriteLock>,
     is_holder: AtomicBool,
-    /// What the last writer left to the next.
-    scratch: Mutex<Option<Box<WriterScratch>>>,
     registration: Registration,
 }
 
@@ -141,10 +143,6 @@ impl Core {
         self.pins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn scratch(&self) -> MutexGuard<'_, Option<Box<WriterScratch>>> {
-        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn is_transactional(&self) -> bool {
         self.engine == UserTableEngine::Transactional
     }
@@ -156,9 +154,13 @@ impl Core {
 
     /// Lets every statement that has the table open keep the moment that it sees, but the writing
     /// one unless it may read on.
-    fn pin_others(&self, content: &Content, own: &Arc<Pin>) {
+    fn pin_others(&self, content: &Content, own: Option<&Arc<Pin>>) {
         let mut shared: Option<Arc<Content>> = None;
-        self.pins().retain(|pin| {
+        let mut pins = self.pins();
+        if pins.is_empty() {
+            return;
+        }
+        pins.retain(|pin| {
             let Some(pin) = pin.upgrade() else {
                 return false;
             };
@@ -269,6 +271,7 @@ impl UserTable {
                 published: None,
                 account,
                 broken: None,
+                scratch: WriterScratch::default(),
             }),
             pager: Pager::new(context.resources, memory, temp_space, may_overflow),
             shape,
@@ -279,7 +282,6 @@ impl UserTable {
             version: AtomicU64::new(0),
             write_lock: (!may_overflow).then(WriteLock::default),
             is_holder: AtomicBool::new(false),
-            scratch: Mutex::default(),
             registration,
         }))
     }

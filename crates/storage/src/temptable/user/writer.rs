@@ -21,7 +21,7 @@ const RUN_ROWS: usize = 64;
 /// How long a statement waits for another session's that writes to the same MEMORY table.
 const WRITE_WAIT: Duration = Duration::from_secs(50);
 
-/// Memory that one writer leaves to the next.
+/// Memory that one change leaves to the next.
 #[derive(Debug)]
 pub(super) struct WriterScratch {
     scratch: Scratch,
@@ -47,28 +47,96 @@ pub(super) struct Writer {
     pin: Arc<Pin>,
     /// The undo log when it began, until it has finished.
     start: Option<u64>,
-    scratch: Option<Box<WriterScratch>>,
 }
 
 /// A table that is locked to be changed.
-struct Change<'a> {
-    core: &'a Core,
-    content: &'a mut Content,
+pub(super) struct Change<'a> {
+    pub(super) core: &'a Core,
+    pub(super) content: &'a mut Content,
     account: Option<&'a mut Account>,
     undo: Option<(std::sync::MutexGuard<'a, Records>, u32)>,
     scratch: &'a mut Scratch,
-    sources: &'a Sources,
+    /// Where the long values of new rows are.
+    pub(super) sources: &'a mut Sources,
 }
 
 /// Why a change stopped.
-enum Stopped {
+pub(super) enum Stopped {
     Duplicate(Duplicate),
     Error(Error),
     Broken(Error),
 }
 
+impl Core {
+    /// Changes rows while the table is locked; `own` is the pin of the statement's handle. `work` is
+    /// given memory for rows, and says what was done and why it stopped.
+    pub(super) fn change<T>(
+        self: &Arc<Self>,
+        undo: &UndoLog,
+        own: Option<&Arc<Pin>>,
+        work: impl FnOnce(&mut Change<'_>, &mut Vec<u64>) -> (T, Option<Stopped>),
+    ) -> Result<(T, Option<Duplicate>)> {
+        let core = self;
+        let mut state = core.write()?;
+        core.pin_others(&state.content, own);
+        if core.write_lock.is_some() && state.published.is_none() {
+            state.published = Some(Arc::new(state.content.clone()));
+        }
+        core.version.fetch_add(1, Ordering::Relaxed);
+        let State {
+            content,
+            account,
+            scratch:
+                WriterScratch {
+                    scratch,
+                    rows,
+                    sources,
+                },
+            ..
+        } = &mut *state;
+        let undo = if core.is_transactional() {
+            let mut undo = undo.lock();
+            let table = undo.table(core);
+            Some((undo, table))
+        } else {
+            undo.note_not_undone();
+            None
+        };
+        sources.begin_batch();
+        let mut change = Change {
+            core,
+            content,
+            account: account.as_mut(),
+            undo,
+            scratch,
+            sources,
+        };
+        let (done, stopped) = work(&mut change, rows);
+        drop(change);
+        // Lets go of the values of the rows.
+        sources.begin_batch();
+        if !scratch.is_small() {
+            *scratch = Scratch::default();
+        }
+        let count = content.heap.len();
+        core.registration
+            .record
+            .rows
+            .store(count, Ordering::Relaxed);
+        match stopped {
+            None => Ok((done, None)),
+            Some(Stopped::Duplicate(duplicate)) => Ok((done, Some(duplicate))),
+            Some(Stopped::Error(error)) => Err(error),
+            Some(Stopped::Broken(error)) => {
+                state.broken = Some(error.clone());
+                Err(error)
+            }
+        }
+    }
+}
+
 impl Change<'_> {
-    fn stopped(&self, failure: Failure) -> Stopped {
+    pub(super) fn stopped(&self, failure: Failure) -> Stopped {
         match failure {
             Failure::Duplicate(index, id) => Stopped::Duplicate(Duplicate {
                 index,
@@ -88,7 +156,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    fn insert(&mut self, row: &mut [u8]) -> std::result::Result<(), Stopped> {
+    pub(super) fn insert(&mut self, row: &mut [u8]) -> std::result::Result<(), Stopped> {
         let core = self.core;
         let mut entries = 0;
         if let Some(account) = &mut self.account {
@@ -120,7 +188,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    fn update(&mut self, id: u64, row: &mut [u8]) -> std::result::Result<(), Stopped> {
+    pub(super) fn update(&mut self, id: u64, row: &mut [u8]) -> std::result::Result<(), Stopped> {
         let relieved = self.relieve();
         relieved.map_err(|failure| self.stopped(failure))?;
         let (core, undo) = (self.core, &mut self.undo);
@@ -161,7 +229,7 @@ impl Change<'_> {
         self.recorded(begun, mark, id, false, updated).map(|_| ())
     }
 
-    fn delete(&mut self, id: u64) -> std::result::Result<bool, Stopped> {
+    pub(super) fn delete(&mut self, id: u64) -> std::result::Result<bool, Stopped> {
         let relieved = self.relieve();
         relieved.map_err(|failure| self.stopped(failure))?;
         let (core, undo) = (self.core, &mut self.undo);
@@ -230,7 +298,6 @@ impl Writer {
             undo: undo.clone(),
             pin: Arc::clone(pin),
             start: Some(undo.moment()),
-            scratch: core.scratch().take(),
         })
     }
 
@@ -241,67 +308,21 @@ impl Writer {
         batch: Option<&Batch>,
         work: impl FnOnce(&mut Change<'_>, &mut Rows<'_>) -> (usize, Option<Stopped>),
     ) -> Result<(usize, Option<Duplicate>)> {
-        let core = Arc::clone(&self.core);
         self.statement.shared().interrupt.check()?;
-        let mut state = core.write()?;
-        core.pin_others(&state.content, &self.pin);
-        if core.write_lock.is_some() && state.published.is_none() {
-            state.published = Some(Arc::new(state.content.clone()));
-        }
-        core.version.fetch_add(1, Ordering::Relaxed);
-        let State {
-            content, account, ..
-        } = &mut *state;
-        let undo = if core.is_transactional() {
-            let mut undo = self.undo.lock();
-            let table = undo.table(&core);
-            Some((undo, table))
-        } else {
-            self.undo.note_not_undone();
-            None
-        };
-        let WriterScratch {
-            scratch,
-            rows,
-            sources,
-        } = &mut **self.scratch.get_or_insert_default();
-        sources.begin_batch();
-        let columns = batch.map_or(&[][..], Batch::columns);
-        let encoder = Encoder::new(columns, sources, &content.blobs.directory);
-        let mut rows = Rows {
-            encoder,
-            core: &core,
-            rows,
-            start: 0,
-            end: 0,
-            count: batch.map_or(0, Batch::row_count),
-        };
-        let mut change = Change {
-            core: &core,
-            content,
-            account: account.as_mut(),
-            undo,
-            scratch,
-            sources,
-        };
-        let (done, stopped) = work(&mut change, &mut rows);
-        drop(change);
-        // Lets go of the batch's strings.
-        sources.begin_batch();
-        let count = state.content.heap.len();
-        core.registration
-            .record
-            .rows
-            .store(count, Ordering::Relaxed);
-        match stopped {
-            None => Ok((done, None)),
-            Some(Stopped::Duplicate(duplicate)) => Ok((done, Some(duplicate))),
-            Some(Stopped::Error(error)) => Err(error),
-            Some(Stopped::Broken(error)) => {
-                state.broken = Some(error.clone());
-                Err(error)
-            }
-        }
+        let core = &self.core;
+        core.change(&self.undo, Some(&self.pin), |change, rows| {
+            let columns = batch.map_or(&[][..], Batch::columns);
+            let directory = &change.content.blobs.directory;
+            let mut rows = Rows {
+                encoder: Encoder::new(columns, change.sources, directory),
+                core,
+                rows,
+                start: 0,
+                end: 0,
+                count: batch.map_or(0, Batch::row_count),
+            };
+            work(change, &mut rows)
+        })
     }
 
     /// No more changes come from this writer.
@@ -426,10 +447,5 @@ impl Drop for Writer {
             self.undo.undo_to(start);
         }
         self.leave();
-        if let Some(scratch) = self.scratch.take()
-            && scratch.scratch.is_small()
-        {
-            *self.core.scratch() = Some(scratch);
-        }
     }
 }

@@ -153,18 +153,37 @@ pub fn store_value(
     to: &SqlType,
     context: &StoreContext<'_>,
 ) -> Result<Value> {
-    let Some(datum) = Datum::of(value) else {
-        return Ok(Value::Null);
+    let mut stored = Value::Null;
+    store_value_in(&mut stored, value, from, to, context)?;
+    Ok(stored)
+}
+
+/// Converts one value to what the column `to` stores, in the place of another whose memory is used
+/// again.
+pub fn store_value_in(
+    stored: &mut Value,
+    value: &Value,
+    from: &SqlType,
+    to: &SqlType,
+    context: &StoreContext<'_>,
+) -> Result<()> {
+    let datum = Datum::of(value).filter(|_| from.kind != TypeKind::Null);
+    let Some(datum) = datum else {
+        *stored = Value::Null;
+        return Ok(());
     };
-    if from.kind == TypeKind::Null {
-        return Ok(Value::Null);
+    if to.physical() != PhysicalType::Bytes {
+        *stored = store_native(datum, from, to, context)?.to_value();
+        return Ok(());
     }
-    if to.physical() == PhysicalType::Bytes {
-        let mut out = Vec::new();
-        store_bytes(&mut out, datum, from, to, context)?;
-        return Ok(Value::Bytes(out));
-    }
-    Ok(store_native(datum, from, to, context)?.to_value())
+    let mut out = match std::mem::take(stored) {
+        Value::Bytes(before) => before,
+        _ => Vec::new(),
+    };
+    out.clear();
+    store_bytes(&mut out, datum, from, to, context)?;
+    *stored = Value::Bytes(out);
+    Ok(())
 }
 
 /// What a NOT NULL column without a default gets where MySQL puts in an implicit one: 0, the empty

@@ -48,6 +48,21 @@ pub(super) fn shorten_key(key: &mut Vec<u8>) {
     }
 }
 
+/// Where an entry is or would be, until the tree changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    leaf: u32,
+    position: usize,
+}
+
+impl Place {
+    /// It is to be looked for.
+    pub(super) const UNKNOWN: Self = Self {
+        leaf: NONE,
+        position: 0,
+    };
+}
+
 /// The inner nodes above a leaf, and which child was taken.
 struct Path {
     steps: [(u32, u32); HEIGHT_MAX],
@@ -132,34 +147,58 @@ impl Tree {
 
     /// The row of the first entry that begins with `key`.
     pub(super) fn first_with(&self, pager: &Pager, key: &[u8]) -> Result<Option<u64>> {
-        if self.entries == 0 {
-            return Ok(None);
-        }
-        if node::last_is_less(self.pages.read(pager, self.last)?, key) {
-            return Ok(None);
-        }
-        let leaf = self.leaf_of(pager, key)?;
-        let page = self.pages.read(pager, leaf)?;
-        let position = node::search(page, key);
-        if position < node::count(page) {
-            let found = node::begins_with(page, position, key);
-            return Ok(found.then(|| node::row_id(page, position)));
-        }
-        match node::next(page) {
-            NONE => Ok(None),
-            next => {
-                let page = self.pages.read(pager, next)?;
-                let found = node::begins_with(page, 0, key);
-                Ok(found.then(|| node::row_id(page, 0)))
-            }
-        }
+        Ok(self.find(pager, key)?.1)
     }
 
-    /// Adds an entry that is not there yet.
+    /// Where `key` stands among the entries, and the row of the entry there if it begins with it.
+    #[inline]
+    pub(super) fn find(&self, pager: &Pager, key: &[u8]) -> Result<(Place, Option<u64>)> {
+        if self.entries == 0 {
+            return Ok((Place::UNKNOWN, None));
+        }
+        let place = self.place_of(pager, key)?;
+        let page = self.pages.read(pager, place.leaf)?;
+        if place.position < node::count(page) {
+            let found = node::begins_with(page, place.position, key);
+            return Ok((place, found.then(|| node::row_id(page, place.position))));
+        }
+        let next = node::next(page);
+        if next == NONE {
+            return Ok((place, None));
+        }
+        let page = self.pages.read(pager, next)?;
+        if node::begins_with(page, 0, key) {
+            let place = Place {
+                leaf: next,
+                position: 0,
+            };
+            return Ok((place, Some(node::row_id(page, 0))));
+        }
+        Ok((place, None))
+    }
+
+    /// Behind all entries that are smaller, in a tree with a root.
+    #[inline]
+    fn place_of(&self, pager: &Pager, entry: &[u8]) -> Result<Place> {
+        let last = self.pages.read(pager, self.last)?;
+        if node::last_is_less(last, entry) {
+            return Ok(Place {
+                leaf: self.last,
+                position: node::count(last),
+            });
+        }
+        let leaf = self.leaf_of(pager, entry)?;
+        let position = node::search(self.pages.read(pager, leaf)?, entry);
+        Ok(Place { leaf, position })
+    }
+
+    /// Adds an entry that is not there yet. `at` is where its key was not found, in a tree whose keys
+    /// are unique and which has not changed since.
     pub(super) fn insert(
         &mut self,
         pager: &Pager,
         entry: &[u8],
+        mut at: Place,
         scratch: &mut Vec<u8>,
     ) -> Result<()> {
         if self.root == NONE {
@@ -167,6 +206,7 @@ impl Tree {
         }
         if entry.len() > node::longest_entry(self.page_length) {
             self.enlarge(pager, scratch)?;
+            at = Place::UNKNOWN;
         }
         if self.root == NONE {
             let mut block = self.new_page(pager)?;
@@ -174,18 +214,14 @@ impl Tree {
             self.root = self.pages.add(block);
             self.last = self.root;
         }
-        let last = self.pages.read(pager, self.last)?;
-        let leaf = if node::last_is_less(last, entry) {
-            self.last
+        if at == Place::UNKNOWN {
+            at = self.place_of(pager, entry)?;
+        }
+        let page = self.pages.write(pager, at.leaf)?;
+        if node::insert(page, at.position, entry, NONE, scratch) {
+            self.previous = (at.leaf, at.position);
         } else {
-            self.leaf_of(pager, entry)?
-        };
-        let page = self.pages.write(pager, leaf)?;
-        let position = node::search(page, entry);
-        if !node::insert(page, position, entry, NONE, scratch) {
             self.insert_split(pager, entry, scratch)?;
-        } else {
-            self.previous = (leaf, position);
         }
         self.entries += 1;
         Ok(())
@@ -354,14 +390,21 @@ impl Tree {
         Ok(above)
     }
 
-    /// Removes an entry; whether it was there.
-    pub(super) fn remove(&mut self, pager: &Pager, entry: &[u8]) -> Result<bool> {
+    /// Removes an entry; whether it was there. `at` is where it was found in a tree that has not
+    /// changed since.
+    pub(super) fn remove(&mut self, pager: &Pager, entry: &[u8], at: Place) -> Result<bool> {
         if self.entries == 0 {
             return Ok(false);
         }
-        let leaf = self.leaf_of(pager, entry)?;
+        let Place { leaf, position } = match at {
+            Place::UNKNOWN => {
+                let leaf = self.leaf_of(pager, entry)?;
+                let position = node::search(self.pages.read(pager, leaf)?, entry);
+                Place { leaf, position }
+            }
+            at => at,
+        };
         let page = self.pages.write(pager, leaf)?;
-        let position = node::search(page, entry);
         if position >= node::count(page) || !node::begins_with(page, position, entry) {
             return Ok(false);
         }
@@ -439,7 +482,7 @@ impl Tree {
                     larger.start(pager, LARGE_PAGE)?;
                     first = false;
                 }
-                larger.insert(pager, &entry, scratch)?;
+                larger.insert(pager, &entry, Place::UNKNOWN, scratch)?;
             }
             leaf = node::next(page);
         }

@@ -53,14 +53,15 @@ fn compare_with_set(limit: u64, key: impl Fn(u64) -> Vec<u8>) {
         let new = entry(&key(id), id);
         if number % 16 < if grows { 13 } else { 2 } {
             if set.insert(new.clone()) {
-                tree.insert(&pager, &new, &mut scratch).unwrap();
+                tree.insert(&pager, &new, Place::UNKNOWN, &mut scratch)
+                    .unwrap();
             }
         } else {
             let near = set.range(new..).next().or(set.first()).cloned();
             if let Some(entry) = near {
                 set.remove(&entry);
-                assert!(tree.remove(&pager, &entry).unwrap());
-                assert!(!tree.remove(&pager, &entry).unwrap());
+                assert!(tree.remove(&pager, &entry, Place::UNKNOWN).unwrap());
+                assert!(!tree.remove(&pager, &entry, Place::UNKNOWN).unwrap());
             }
         }
         if step % 5_000 == 2_500 {
@@ -79,7 +80,7 @@ fn compare_with_set(limit: u64, key: impl Fn(u64) -> Vec<u8>) {
         }
     }
     for entry in &set {
-        assert!(tree.remove(&pager, entry).unwrap());
+        assert!(tree.remove(&pager, entry, Place::UNKNOWN).unwrap());
     }
     assert_eq!((tree.len(), tree.pages.page_count()), (0, 1));
     drop(tree);
@@ -171,8 +172,13 @@ fn keys_in_order_fill_pages() {
         let (mut tree, mut scratch) = (Tree::new(), Vec::new());
         for number in 0..100_000_u64 {
             let key = if descending { 100_000 - number } else { number };
-            tree.insert(&pager, &entry(&key.to_be_bytes(), number), &mut scratch)
-                .unwrap();
+            tree.insert(
+                &pager,
+                &entry(&key.to_be_bytes(), number),
+                Place::UNKNOWN,
+                &mut scratch,
+            )
+            .unwrap();
         }
         let bytes = tree.pages.page_count() * SMALL_PAGE;
         assert!(bytes < 100_000 * 16, "{bytes}");

@@ -1,0 +1,294 @@
+//! Which plans read or change one row by a unique key.
+
+use std::sync::Arc;
+
+use mayfly_plan::physical::{IndexScan, Operator, Plan, QueryPlan, StatementLimit};
+use mayfly_plan::{ChangePlan, Expression, ExpressionKind, NewValue};
+use mayfly_storage::IndexId;
+use mayfly_syntax::ast::{Expr, InsertSource, InsertStatement};
+use mayfly_syntax::encodings::is_default;
+use mayfly_types::{SqlType, TypeKind, Value};
+
+use super::{Key, Parameters, PointPlan, Source, Work};
+use crate::catalog::BaseTable;
+use crate::catalog::definition::{ColumnDefault, TableDefinition};
+use crate::convert::Storing;
+use crate::expressions;
+use crate::result::ResultColumn;
+use crate::session::Session;
+
+/// A plan that may come to one row.
+pub(crate) trait PointAccess {
+    /// What it comes to, if it does. `tables` are those that it names.
+    fn point(
+        &self,
+        session: &Session,
+        tables: &[Arc<BaseTable>],
+        parameters: &[SqlType],
+    ) -> Option<PointPlan>;
+}
+
+impl PointAccess for QueryPlan {
+    fn point(&self, _: &Session, tables: &[Arc<BaseTable>], _: &[SqlType]) -> Option<PointPlan> {
+        let (access, table) = access(self, tables)?;
+        let column = |place: usize| match access.expressions {
+            None => Some(place),
+            Some(expressions) => match expressions.get(place)?.kind {
+                ExpressionKind::Column(place) => Some(place),
+                _ => None,
+            },
+        };
+        let column = |place: usize| access.scan.columns.get(column(place)?).copied();
+        let columns: Vec<usize> = (0..self.columns.len()).map(column).collect::<Option<_>>()?;
+        if columns
+            .iter()
+            .any(|column| *column >= table.definition.columns.len())
+        {
+            return None;
+        }
+        let shown = self.columns.iter().map(ResultColumn::from_plan).collect();
+        let key = access.key;
+        let work = match (table.single_rows(), table.durable_rows()) {
+            (Some(_), _) => Work::Read {
+                key,
+                columns,
+                shown,
+            },
+            (None, Some(rows)) => Work::ReadDurable {
+                rows,
+                key,
+                columns,
+                shown,
+            },
+            (None, None) => return None,
+        };
+        Some(PointPlan::new(table, work))
+    }
+}
+
+impl PointAccess for ChangePlan {
+    fn point(
+        &self,
+        session: &Session,
+        tables: &[Arc<BaseTable>],
+        parameters: &[SqlType],
+    ) -> Option<PointPlan> {
+        let ([target], true) = (self.targets.as_slice(), self.is_safe) else {
+            return None;
+        };
+        if target.check.is_some() {
+            return None;
+        }
+        let (access, table) = access(&self.query, tables)?;
+        table.single_rows()?;
+        if target.assignments.is_empty() {
+            let key = access.key;
+            return Some(PointPlan::new(table, Work::Delete { key }));
+        }
+        let definition = &table.definition;
+        if !is_plain(definition) || definition.columns.iter().any(|column| column.on_update_now) {
+            return None;
+        }
+        let mut columns = Vec::new();
+        let mut sources = Vec::new();
+        for assignment in &target.assignments {
+            let NewValue::Column(place) = assignment.value else {
+                return None;
+            };
+            let expression = access.expressions?.get(place)?;
+            let ty = &self.query.columns.get(place)?.ty;
+            let source = source_of(expression, ty)?;
+            let column = definition.columns.get(assignment.column)?;
+            if columns.contains(&assignment.column)
+                || column.auto_increment
+                || !is_timeless(&source, parameters, &column.ty)
+            {
+                return None;
+            }
+            columns.push(assignment.column);
+            sources.push(source);
+        }
+        Some(PointPlan::new(
+            table,
+            Work::Update {
+                key: access.key,
+                columns,
+                sources,
+                storing: Storing::new(session, &definition.name, false),
+            },
+        ))
+    }
+}
+
+/// An INSERT of one row of plain values. `positions` are the columns that it gives.
+pub(in super::super) fn of_insert(
+    session: &Session,
+    insert: &InsertStatement,
+    table: &Arc<BaseTable>,
+    positions: &[usize],
+    parameters: &Parameters,
+) -> Option<PointPlan> {
+    let InsertSource::Values(rows) = &insert.source else {
+        return None;
+    };
+    let [row] = rows.as_slice() else {
+        return None;
+    };
+    let definition = &table.definition;
+    table.single_rows()?;
+    if insert.replace
+        || insert.ignore
+        || !insert.on_duplicate_key_update.is_empty()
+        || !insert.returning.is_empty()
+        || row.len() != positions.len()
+        || !is_plain(definition)
+        || definition.auto_increment_column().is_some()
+    {
+        return None;
+    }
+    let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
+    let source = |column: usize| {
+        let given = positions.iter().position(|given| *given == column);
+        let given = given
+            .map(|place| &row[place])
+            .filter(|expr| !is_default(expr));
+        let source = match given {
+            None => default_of(session, definition, column),
+            Some(expr) => value_of(session, expr),
+        }?;
+        let is_timeless = is_timeless(&source, &types, &definition.columns[column].ty);
+        is_timeless.then_some(source)
+    };
+    let sources = (0..definition.columns.len()).map(source);
+    Some(PointPlan::new(
+        table,
+        Work::Insert {
+            sources: sources.collect::<Option<_>>()?,
+            storing: Storing::new(session, &definition.name, false),
+        },
+    ))
+}
+
+impl PointPlan {
+    fn new(table: &Arc<BaseTable>, work: Work) -> Self {
+        Self {
+            table: Arc::downgrade(table),
+            work,
+            values: Vec::new(),
+        }
+    }
+}
+
+/// One row by a key, and what is computed of it.
+struct Access<'p> {
+    scan: &'p IndexScan,
+    /// `None`: the columns of the scan as they are.
+    expressions: Option<&'p [Expression]>,
+    key: Key,
+}
+
+fn access<'p, 't>(
+    plan: &'p QueryPlan,
+    tables: &'t [Arc<BaseTable>],
+) -> Option<(Access<'p>, &'t Arc<BaseTable>)> {
+    let [table] = tables else {
+        return None;
+    };
+    let is_whole =
+        |limit: &StatementLimit| limit.offset == 0 && limit.count == u64::MAX && !limit.counts_all;
+    if !plan.shared.is_empty() || !plan.limit.as_ref().is_none_or(is_whole) {
+        return None;
+    }
+    let (scan, expressions) = match &plan.root.operator {
+        Operator::Project { input, expressions } => (scan_of(input)?, Some(expressions.as_slice())),
+        _ => (scan_of(&plan.root)?, None),
+    };
+    let index = scan.table.indexes.get(scan.index)?;
+    let parts = scan.ranges.as_ref()?.point()?;
+    let approximate = index.parts.iter().any(|part| part.approximate);
+    if scan.table.id != table.id
+        || scan.predicate.is_some()
+        || !index.unique
+        || approximate
+        || parts.len() != index.parts.len()
+    {
+        return None;
+    }
+    let parts = parts.iter().map(|part| source_of(part, &part.ty));
+    let key = Key {
+        index: IndexId(index.id?),
+        parts: parts.collect::<Option<_>>()?,
+        bytes: Vec::new(),
+    };
+    let access = Access {
+        scan,
+        expressions,
+        key,
+    };
+    Some((access, table))
+}
+
+fn scan_of(plan: &Plan) -> Option<&IndexScan> {
+    match &plan.operator {
+        Operator::IndexScan(scan) => Some(scan),
+        _ => None,
+    }
+}
+
+/// Where the value of an expression comes from, if it is a plain one.
+fn source_of(expression: &Expression, ty: &SqlType) -> Option<Source> {
+    match &expression.kind {
+        ExpressionKind::Parameter(index) => Some(Source::Parameter(*index)),
+        ExpressionKind::Literal(value) if ty.kind != TypeKind::Boolean => {
+            Some(Source::Literal(value.clone(), ty.clone()))
+        }
+        _ => None,
+    }
+}
+
+fn value_of(session: &Session, expr: &Expr) -> Option<Source> {
+    if let Some((value, ty)) = expressions::plain_literal(session, expr) {
+        return Some(Source::Literal(value, ty));
+    }
+    let index = crate::statements::insert::parameter_index(expr)?;
+    Some(Source::Parameter(index))
+}
+
+/// What a column gets that a row does not give, if that is the same for every row.
+fn default_of(session: &Session, definition: &TableDefinition, column: usize) -> Option<Source> {
+    let column = &definition.columns[column];
+    match &column.default {
+        ColumnDefault::Value(_) => {
+            let value = column.default_value(&session.options().time_zone);
+            Some(Source::Stored(value.unwrap_or(Value::Null)))
+        }
+        ColumnDefault::Null => Some(Source::Stored(Value::Null)),
+        ColumnDefault::None if column.nullable => Some(Source::Stored(Value::Null)),
+        _ => None,
+    }
+}
+
+/// Whether rows are what their columns are given: nothing is computed or checked.
+fn is_plain(definition: &TableDefinition) -> bool {
+    let checked = definition.checks.iter().any(|check| check.enforced);
+    let computed = definition
+        .columns
+        .iter()
+        .any(|column| column.generated.is_some());
+    !checked && !computed && definition.foreign_keys.is_empty()
+}
+
+/// Whether a value becomes that of a column without a look at the clock: a TIME is of the day of the
+/// statement.
+fn is_timeless(source: &Source, parameters: &[SqlType], column: &SqlType) -> bool {
+    let from = match source {
+        Source::Stored(_) => return true,
+        Source::Literal(_, ty) => Some(ty),
+        Source::Parameter(index) => parameters.get(*index),
+    };
+    let is_day = matches!(
+        column.kind,
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp
+    );
+    from.is_some_and(|from| !is_day || from.kind == column.kind || from.is_string())
+}

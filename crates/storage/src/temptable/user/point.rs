@@ -1,0 +1,213 @@
+//! Single rows, found by a unique key: for statements that read or change one row and need neither a
+//! handle nor batches. What they change is recorded as what writers do.
+
+use std::sync::Arc;
+
+use mayfly_types::error::codes;
+use mayfly_types::{Error, PhysicalType, Result, Value};
+
+use super::content::{Content, value_bytes, view_of};
+use super::undo::UndoLog;
+use super::writer::{Change, Stopped};
+use super::{Core, UserTable};
+use crate::table::{IndexId, no_index};
+use crate::temptable::rows::{Cell, Resolver};
+
+/// What came of changing a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowChange {
+    /// There is no such row.
+    Missing,
+    /// It is already as it was to become.
+    Same,
+    /// It was changed.
+    Done,
+    /// Another row has the same key; nothing was changed.
+    Duplicate,
+}
+
+fn wrong_type() -> Error {
+    codes::ER_UNKNOWN_ERROR.with(&[&"a value is not of its column's type"])
+}
+
+/// The bytes of so many words.
+#[expect(unsafe_code, reason = "rows are written into aligned memory")]
+fn bytes(words: &mut [u64]) -> &mut [u8] {
+    // SAFETY: words are bytes of any value.
+    unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
+}
+
+/// Whether two rows have the same value in a column.
+fn is_same(cell: &Cell, a: (&[u8], Resolver<'_>), b: (&[u8], Resolver<'_>)) -> bool {
+    if (a.0[cell.null_byte] ^ b.0[cell.null_byte]) & cell.null_mask != 0 {
+        return false;
+    }
+    if cell.ty == PhysicalType::Bytes {
+        let (x, y) = (view_of(cell, a.0), view_of(cell, b.0));
+        return x == y || x.0 as u64 == y.0 as u64 && value_bytes(a.1, &x) == value_bytes(b.1, &y);
+    }
+    let place = cell.offset..cell.offset + cell.byte_width();
+    a.0[place.clone()] == b.0[place]
+}
+
+impl UserTable {
+    /// Whether it can be used in this way: not when sessions share it.
+    pub fn has_single_rows(&self) -> bool {
+        self.0.write_lock.is_none()
+    }
+
+    /// The key of a row in an index, of values of all of its parts, none of them NULL.
+    pub fn row_key<'v>(
+        &self,
+        index: IndexId,
+        values: impl IntoIterator<Item = &'v Value>,
+        key: &mut Vec<u8>,
+    ) -> Result<()> {
+        let encoder = self.0.shape.encoders.get(index.0).ok_or_else(no_index)?;
+        key.clear();
+        encoder.append_values(values, key)?;
+        super::tree::shorten_key(key);
+        Ok(())
+    }
+
+    /// Reads columns of the row with a key of a unique index into `values`, whose memory is used
+    /// again; whether there is one.
+    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
+    pub fn read_row(
+        &self,
+        index: IndexId,
+        key: &[u8],
+        columns: &[usize],
+        values: &mut Vec<Value>,
+    ) -> Result<bool> {
+        let core = &*self.0;
+        let state = core.read()?;
+        let content = &state.content;
+        let mut read = || -> mayfly_memory::Result<bool> {
+            let pager = &core.pager;
+            let Some(id) = content.trees[index.0].first_with(pager, key)? else {
+                return Ok(false);
+            };
+            let Some(row) = content.heap.read(pager, id)? else {
+                return Ok(false);
+            };
+            let loaded = content.load_overflowed(&core.shape, pager, row)?;
+            values.resize(columns.len(), Value::Null);
+            for (value, column) in values.iter_mut().zip(columns) {
+                let cell = &core.shape.layout.cells()[*column];
+                // SAFETY: it is a row of the table, which is locked; its long values were loaded.
+                unsafe { cell.get(row.as_ptr(), content.resolver(), value) };
+            }
+            drop(loaded);
+            Ok(true)
+        };
+        let found = read().map_err(|error| core.error(&error));
+        drop(state);
+        core.relieve();
+        found
+    }
+
+    /// Adds a row of values of all columns.
+    pub fn insert_row(&self, values: &[Value], undo: &UndoLog) -> Result<RowChange> {
+        self.change(undo, |change, row| {
+            let layout = &change.core.shape.layout;
+            row.resize(layout.width / 8, 0);
+            let row = bytes(row);
+            if !layout.write(row, values, change.sources) {
+                return Err(Stopped::Error(wrong_type()));
+            }
+            change.insert(row)?;
+            Ok(RowChange::Done)
+        })
+    }
+
+    /// Changes columns of the row with a key of a unique index.
+    pub fn update_row(
+        &self,
+        index: IndexId,
+        key: &[u8],
+        columns: &[usize],
+        values: &[Value],
+        undo: &UndoLog,
+    ) -> Result<RowChange> {
+        self.change(undo, |change, row| {
+            let core = change.core;
+            let failed = |error| Stopped::Error(core.error(&error));
+            let Some((id, old)) = find(core, change.content, index, key).map_err(failed)? else {
+                return Ok(RowChange::Missing);
+            };
+            row.resize(core.shape.layout.width / 8, 0);
+            let row = bytes(row);
+            row.copy_from_slice(old);
+            let loaded = change
+                .content
+                .load_overflowed(&core.shape, &core.pager, old);
+            let loaded = loaded.map_err(failed)?;
+            let mut same = true;
+            for (column, value) in columns.iter().zip(values) {
+                let cell = &core.shape.layout.cells()[*column];
+                if !cell.set(row, value, change.sources) {
+                    return Err(Stopped::Error(wrong_type()));
+                }
+                let resolver = change.sources.resolver(&change.content.blobs.directory);
+                same = same && is_same(cell, (old, resolver), (row, resolver));
+            }
+            drop(loaded);
+            if same {
+                return Ok(RowChange::Same);
+            }
+            change.update(id, row)?;
+            Ok(RowChange::Done)
+        })
+    }
+
+    /// Deletes the row with a key of a unique index.
+    pub fn delete_row(&self, index: IndexId, key: &[u8], undo: &UndoLog) -> Result<RowChange> {
+        self.change(undo, |change, _| {
+            let core = change.core;
+            let failed = |error| Stopped::Error(core.error(&error));
+            let found = find(core, change.content, index, key).map_err(failed)?;
+            let Some((id, _)) = found else {
+                return Ok(RowChange::Missing);
+            };
+            change.delete(id)?;
+            Ok(RowChange::Done)
+        })
+    }
+
+    fn change(
+        &self,
+        undo: &UndoLog,
+        work: impl FnOnce(&mut Change<'_>, &mut Vec<u64>) -> std::result::Result<RowChange, Stopped>,
+    ) -> Result<RowChange> {
+        let core: &Arc<Core> = &self.0;
+        let (done, duplicate) = core.change(undo, None, |change, row| {
+            let done = work(change, row).and_then(|done| {
+                let compacted = change.content.compact(&core.shape, &core.pager);
+                compacted.map_err(|error| Stopped::Error(core.error(&error)))?;
+                Ok(done)
+            });
+            match done {
+                Ok(done) => (done, None),
+                Err(stopped) => (RowChange::Duplicate, Some(stopped)),
+            }
+        })?;
+        debug_assert_eq!(done == RowChange::Duplicate, duplicate.is_some());
+        core.become_holder();
+        Ok(done)
+    }
+}
+
+/// The row with a key.
+fn find<'c>(
+    core: &Core,
+    content: &'c Content,
+    index: IndexId,
+    key: &[u8],
+) -> mayfly_memory::Result<Option<(u64, &'c [u8])>> {
+    let Some(id) = content.trees[index.0].first_with(&core.pager, key)? else {
+        return Ok(None);
+    };
+    let row = content.heap.read(&core.pager, id)?;
+    Ok(row.map(|row| (id, row)))
+}

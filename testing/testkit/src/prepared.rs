@@ -1,0 +1,242 @@
+//! Statements with their literals as values of `?`, so that golden files run prepared.
+//!
+//! Only literals that a `?` can stand for without a change of types or names are taken: whole values
+//! of INSERT … VALUES, and what a column is compared with or set to in WHERE and SET.
+
+use mayfly_engine::{CollationId, SqlType, TypeKind, Value};
+
+/// A statement with `?`, and their values.
+#[derive(Debug, PartialEq)]
+pub struct Parameterized {
+    /// The text.
+    pub text: String,
+    /// The values with their types.
+    pub values: Vec<(Value, SqlType)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Word,
+    Number,
+    Text,
+    Symbol,
+}
+
+/// The statement with `?` for literals; `None` when it has none that can be taken, or is of a kind that
+/// is better left alone.
+#[must_use]
+pub fn parameterize(sql: &str, collation: CollationId) -> Option<Parameterized> {
+    let tokens = tokens(sql)?;
+    let text = |index: usize| {
+        tokens
+            .get(index)
+            .map_or("", |(_, start, end)| &sql[*start..*end])
+    };
+    let is = |index: usize, word: &str| text(index).eq_ignore_ascii_case(word);
+    let insert = is(0, "INSERT") || is(0, "REPLACE");
+    if !insert
+        && !["SELECT", "UPDATE", "DELETE"]
+            .iter()
+            .any(|word| is(0, word))
+    {
+        return None;
+    }
+    let mut taken: Vec<(usize, usize, (Value, SqlType))> = Vec::new();
+    let mut depth = 0_usize;
+    // Where literals can be taken: after VALUES; after SET or WHERE.
+    let mut values = false;
+    let mut conditions = false;
+    let mut index = 0;
+    while index < tokens.len() {
+        match text(index) {
+            "(" => depth += 1,
+            ")" => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if is(index, "VALUES") && insert && depth == 0 {
+            values = true;
+        } else if is(index, "SET") && is(0, "UPDATE") || is(index, "WHERE") && !insert {
+            conditions = depth == 0;
+        } else if [
+            "GROUP", "ORDER", "LIMIT", "HAVING", "UNION", "ON", "AS", "SELECT",
+        ]
+        .iter()
+        .any(|word| is(index, word))
+        {
+            (values, conditions) = (false, false);
+        }
+        let negative = usize::from(text(index + 1) == "-");
+        let (literal, after) = (index + 1 + negative, index + 2 + negative);
+        let is_place = match text(index) {
+            "(" | "," if values => depth == 1 && matches!(text(after), "," | ")"),
+            "=" if conditions => {
+                let before = index.checked_sub(1).map(|before| tokens[before].0);
+                depth == 0
+                    && before == Some(Kind::Word)
+                    && (text(after).is_empty()
+                        || text(after) == "," && is(0, "UPDATE")
+                        || is(after, "AND")
+                        || is(after, "WHERE"))
+            }
+            _ => false,
+        };
+        if is_place
+            && let Some((kind, start, end)) = tokens.get(literal)
+            && let Some(value) = value(*kind, &sql[*start..*end], negative == 1, collation)
+        {
+            taken.push((tokens[index + 1].1, *end, value));
+        }
+        index += 1;
+    }
+    if taken.is_empty() {
+        return None;
+    }
+    let mut text = String::new();
+    let mut from = 0;
+    let mut values = Vec::new();
+    for (start, end, value) in taken {
+        text.push_str(&sql[from..start]);
+        text.push('?');
+        from = end;
+        values.push(value);
+    }
+    text.push_str(&sql[from..]);
+    Some(Parameterized { text, values })
+}
+
+/// A literal as the value of a `?`.
+fn value(
+    kind: Kind,
+    text: &str,
+    negative: bool,
+    collation: CollationId,
+) -> Option<(Value, SqlType)> {
+    match kind {
+        Kind::Number => {
+            let number: i64 = text.parse().ok()?;
+            let number = if negative { -number } else { number };
+            Some((Value::Int(number), SqlType::integer(TypeKind::BigInt)))
+        }
+        Kind::Text if !negative => {
+            let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
+            if inner.contains(['\\', '\'']) {
+                return None;
+            }
+            let length = u32::try_from(inner.chars().count()).ok()?;
+            let ty = SqlType::varchar(length, collation);
+            Some((Value::Bytes(inner.as_bytes().to_vec()), ty))
+        }
+        _ => None,
+    }
+}
+
+/// The tokens with their places; `None` for texts with comments, variables, or what is not understood.
+fn tokens(sql: &str) -> Option<Vec<(Kind, usize, usize)>> {
+    let bytes = sql.as_bytes();
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        let run = |from: usize, part: fn(u8) -> bool| {
+            let rest = bytes[from..].iter();
+            from + rest.take_while(|byte| part(**byte)).count()
+        };
+        let is_word = |byte: u8| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.') || byte >= 0x80
+        };
+        let kind = match bytes[at] {
+            byte if byte.is_ascii_whitespace() => {
+                at += 1;
+                continue;
+            }
+            b'@' | b'#' | b';' | b'?' | b'{' => return None,
+            b'/' if bytes.get(at + 1) == Some(&b'*') => return None,
+            b'-' if bytes.get(at + 1) == Some(&b'-') => return None,
+            quote @ (b'\'' | b'"' | b'`') => {
+                at += 1;
+                loop {
+                    match *bytes.get(at)? {
+                        b'\\' if quote != b'`' => at += 2,
+                        byte if byte == quote && bytes.get(at + 1) == Some(&quote) => at += 2,
+                        byte if byte == quote => break,
+                        _ => at += 1,
+                    }
+                }
+                at += 1;
+                if quote == b'`' {
+                    Kind::Word
+                } else {
+                    Kind::Text
+                }
+            }
+            byte if byte.is_ascii_digit() => {
+                at = run(at, is_word);
+                Kind::Number
+            }
+            byte if is_word(byte) => {
+                at = run(at, is_word);
+                // Introducers and the like.
+                if bytes.get(at) == Some(&b'\'') {
+                    return None;
+                }
+                Kind::Word
+            }
+            _ => {
+                at += 1;
+                Kind::Symbol
+            }
+        };
+        tokens.push((kind, start, at));
+    }
+    Some(tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(sql: &str, text: &str, values: &[Value]) {
+        let changed = parameterize(sql, CollationId::default()).expect(sql);
+        assert_eq!(changed.text, text);
+        let got: Vec<Value> = changed.values.into_iter().map(|(value, _)| value).collect();
+        assert_eq!(got, values);
+    }
+
+    #[test]
+    fn whole_values_are_taken() {
+        check(
+            "INSERT INTO t VALUES (1, 'a''b', 'b', -2), (NULL, f(3, 4), 1 + 2, 5)",
+            "INSERT INTO t VALUES (?, 'a''b', ?, ?), (NULL, f(3, 4), 1 + 2, ?)",
+            &[
+                Value::Int(1),
+                Value::from("b"),
+                Value::Int(-2),
+                Value::Int(5),
+            ],
+        );
+        check(
+            "UPDATE t SET a = 1, b = 'x', c = c + 1 WHERE id = 7",
+            "UPDATE t SET a = ?, b = ?, c = c + 1 WHERE id = ?",
+            &[Value::Int(1), Value::from("x"), Value::Int(7)],
+        );
+        check(
+            "SELECT a = 1, 2 FROM t WHERE t.id = 3 AND b = 'y' ORDER BY 1",
+            "SELECT a = 1, 2 FROM t WHERE t.id = ? AND b = ? ORDER BY 1",
+            &[Value::Int(3), Value::from("y")],
+        );
+    }
+
+    #[test]
+    fn others_are_left_alone() {
+        for sql in [
+            "SELECT 1",
+            "SELECT a FROM t WHERE a = 1 + 2",
+            "SELECT a FROM t WHERE a = @b",
+            "INSERT INTO t VALUES (_latin1'x')",
+            "CREATE TABLE t (a INT DEFAULT 1)",
+            "SELECT a FROM t WHERE a = 1.5",
+        ] {
+            assert_eq!(parameterize(sql, CollationId::default()), None, "{sql}");
+        }
+    }
+}
