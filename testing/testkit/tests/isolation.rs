@@ -18,7 +18,7 @@ use mayfly_testkit::server::{Flavour, ServerSession, socket};
 use sqllogictest::DB;
 
 /// Scripts that Mayfly cannot run yet.
-const NOT_YET: &[&str] = &["readers_never_wait"];
+const NOT_YET: &[&str] = &[];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();

@@ -91,6 +91,9 @@ impl Deref for CatalogState {
     }
 }
 
+/// A database and a name in it.
+pub(crate) type FullName = (String, String);
+
 /// Databases by name.
 pub(crate) type Databases = BTreeMap<String, DatabaseEntry>;
 
@@ -284,18 +287,42 @@ impl Catalog {
         })
     }
 
-    /// Gives a view another name, which no table or view has.
-    pub(crate) fn rename_view(
+    /// Gives tables and views other names, one after the other, all of them or none. `renamed` is a table
+    /// under its new name.
+    pub(crate) fn rename(
         &self,
         session: &Session,
-        view: &ViewDefinition,
-        name: &str,
+        renames: &[(FullName, FullName)],
+        renamed: impl Fn(&BaseTable, &FullName) -> BaseTable,
     ) -> Result<()> {
         self.change(session, |databases| {
-            if let Some(entry) = databases.get_mut(view.database()) {
-                entry.views.remove(view.name());
-                let renamed = Arc::new(view.renamed(name));
-                entry.views.insert(name.to_owned(), renamed);
+            for (from, to) in renames {
+                let taken = || codes::ER_TABLE_EXISTS_ERROR.with(&[&to.1]);
+                let entry = databases.get(&from.0);
+                if let Some(view) = entry.and_then(|entry| entry.views.get(&from.1)) {
+                    let bad = || codes::ER_BAD_DB_ERROR.with(&[&to.0]);
+                    let target = databases.get(&to.0).ok_or_else(bad)?;
+                    if from.0 != to.0 {
+                        return Err(codes::ER_FORBID_SCHEMA_CHANGE.with(&[&from.0, &to.0]));
+                    }
+                    if target.has(&to.1) {
+                        return Err(taken());
+                    }
+                    let view = Arc::new(view.renamed(&to.1));
+                    if let Some(entry) = databases.get_mut(&from.0) {
+                        entry.views.remove(&from.1);
+                        entry.views.insert(to.1.clone(), view);
+                    }
+                    continue;
+                }
+                let table = entry.and_then(|entry| entry.tables.get(&from.1));
+                let missing = || codes::ER_NO_SUCH_TABLE.with(&[&from.0, &from.1]);
+                let table = Arc::clone(table.ok_or_else(missing)?);
+                if databases.get(&to.0).is_some_and(|entry| entry.has(&to.1)) {
+                    return Err(taken());
+                }
+                let new = Arc::new(renamed(&table, to));
+                self.replace_in(databases, &table.definition, new, &[])?;
             }
             Ok(())
         })
@@ -367,32 +394,42 @@ impl Catalog {
         renamed_columns: &[(String, String)],
     ) -> Result<()> {
         self.change(session, |databases| {
-            let definition = Arc::clone(&new.definition);
-            let entry = databases
-                .get(&definition.database)
-                .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&definition.database]))?;
-            let moves = (&old.database, &old.name) != (&definition.database, &definition.name);
-            if moves && entry.has(&definition.name) {
-                return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&definition.name]));
-            }
-            if let Some(entry) = databases.get_mut(&old.database) {
-                entry.tables.remove(&old.name);
-            }
-            if let Some(entry) = databases.get_mut(&definition.database) {
-                entry.tables.insert(definition.name.clone(), new);
-            }
-            if !moves && renamed_columns.is_empty() {
-                return Ok(());
-            }
-            for entry in databases.values_mut() {
-                for table in entry.tables.values_mut() {
-                    if let Some(changed) = referring(table, old, &definition, renamed_columns) {
-                        *table = Arc::new(table.redefined(self.next_table_id(), changed));
-                    }
+            self.replace_in(databases, old, new, renamed_columns)
+        })
+    }
+
+    fn replace_in(
+        &self,
+        databases: &mut Databases,
+        old: &TableDefinition,
+        new: Arc<BaseTable>,
+        renamed_columns: &[(String, String)],
+    ) -> Result<()> {
+        let definition = Arc::clone(&new.definition);
+        let entry = databases
+            .get(&definition.database)
+            .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[&definition.database]))?;
+        let moves = (&old.database, &old.name) != (&definition.database, &definition.name);
+        if moves && entry.has(&definition.name) {
+            return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&definition.name]));
+        }
+        if let Some(entry) = databases.get_mut(&old.database) {
+            entry.tables.remove(&old.name);
+        }
+        if let Some(entry) = databases.get_mut(&definition.database) {
+            entry.tables.insert(definition.name.clone(), new);
+        }
+        if !moves && renamed_columns.is_empty() {
+            return Ok(());
+        }
+        for entry in databases.values_mut() {
+            for table in entry.tables.values_mut() {
+                if let Some(changed) = referring(table, old, &definition, renamed_columns) {
+                    *table = Arc::new(table.redefined(self.next_table_id(), changed));
                 }
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 }
 

@@ -90,6 +90,8 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         add(session, definition, statement)?;
         return Ok(StatementResult::default().into());
     };
+    // As INSERT … SELECT, which copies rows as they are now.
+    session.read_newest();
     let planned = select::plan(session, &source.query)?;
     let is_union = matches!(&*source.query.body, SetExpr::SetOperation { .. });
     let columns = planned

@@ -127,6 +127,8 @@ pub(super) fn truncate(session: &mut Session, table: &TableName) -> Result<Outco
         Some((table, _held)) => {
             refuse_referenced(session, &table.definition)?;
             table.truncate(session)?;
+            // Before anybody else may use it.
+            session.transaction.commit()?;
         }
         None => return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name])),
     }
