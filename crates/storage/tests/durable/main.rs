@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod damage;
 mod fill;
 mod find;
 mod kill;
