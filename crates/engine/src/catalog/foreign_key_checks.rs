@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use mayfly_types::error::codes;
-use mayfly_types::{Level, Result, SqlType, TypeKind};
+use mayfly_types::{Error, Level, Result, SqlType, TypeKind};
 
 use super::column_uses::names_column;
 use super::definition::{
@@ -136,13 +136,22 @@ fn check_new(
         engines::has_foreign_keys(&parent.definition.engine)
     };
     let Some((parent, held)) = parent.filter(usable) else {
-        return match session.options().foreign_key_checks {
-            true => Err(codes::ER_FK_CANNOT_OPEN_PARENT.with(&[&name])),
+        return match foreign.references.columns.is_empty() {
+            _ if session.options().foreign_key_checks => {
+                Err(codes::ER_FK_CANNOT_OPEN_PARENT.with(&[&name]))
+            }
+            true => Err(no_columns()),
             false => Ok(None),
         };
     };
     complete(session, table, foreign, &parent.definition)?;
     Ok(Some(held))
+}
+
+/// Error 1239: nothing says what a foreign key refers to.
+fn no_columns() -> Error {
+    let reason = "Key reference and table reference don't match";
+    codes::ER_WRONG_FK_DEF.with(&[&"foreign key without name", &reason])
 }
 
 /// Checks a foreign key against its parent, and names the columns as that does.
@@ -163,8 +172,7 @@ fn complete(
         let columns = primary.and_then(|key| key.whole_columns());
         let columns = columns.filter(|columns| columns.len() == foreign.columns.len());
         let Some(columns) = columns else {
-            let reason = "Key reference and table reference don't match";
-            return Err(codes::ER_WRONG_FK_DEF.with(&[&"foreign key without name", &reason]));
+            return Err(no_columns());
         };
         let names = columns.iter().map(|at| parent.columns[*at].name.clone());
         foreign.references.columns = names.collect();

@@ -78,6 +78,8 @@ fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
     let mut altered = alter::definition(session, &table, statement)?;
     let old = Some(&*table.definition);
     let new_keys = foreign_key_checks::check(session, &mut altered.definition, old)?;
+    // What was committed until the parents were held.
+    session.read_newest();
     rename(session, &mut altered.definition, &statement.actions)?;
     let work = Work::of(session, &table.definition, &altered, &statement.actions);
     let copied = if work.rows_move {

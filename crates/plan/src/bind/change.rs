@@ -476,10 +476,12 @@ fn refuse_moving_keys(scans: &[(usize, Scan)], written: &[WrittenColumn]) -> Res
 /// something else.
 fn all_found_by_key<'s>(relation: &Relation, mut scans: impl Iterator<Item = &'s Scan>) -> bool {
     scans.all(|scan| {
+        let indexes = scan.table.indexes.iter();
+        let indexes = indexes.filter(|index| index.id.is_some() && index.visible);
+        let firsts = indexes.filter_map(|index| index.parts.first().map(|part| part.column));
         let keys = scan.table.unique_keys.iter();
-        let firsts: Vec<ColumnId> = keys
-            .filter_map(|key| Some(scan.first + key.first()?))
-            .collect();
+        let firsts = firsts.chain(keys.filter_map(|key| key.first().copied()));
+        let firsts: Vec<ColumnId> = firsts.map(|column| scan.first + column).collect();
         found_by(relation, &firsts)
     })
 }
