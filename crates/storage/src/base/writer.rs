@@ -182,21 +182,21 @@ impl DurableWriter {
                 .filter(|(key, _)| hidden_by.is_none_or(|by| by.get(key).is_none()))
                 .find_map(|(key, change)| change.as_ref().map(|_| key.clone()))
         };
-        if let Some(key) = own.and_then(|own| within(own, None)) {
-            return Ok(Some((key, false)));
-        }
-        if let Some(before) = before.as_deref()
-            && let Some(key) = within(before, own)
-        {
-            return Ok(Some((key, false)));
-        }
+        let changed = match (
+            own.and_then(|own| within(own, None)),
+            before.as_deref().and_then(|before| within(before, own)),
+        ) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        let own_first = || changed.clone().map(|key| (key, false));
         if before.as_ref().is_some_and(|before| before.cleared) {
-            return Ok(None);
+            return Ok(own_first());
         }
         let base = self.base(tree);
         let is_committed = Arc::ptr_eq(&base, &self.newest);
         let Some(found) = base.held_block_of(tree, start)? else {
-            return Ok(None);
+            return Ok(own_first());
         };
         let is_removed = |key: &[u8]| {
             let removed = |changes: &TreeChanges| changes.get(key).is_some();
@@ -209,10 +209,14 @@ impl DurableWriter {
             while place < block.rows() {
                 let key = block.key(place)?;
                 if !range.contains(&key) {
-                    return Ok(None);
+                    return Ok(own_first());
                 }
                 if !is_removed(&key) {
-                    return Ok(Some((key, is_committed)));
+                    let is_first = changed.as_ref().is_none_or(|own| key < *own);
+                    return Ok(match is_first {
+                        true => Some((key, is_committed)),
+                        false => own_first(),
+                    });
                 }
                 place += 1;
             }
@@ -226,7 +230,7 @@ impl DurableWriter {
                 }
             };
             let Some(next) = walk.next()? else {
-                return Ok(None);
+                return Ok(own_first());
             };
             block = Block::parse(next.block)?;
             place = block.rank(start)?;
