@@ -6,6 +6,7 @@
 mod csv_table;
 mod data_directory;
 mod demo;
+mod load_progress;
 mod options;
 mod output;
 mod run;
@@ -13,14 +14,15 @@ mod shell;
 mod statements;
 mod units;
 
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
 use mayfly_engine::{Database, Session};
 
 use crate::options::{Command, Options};
-use crate::run::Runner;
+use crate::run::{Runner, Source};
 
 fn main() -> ExitCode {
     let options = Options::parse();
@@ -49,36 +51,34 @@ fn start(options: &Options) -> Result<ExitCode, String> {
     for input in &options.inputs {
         if input.ends_with(".csv") {
             csv_table::open(&mut session, input)?;
-        } else if std::path::Path::new(input).is_file() {
-            texts.push(read_script(input)?);
+        } else if Path::new(input).is_file() {
+            texts.push(Text::Script(input));
         } else if looks_like_sql(input) {
-            texts.push(input.clone());
+            texts.push(Text::Statements(input));
         } else {
             return Err(format!("{input}: no such file"));
         }
     }
-    texts.extend(options.execute.iter().cloned());
-    if !texts.is_empty() {
-        return Ok(run_texts(&mut session, options, &texts));
-    }
-    if std::io::stdin().is_terminal() {
+    texts.extend(options.execute.iter().map(|text| Text::Statements(text)));
+    if texts.is_empty() && std::io::stdin().is_terminal() {
         return shell::interactive(session, options);
     }
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .read_to_end(&mut bytes)
-        .map_err(|e| format!("standard input: {e}"))?;
-    let text = String::from_utf8(bytes).map_err(|e| format!("standard input: {e}"))?;
-    Ok(run_texts(&mut session, options, &[text]))
+    if texts.is_empty() {
+        texts.push(Text::StandardInput);
+    }
+    run_texts(&mut session, options, &texts)
+}
+
+/// Where statements come from.
+enum Text<'o> {
+    Statements(&'o str),
+    Script(&'o str),
+    StandardInput,
 }
 
 /// Whether an argument that is no file is meant as a statement: it has a space in it.
 fn looks_like_sql(argument: &str) -> bool {
     argument.trim().contains(char::is_whitespace)
-}
-
-fn read_script(path: &str) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))
 }
 
 fn use_database(session: &mut Session, name: &str) -> Result<(), String> {
@@ -92,16 +92,27 @@ fn use_database(session: &mut Session, name: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn run_texts(session: &mut Session, options: &Options, texts: &[String]) -> ExitCode {
-    let mut runner = Runner::batch(options, session);
+fn run_texts(
+    session: &mut Session,
+    options: &Options,
+    texts: &[Text<'_>],
+) -> Result<ExitCode, String> {
+    let mut runner = Runner::batch(options);
     for text in texts {
-        if !runner.script(session, text) && !options.force {
-            return ExitCode::FAILURE;
+        let went_on = match text {
+            Text::Statements(text) => {
+                let ran = runner.script(session, text.as_bytes(), &Source::default());
+                ran.map_err(|error| error.to_string())
+            }
+            Text::Script(path) => runner.file(session, path),
+            Text::StandardInput => runner.standard_input(session),
+        };
+        if !went_on? && !options.force {
+            return Ok(ExitCode::FAILURE);
         }
     }
-    if runner.failed() {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    }
+    Ok(match runner.failed() {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    })
 }

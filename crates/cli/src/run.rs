@@ -1,17 +1,21 @@
 //! Runs statements and shows what they give.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::os::fd::AsFd;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mayfly_engine::{
-    Error, KillHandle, ProgressHandle, ResultColumn, Session, StatementResult, TemporaryTableRecord,
+    Error, KillHandle, ProgressHandle, ResultColumn, ResultStream, Session, StatementResult,
+    TemporaryTableRecord,
 };
 
 use crate::options::Options;
 use crate::output::{self, Format};
-use crate::statements::{Cut, Cutter};
+use crate::load_progress::LoadProgress;
+use crate::statements::{Cut, StatementReader};
 use crate::units;
 
 /// A statement that takes longer than this gets a progress bar.
@@ -27,9 +31,25 @@ pub(crate) struct Runner {
     failed: bool,
 }
 
+/// Where the statements of a text come from.
+#[derive(Debug, Default)]
+pub(crate) struct Source {
+    /// Its name, if it is a file's.
+    pub(crate) name: Option<String>,
+    /// Its length, if it is known.
+    pub(crate) length: Option<u64>,
+    /// It is a script, perhaps a dump: its progress is shown, and the statement that fails.
+    pub(crate) is_script: bool,
+}
+
+/// The error of a text without a statement.
+const EMPTY_QUERY: u16 = 1065;
+/// How much of a statement that failed is shown.
+const BEGINNING_BYTES: usize = 160;
+
 impl Runner {
     /// For scripts, `-e` and pipes: results only; Ctrl-C ends the program.
-    pub(crate) fn batch(options: &Options, _session: &Session) -> Self {
+    pub(crate) fn batch(options: &Options) -> Self {
         let default = if io::stdout().is_terminal() {
             Format::Table
         } else {
@@ -60,59 +80,100 @@ impl Runner {
         self.failed
     }
 
-    /// Runs the statements of a text; `false` when one failed and the rest was left.
-    pub(crate) fn script(&mut self, session: &mut Session, text: &str) -> bool {
-        let mut cutter = Cutter::new(text);
-        while let Some((cut, _)) = cutter.next_statement() {
-            if !self.statement(session, &cut) && !self.go_on {
-                return false;
-            }
-        }
-        true
-    }
-
-    fn statement(&mut self, session: &mut Session, cut: &Cut<'_>) -> bool {
-        let format = match (cut.vertical, self.format) {
-            (true, Format::Table) => Format::Vertical,
-            (_, format) => format,
+    /// Runs the statements of a file.
+    pub(crate) fn file(&mut self, session: &mut Session, path: &str) -> Result<bool, String> {
+        let wrong = |error| format!("{path}: {error}");
+        let file = File::open(path).map_err(wrong)?;
+        let source = Source {
+            name: Some(path.to_owned()),
+            length: length_of_file(&file),
+            is_script: true,
         };
-        match self.run(session, cut.text, format) {
-            Ok(()) => true,
-            Err(Failure::Statement(error)) => {
-                self.failed = true;
-                if self.interactive {
-                    eprintln!("{error}");
-                } else {
-                    let (errno, state) = (error.errno(), error.sqlstate());
-                    eprintln!(
-                        "ERROR {errno} ({state}) at line {}: {}",
-                        cut.line,
-                        error.message()
-                    );
-                }
-                false
-            }
-            // The reader of a pipe went away: nothing more to say.
-            Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-                self.failed = true;
-                self.go_on = false;
-                false
-            }
-            Err(Failure::Output(error)) => {
-                self.failed = true;
-                eprintln!("mayfly: cannot write the result: {error}");
-                false
-            }
-        }
+        self.script(session, file, &source).map_err(wrong)
     }
 
-    fn run(&self, session: &mut Session, sql: &str, format: Format) -> Result<(), Failure> {
+    /// Runs the statements of standard input.
+    pub(crate) fn standard_input(&mut self, session: &mut Session) -> Result<bool, String> {
+        let wrong = |error| format!("standard input: {error}");
+        let input = io::stdin().as_fd().try_clone_to_owned().map_err(wrong)?;
+        let input = File::from(input);
+        let source = Source {
+            name: None,
+            length: length_of_file(&input),
+            is_script: true,
+        };
+        self.script(session, input, &source).map_err(wrong)
+    }
+
+    /// Runs the statements of a text as they are read; `false` when one failed and the rest was
+    /// left.
+    pub(crate) fn script(
+        &mut self,
+        session: &mut Session,
+        text: impl Read,
+        source: &Source,
+    ) -> io::Result<bool> {
+        let mut reader = StatementReader::new(text);
+        let progress = match source.is_script && !self.interactive {
+            true => LoadProgress::of_source(source.name.as_deref(), source.length),
+            false => LoadProgress::hidden(),
+        };
+        while let Some(cut) = reader.next_statement()? {
+            let format = match (cut.vertical, self.format) {
+                (true, Format::Table) => Format::Vertical,
+                (_, format) => format,
+            };
+            if let Err(failure) = self.run(session, cut.text, format, &progress) {
+                self.failed = true;
+                if let Some(text) = failure.text(source, &cut, self.interactive) {
+                    progress.suspend(|| eprintln!("{text}"));
+                }
+                if !self.go_on || !matches!(failure, Failure::Statement(_)) {
+                    return Ok(false);
+                }
+            }
+            progress.reached(reader.bytes_done());
+        }
+        Ok(true)
+    }
+
+    fn run(
+        &self,
+        session: &mut Session,
+        sql: &[u8],
+        format: Format,
+        progress: &LoadProgress,
+    ) -> Result<(), Failure> {
         let start = Instant::now();
         let bar = self
             .interactive
             .then(|| Progress::watch(session.progress_handle()));
+        let stream = match session.query_bytes(sql) {
+            // A conditional comment for another server.
+            Err(error) if error.errno() == EMPTY_QUERY => return Ok(()),
+            stream => stream?,
+        };
+        if stream.columns().is_empty() && !self.interactive {
+            stream.into_result()?;
+            return Ok(());
+        }
+        progress.suspend(|| self.show(stream, format, start, bar))?;
+        if self.interactive {
+            let line = temporary_tables_line(&session.finished_temporary_tables());
+            println!("{}", line.map_or(String::new(), |line| line + "\n"));
+        }
+        Ok(())
+    }
+
+    /// Prints what a statement gives.
+    fn show(
+        &self,
+        mut stream: ResultStream<'_>,
+        format: Format,
+        start: Instant,
+        bar: Option<Progress>,
+    ) -> Result<(), Failure> {
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-        let mut stream = session.query(sql)?;
         let columns: Arc<[ResultColumn]> = Arc::from(stream.columns());
         let mut row_count = 0;
         let mut writer = output::writer(format, &columns, self.column_names);
@@ -132,15 +193,8 @@ impl Runner {
         }
         if self.interactive {
             let seconds = start.elapsed().as_secs_f64();
-            writeln!(
-                out,
-                "{}",
-                closing_line(&result, !columns.is_empty(), row_count, seconds)
-            )?;
-            if let Some(line) = temporary_tables_line(&session.finished_temporary_tables()) {
-                writeln!(out, "{line}")?;
-            }
-            writeln!(out)?;
+            let line = closing_line(&result, !columns.is_empty(), row_count, seconds);
+            writeln!(out, "{line}")?;
         }
         out.flush()?;
         Ok(())
@@ -205,6 +259,49 @@ fn temporary_tables_line(tables: &[TemporaryTableRecord]) -> Option<String> {
 enum Failure {
     Statement(Error),
     Output(io::Error),
+}
+
+impl Failure {
+    /// What there is to say about it.
+    fn text(&self, source: &Source, cut: &Cut<'_>, interactive: bool) -> Option<String> {
+        let error = match self {
+            // The reader of a pipe went away: nothing more to say.
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return None,
+            Self::Output(error) => return Some(format!("mayfly: cannot write the result: {error}")),
+            Self::Statement(error) if interactive => return Some(error.to_string()),
+            Self::Statement(error) => error,
+        };
+        let (errno, state, line) = (error.errno(), error.sqlstate(), cut.line);
+        let file = source.name.as_ref().map(|name| format!(" of {name}"));
+        let mut text = format!(
+            "ERROR {errno} ({state}) at line {line}{}: {}",
+            file.unwrap_or_default(),
+            error.message()
+        );
+        if source.is_script {
+            text.push_str(&format!("\n  in: {}", beginning(cut.text)));
+        }
+        Some(text)
+    }
+}
+
+/// The length of a file; a pipe has none.
+fn length_of_file(file: &File) -> Option<u64> {
+    let metadata = file.metadata().ok()?;
+    metadata.is_file().then_some(metadata.len())
+}
+
+/// The beginning of a statement, on one line.
+fn beginning(statement: &[u8]) -> String {
+    let shown = statement.get(..BEGINNING_BYTES).unwrap_or(statement);
+    let text = String::from_utf8_lossy(shown);
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.retain(|character| !character.is_control());
+    if shown.len() < statement.len() {
+        line.truncate(line.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
+        line.push('…');
+    }
+    line
 }
 
 impl From<Error> for Failure {

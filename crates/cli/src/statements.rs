@@ -1,181 +1,282 @@
-//! Cuts a text into statements, as the `mysql` client does: at `;`, `\g`, `\G` or the DELIMITER,
-//! outside of quotes and comments. The engine could take the whole text, but the shell shows each
-//! result with its time, and says at which line a failing statement began.
+//! Cuts a text into statements as it is read, as the `mysql` client does: at `;`, `\g`, `\G` or the
+//! DELIMITER, outside of quotes and comments. No more of a script than its longest statement is in
+//! memory, so that dumps may be of any size; and the program can say at which line a statement
+//! that fails begins.
+//!
+//! A text is bytes: only the engine knows its character set, and dumps hold BLOBs as they are.
+
+use std::io::{self, Read};
+use std::ops::Range;
 
 /// A statement of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Cut<'t> {
-    /// The statement, without its delimiter.
-    pub(crate) text: &'t str,
+pub(crate) struct Cut<'r> {
+    /// The statement, without its delimiter and what stands before it.
+    pub(crate) text: &'r [u8],
     /// The line on which it begins, from 1.
     pub(crate) line: usize,
     /// It ended in `\G`.
     pub(crate) vertical: bool,
+    /// Its delimiter was there.
+    pub(crate) is_complete: bool,
 }
 
-/// Walks over a text.
+/// What is read at once, at the least.
+const CHUNK: usize = 1 << 18;
+/// The most bytes that say what begins at a position, but for the delimiter.
+const LOOK_AHEAD: usize = 3;
+
+/// Reads the statements of a text.
 #[derive(Debug)]
-pub(crate) struct Cutter<'t> {
-    text: &'t str,
-    position: usize,
+pub(crate) struct StatementReader<R> {
+    source: R,
+    /// Bytes of the source that may be needed; those before `start` are not.
+    buffer: Vec<u8>,
+    start: usize,
+    /// Where to go on looking.
+    at: usize,
+    /// The line of `start`.
     line: usize,
-    delimiter: String,
+    delimiter: Vec<u8>,
+    at_end: bool,
+    /// Bytes of the source before `start`.
+    bytes_done: u64,
 }
 
-impl<'t> Cutter<'t> {
-    /// Starts at the beginning of `text` with `;` as delimiter.
-    pub(crate) fn new(text: &'t str) -> Self {
+/// What a piece of text is.
+enum Piece {
+    /// Belongs to a statement.
+    Text,
+    Blank,
+    Comment,
+    /// Ends a statement.
+    Delimiter {
+        vertical: bool,
+    },
+}
+
+impl<R: Read> StatementReader<R> {
+    /// Starts at the beginning of a text with `;` as delimiter.
+    pub(crate) fn new(source: R) -> Self {
         Self {
-            text,
-            position: 0,
+            source,
+            buffer: Vec::new(),
+            start: 0,
+            at: 0,
             line: 1,
-            delimiter: ";".to_owned(),
+            delimiter: b";".to_vec(),
+            at_end: false,
+            bytes_done: 0,
         }
     }
 
-    /// The next statement that is not empty, and whether its delimiter was there; `None` at the end.
-    pub(crate) fn next_statement(&mut self) -> Option<(Cut<'t>, bool)> {
-        loop {
-            self.skip_blank();
-            if self.position >= self.text.len() {
-                return None;
+    /// How much of the text is in the statements so far.
+    pub(crate) fn bytes_done(&self) -> u64 {
+        self.bytes_done
+    }
+
+    /// The next statement that is not empty; `None` at the end.
+    pub(crate) fn next_statement(&mut self) -> io::Result<Option<Cut<'_>>> {
+        self.skip_to_statement()?;
+        if self.at >= self.buffer.len() {
+            return Ok(None);
+        }
+        while let Some((piece, length)) = self.piece()? {
+            let end = self.at;
+            self.at += length;
+            if let Piece::Delimiter { vertical } = piece {
+                return Ok(Some(self.cut(self.start..end, vertical, true)));
             }
-            if self.take_delimiter_command() {
+        }
+        Ok(Some(self.cut(self.start..self.at, false, false)))
+    }
+
+    /// A statement; reading goes on at `at`.
+    fn cut(&mut self, text: Range<usize>, vertical: bool, is_complete: bool) -> Cut<'_> {
+        let line = self.line;
+        self.pass();
+        Cut {
+            text: self.buffer.get(text).unwrap_or_default(),
+            line,
+            vertical,
+            is_complete,
+        }
+    }
+
+    /// What is before `at` is done with.
+    fn pass(&mut self) {
+        let passed = self.buffer.get(self.start..self.at).unwrap_or_default();
+        self.line += passed.iter().filter(|&&byte| byte == b'\n').count();
+        self.bytes_done += passed.len() as u64;
+        self.start = self.at;
+    }
+
+    /// Skips blanks, comments, delimiters and commands of the client.
+    fn skip_to_statement(&mut self) -> io::Result<()> {
+        loop {
+            self.pass();
+            if self.take_delimiter_command()? {
                 continue;
             }
-            let (cut, complete) = self.cut();
-            if has_tokens(cut.text) {
-                return Some((cut, complete));
+            match self.piece()? {
+                None | Some((Piece::Text, _)) => return Ok(()),
+                Some((_, length)) => self.at += length,
             }
         }
-    }
-
-    fn skip_blank(&mut self) {
-        let rest = &self.text[self.position..];
-        let blank = rest.len() - rest.trim_start().len();
-        self.advance(blank);
-    }
-
-    fn advance(&mut self, bytes: usize) {
-        let passed = &self.text.as_bytes()[self.position..self.position + bytes];
-        self.line += passed.iter().filter(|&&byte| byte == b'\n').count();
-        self.position += bytes;
     }
 
     /// `DELIMITER //` is a command of the client and ends with its line.
-    fn take_delimiter_command(&mut self) -> bool {
-        let rest = &self.text[self.position..];
-        let line = rest.lines().next().unwrap_or("");
-        let mut words = line.split_whitespace();
-        let is_command = words
-            .next()
-            .is_some_and(|word| word.eq_ignore_ascii_case("delimiter"));
-        match words.next() {
-            Some(delimiter) if is_command => {
-                self.delimiter = delimiter.to_owned();
-                self.advance(line.len());
-                true
+    fn take_delimiter_command(&mut self) -> io::Result<bool> {
+        const COMMAND: &[u8] = b"delimiter";
+        self.require(COMMAND.len() + 1)?;
+        let is_command = self.rest().get(..COMMAND.len()).is_some_and(|word| {
+            word.eq_ignore_ascii_case(COMMAND)
+                && self.rest()[COMMAND.len()..]
+                    .first()
+                    .is_some_and(|byte| byte.is_ascii_whitespace())
+        });
+        if !is_command {
+            return Ok(false);
+        }
+        let length = self.length_to(|rest| rest.iter().position(|&byte| byte == b'\n'))?;
+        let line = &self.rest()[COMMAND.len()..length];
+        let mut words = line.split(u8::is_ascii_whitespace);
+        let Some(delimiter) = words.find(|word| !word.is_empty()) else {
+            return Ok(false);
+        };
+        self.delimiter = delimiter.to_vec();
+        self.at += length;
+        Ok(true)
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.buffer.get(self.at..).unwrap_or_default()
+    }
+
+    /// Reads until so many bytes follow, or to the end.
+    fn require(&mut self, count: usize) -> io::Result<()> {
+        while !self.at_end && self.buffer.len() < self.at + count {
+            self.read_more()?;
+        }
+        Ok(())
+    }
+
+    /// Reads about as much again as is kept, so that looking anew at what is kept costs no more
+    /// than reading it did.
+    fn read_more(&mut self) -> io::Result<()> {
+        self.buffer.drain(..self.start);
+        self.at -= self.start;
+        self.start = 0;
+        let kept = self.buffer.len();
+        self.buffer.resize(kept + kept.max(CHUNK), 0);
+        // A single call, because what comes through a pipe may wait for what it says to be done.
+        let read = loop {
+            match self.source.read(&mut self.buffer[kept..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read,
             }
-            _ => false,
+        };
+        self.buffer.truncate(kept + read.as_ref().map_or(0, |read| *read));
+        self.at_end = read? == 0;
+        Ok(())
+    }
+
+    /// How far it is to what `find` finds in the rest of the text, or to the end.
+    fn length_to(&mut self, find: impl Fn(&[u8]) -> Option<usize>) -> io::Result<usize> {
+        loop {
+            if let Some(length) = find(self.rest()) {
+                return Ok(length);
+            }
+            if self.at_end {
+                return Ok(self.rest().len());
+            }
+            self.read_more()?;
         }
     }
 
-    fn cut(&mut self) -> (Cut<'t>, bool) {
-        let (start, line) = (self.position, self.line);
-        let text = self.text;
-        let bytes = text.as_bytes();
-        let mut at = start;
-        while at < bytes.len() {
-            let rest = &text[at..];
-            let ended = if rest.starts_with(&self.delimiter) {
-                Some((self.delimiter.len(), false))
-            } else if rest.starts_with("\\G") {
-                Some((2, true))
-            } else if rest.starts_with("\\g") {
-                Some((2, false))
-            } else {
-                None
-            };
-            if let Some((length, vertical)) = ended {
-                self.advance(at - start + length);
-                return (
-                    Cut {
-                        text: &text[start..at],
-                        line,
-                        vertical,
-                    },
-                    true,
-                );
-            }
-            at += token_length(rest);
+    /// What begins at `at`, and how long it is; `None` at the end.
+    fn piece(&mut self) -> io::Result<Option<(Piece, usize)>> {
+        self.require(LOOK_AHEAD.max(self.delimiter.len()))?;
+        let rest = self.rest();
+        let Some(&first) = rest.first() else {
+            return Ok(None);
+        };
+        if rest.starts_with(&self.delimiter) {
+            let piece = Piece::Delimiter { vertical: false };
+            return Ok(Some((piece, self.delimiter.len())));
         }
-        self.advance(bytes.len() - start);
-        (
-            Cut {
-                text: &text[start..],
-                line,
-                vertical: false,
-            },
-            false,
-        )
+        let second = rest.get(1).copied();
+        let line = |rest: &[u8]| rest.iter().position(|&byte| byte == b'\n');
+        Ok(Some(match first {
+            b'\\' if matches!(second, Some(b'g' | b'G')) => {
+                let vertical = second == Some(b'G');
+                (Piece::Delimiter { vertical }, 2)
+            }
+            b'\'' | b'"' | b'`' => {
+                let quoted = |rest: &[u8]| quoted_length(rest, first);
+                (Piece::Text, self.length_to(quoted)?)
+            }
+            b'#' => (Piece::Comment, self.length_to(line)?),
+            // Two dashes begin a comment when a blank or the end of the text follows.
+            b'-' if second == Some(b'-') && rest.get(2).is_none_or(|b| b.is_ascii_whitespace()) => {
+                (Piece::Comment, self.length_to(line)?)
+            }
+            b'/' if second == Some(b'*') => {
+                // A conditional comment is a statement, a hint may be in one.
+                let piece = match rest.get(2) {
+                    Some(b'!') => Piece::Text,
+                    _ => Piece::Comment,
+                };
+                (piece, self.length_to(comment_length)?)
+            }
+            _ if first.is_ascii_whitespace() => (Piece::Blank, 1),
+            _ => {
+                let plain = rest.iter().skip(1);
+                let delimiter = self.delimiter.first().copied();
+                let length = plain.take_while(|byte| {
+                    !is_special(**byte) && Some(**byte) != delimiter
+                });
+                (Piece::Text, 1 + length.count())
+            }
+        }))
     }
 }
 
-/// The bytes of a quoted string, a comment, or one character.
-fn token_length(rest: &str) -> usize {
-    let first = rest.chars().next().map_or(1, char::len_utf8);
-    match rest.as_bytes()[0] {
-        quote @ (b'\'' | b'"' | b'`') => quoted_length(rest.as_bytes(), quote),
-        b'#' => rest.find('\n').unwrap_or(rest.len()),
-        b'-' if is_dash_comment(rest) => rest.find('\n').unwrap_or(rest.len()),
-        b'/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
-        _ => first,
-    }
+/// Whether a byte may begin something else than text.
+fn is_special(byte: u8) -> bool {
+    matches!(byte, b'\\' | b'\'' | b'"' | b'`' | b'#' | b'-' | b'/' | b';') || byte.is_ascii_whitespace()
 }
 
-/// `--` begins a comment when a blank or the end of the text follows.
-fn is_dash_comment(rest: &str) -> bool {
-    rest.strip_prefix("--")
-        .is_some_and(|after| after.chars().next().is_none_or(char::is_whitespace))
-}
-
-fn quoted_length(bytes: &[u8], quote: u8) -> usize {
+/// The length of a quoted text; `None` when its end is not there.
+fn quoted_length(text: &[u8], quote: u8) -> Option<usize> {
     let mut at = 1;
-    while at < bytes.len() {
-        if bytes[at] == b'\\' && quote != b'`' {
-            at += 2;
-        } else if bytes[at] == quote {
+    loop {
+        let rest = text.get(at..)?;
+        let found = match quote {
+            b'`' => memchr::memchr(quote, rest)?,
+            _ => memchr::memchr2(quote, b'\\', rest)?,
+        };
+        if rest[found] == quote {
             // A doubled quote is read as two strings side by side, which ends at the same place.
-            return at + 1;
-        } else {
-            at += 1;
+            return Some(at + found + 1);
         }
+        at += found + 2;
     }
-    bytes.len()
 }
 
-/// Whether there is anything but blanks and comments.
-fn has_tokens(text: &str) -> bool {
-    let mut rest = text.trim_start();
-    while let Some(first) = rest.bytes().next() {
-        // A conditional comment is a statement.
-        let comment = first == b'#'
-            || is_dash_comment(rest)
-            || (rest.starts_with("/*") && !rest.starts_with("/*!"));
-        if !comment {
-            return true;
-        }
-        rest = rest[token_length(rest)..].trim_start();
-    }
-    false
+/// The length of a comment; `None` when its end is not there.
+fn comment_length(text: &[u8]) -> Option<usize> {
+    let inside = text.get(2..)?;
+    memchr::memmem::find(inside, b"*/").map(|end| 2 + end + 2)
 }
 
 /// Whether a text that is being typed ends in a complete statement.
 pub(crate) fn is_complete(text: &str) -> bool {
-    let mut cutter = Cutter::new(text);
+    let mut reader = StatementReader::new(text.as_bytes());
     let mut complete = true;
-    while let Some((_, ended)) = cutter.next_statement() {
-        complete = ended;
+    // Memory can be read.
+    while let Ok(Some(cut)) = reader.next_statement() {
+        complete = cut.is_complete;
     }
     complete
 }
@@ -184,12 +285,31 @@ pub(crate) fn is_complete(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn cut(text: &str) -> Vec<(String, usize, bool)> {
-        let mut cutter = Cutter::new(text);
+    fn cut_from(source: impl Read) -> Vec<(String, usize, bool)> {
+        let mut reader = StatementReader::new(source);
         let mut cuts = Vec::new();
-        while let Some((cut, _)) = cutter.next_statement() {
-            cuts.push((cut.text.trim().to_owned(), cut.line, cut.vertical));
+        while let Some(cut) = reader.next_statement().unwrap() {
+            let text = String::from_utf8_lossy(cut.text).trim().to_owned();
+            cuts.push((text, cut.line, cut.vertical));
         }
+        cuts
+    }
+
+    /// Gives a byte at a time.
+    struct Slow<'t>(&'t [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let (now, rest) = self.0.split_at(self.0.len().min(1));
+            buffer[..now.len()].copy_from_slice(now);
+            self.0 = rest;
+            Ok(now.len())
+        }
+    }
+
+    fn cut(text: &str) -> Vec<(String, usize, bool)> {
+        let cuts = cut_from(text.as_bytes());
+        assert_eq!(cut_from(Slow(text.as_bytes())), cuts);
         cuts
     }
 
@@ -198,7 +318,7 @@ mod tests {
         let text = "SELECT ';', \"a\\\";\", `;`; -- no; end\n# nor; here\nSELECT /* ; */ 2\\G\n;;\nSELECT 3";
         let expected = [
             ("SELECT ';', \"a\\\";\", `;`", 1, false),
-            ("-- no; end\n# nor; here\nSELECT /* ; */ 2", 1, true),
+            ("SELECT /* ; */ 2", 3, true),
             ("SELECT 3", 5, false),
         ];
         let cuts = cut(text);
@@ -226,6 +346,25 @@ mod tests {
     #[test]
     fn conditional_comments_are_statements_and_others_are_not() {
         assert_eq!(cut("/* a */; -- b\n /*!40101 SET NAMES utf8 */;").len(), 1);
+        assert_eq!(cut("/*M!999999\\- sandbox */ \n-- x\n--\n-- y\nSELECT 1;"), [("SELECT 1".to_owned(), 5, false)]);
+    }
+
+    #[test]
+    fn a_statement_may_be_larger_than_what_is_read_at_once() {
+        let long = format!("SELECT '{}\\';', 1", "x".repeat(3 * CHUNK));
+        let text = format!("{long};\nSELECT 2;");
+        let cuts = cut_from(text.as_bytes());
+        assert_eq!(cuts, [(long, 1, false), ("SELECT 2".to_owned(), 2, false)]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text() {
+        let mut reader = StatementReader::new(&b"SELECT '\xff;\x00';\nSELECT 2;"[..]);
+        let first = reader.next_statement().unwrap().unwrap();
+        assert_eq!(first.text, b"SELECT '\xff;\x00'");
+        assert_eq!(reader.bytes_done(), 13);
+        assert_eq!(reader.next_statement().unwrap().unwrap().line, 2);
+        assert_eq!(reader.next_statement().unwrap(), None);
     }
 
     #[test]

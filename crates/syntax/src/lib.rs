@@ -12,6 +12,7 @@
 //! [`DEPTH_MAX`], so that walking and dropping it needs a bounded stack (see [`with_stack`]).
 
 pub mod ast;
+mod client_text;
 mod digest;
 pub mod encodings;
 mod error;
@@ -22,6 +23,7 @@ mod parser;
 pub mod printer;
 mod statements;
 
+pub use self::client_text::client_text;
 pub use self::digest::{digest, digest_with_options};
 pub use self::error::{SyntaxError, SyntaxErrorKind};
 pub use self::keywords::{all_keywords, is_reserved_word};

@@ -13,7 +13,7 @@ use reedline::{
 };
 
 use crate::options::Options;
-use crate::run::{Runner, kill_on_interrupt};
+use crate::run::{Runner, Source, kill_on_interrupt};
 use crate::statements;
 use completer::{Names, WordCompleter};
 use prompt::MayflyPrompt;
@@ -50,14 +50,14 @@ pub(crate) fn interactive(mut session: Session, options: &Options) -> Result<Exi
             Some(ShellCommand::Quit) => return Ok(ExitCode::SUCCESS),
             Some(ShellCommand::Help) => println!("{HELP}\n"),
             Some(ShellCommand::Clear) => {}
-            Some(ShellCommand::Source(path)) => match std::fs::read_to_string(path) {
-                Ok(text) => {
-                    runner.script(&mut session, &text);
+            Some(ShellCommand::Source(path)) => {
+                if let Err(error) = runner.file(&mut session, path) {
+                    eprintln!("{error}");
                 }
-                Err(error) => eprintln!("{path}: {error}"),
-            },
+            }
             None => {
-                runner.script(&mut session, &line);
+                let ran = runner.script(&mut session, line.as_bytes(), &Source::default());
+                ran.map_err(|error| error.to_string())?;
             }
         }
         names.refresh(&mut session);

@@ -5,6 +5,7 @@
 //! of LAST_INSERT_ID(), ROW_COUNT() and FOUND_ROWS()) is kept here for the next one.
 
 mod context;
+mod from_client;
 mod tables;
 
 use std::cell::{Cell, OnceCell};

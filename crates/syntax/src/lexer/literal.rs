@@ -40,39 +40,52 @@ fn inside(source: &str) -> &str {
 /// The value of a string in quotes. `\%` and `\_` keep their backslash, because only `LIKE` gives
 /// them a meaning.
 pub(crate) fn unquote_string(source: &str, no_backslash_escapes: bool) -> Cow<'_, str> {
-    let Some(quote) = source.chars().next() else {
-        return Cow::Borrowed("");
+    match unquote_bytes(source.as_bytes(), no_backslash_escapes) {
+        Cow::Borrowed(_) => Cow::Borrowed(inside(source)),
+        // What is taken out and put in is ASCII, so that the rest stays text.
+        Cow::Owned(value) => match String::from_utf8(value) {
+            Ok(value) => Cow::Owned(value),
+            Err(error) => Cow::Owned(String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        },
+    }
+}
+
+/// The same for bytes that need be no text.
+pub(crate) fn unquote_bytes(source: &[u8], no_backslash_escapes: bool) -> Cow<'_, [u8]> {
+    let (Some(&quote), Some(inner)) = (
+        source.first(),
+        source.get(1..source.len().saturating_sub(1)),
+    ) else {
+        return Cow::Borrowed(&[]);
     };
-    let inner = inside(source);
-    if !inner.contains(quote) && (no_backslash_escapes || !inner.contains('\\')) {
+    let escape = if no_backslash_escapes { quote } else { b'\\' };
+    let mut rest = inner;
+    let mut value = Vec::new();
+    while let Some(at) = memchr::memchr2(quote, escape, rest) {
+        if value.is_empty() {
+            value.reserve(inner.len());
+        }
+        value.extend_from_slice(&rest[..at]);
+        let escaped = rest.get(at + 1).copied();
+        match (rest[at], escaped) {
+            // The lexer lets a quote stand inside only as the first of a pair.
+            (byte, _) if byte == quote => value.push(quote),
+            (_, Some(b'0')) => value.push(0),
+            (_, Some(b'b')) => value.push(8),
+            (_, Some(b'n')) => value.push(b'\n'),
+            (_, Some(b'r')) => value.push(b'\r'),
+            (_, Some(b't')) => value.push(b'\t'),
+            (_, Some(b'Z')) => value.push(0x1a),
+            (_, Some(wildcard @ (b'%' | b'_'))) => value.extend_from_slice(&[b'\\', wildcard]),
+            (_, Some(other)) => value.push(other),
+            (_, None) => {}
+        }
+        rest = rest.get(at + 2..).unwrap_or_default();
+    }
+    if rest.len() == inner.len() {
         return Cow::Borrowed(inner);
     }
-    let mut value = String::with_capacity(inner.len());
-    let mut characters = inner.chars();
-    while let Some(character) = characters.next() {
-        if character == quote {
-            // The lexer lets a quote stand inside only as the first of a pair.
-            characters.next();
-            value.push(quote);
-        } else if character == '\\' && !no_backslash_escapes {
-            match characters.next() {
-                Some('0') => value.push('\0'),
-                Some('b') => value.push('\u{8}'),
-                Some('n') => value.push('\n'),
-                Some('r') => value.push('\r'),
-                Some('t') => value.push('\t'),
-                Some('Z') => value.push('\u{1a}'),
-                Some(wildcard @ ('%' | '_')) => {
-                    value.push('\\');
-                    value.push(wildcard);
-                }
-                Some(other) => value.push(other),
-                None => {}
-            }
-        } else {
-            value.push(character);
-        }
-    }
+    value.extend_from_slice(rest);
     Cow::Owned(value)
 }
 

@@ -39,7 +39,11 @@ struct Lexer<'a> {
 ///
 /// The text must be at most [`crate::LENGTH_MAX`] bytes long.
 pub(crate) fn lex_statement(sql: &str, start: usize, options: &ParseOptions) -> Lexed {
-    let bytes = sql.as_bytes();
+    lex_bytes(sql.as_bytes(), start, options)
+}
+
+/// The same in a text whose strings and names may be in any character set that has ASCII in it.
+pub(crate) fn lex_bytes(bytes: &[u8], start: usize, options: &ParseOptions) -> Lexed {
     let estimate = bytes.len().saturating_sub(start) / 4 + 8;
     let mut lexer = Lexer {
         bytes,

@@ -1,0 +1,88 @@
+//! How far a script has been run: a bar on standard error, if that is a terminal and it takes a
+//! while.
+
+use std::cell::OnceCell;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A script that takes longer than this gets a bar.
+const SHOWN_AFTER: Duration = Duration::from_millis(500);
+/// How often the clock of the bar goes on while a statement runs.
+const TICK: Duration = Duration::from_millis(200);
+
+/// The bar of a script; gone when it is dropped.
+#[derive(Debug)]
+pub(crate) struct LoadProgress {
+    /// Drawn once there is reason to.
+    bar: OnceCell<ProgressBar>,
+    name: String,
+    length: Option<u64>,
+    begun: Option<Instant>,
+}
+
+impl LoadProgress {
+    /// For a script of a name and a length in bytes, where they are known.
+    pub(crate) fn of_source(name: Option<&str>, length: Option<u64>) -> Self {
+        Self {
+            bar: OnceCell::new(),
+            name: name.unwrap_or_default().to_owned(),
+            length,
+            begun: Some(Instant::now()),
+        }
+    }
+
+    /// For what needs none.
+    pub(crate) fn hidden() -> Self {
+        Self {
+            bar: OnceCell::new(),
+            name: String::new(),
+            length: None,
+            begun: None,
+        }
+    }
+
+    /// So many bytes are done.
+    pub(crate) fn reached(&self, bytes: u64) {
+        match (self.bar.get(), self.begun) {
+            (None, Some(begun)) if begun.elapsed() > SHOWN_AFTER => {
+                self.bar.get_or_init(|| self.make_bar()).set_position(bytes);
+            }
+            (Some(bar), _) => bar.set_position(bytes),
+            _ => {}
+        }
+    }
+
+    fn make_bar(&self) -> ProgressBar {
+        let bar = ProgressBar::with_draw_target(self.length, ProgressDrawTarget::stderr());
+        let template = match self.length {
+            Some(_) => {
+                "{msg}{spinner} [{elapsed}] {wide_bar} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left"
+            }
+            None => "{msg}{spinner} [{elapsed}] {bytes}, {bytes_per_sec}",
+        };
+        let style = ProgressStyle::with_template(template);
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        if !self.name.is_empty() {
+            bar.set_message(format!("{} ", self.name));
+        }
+        bar.enable_steady_tick(TICK);
+        bar
+    }
+
+    /// Prints something where the bar is.
+    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        match self.bar.get() {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+}
+
+impl Drop for LoadProgress {
+    fn drop(&mut self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+}

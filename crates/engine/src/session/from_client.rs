@@ -1,0 +1,43 @@
+//! Statements as a client sends them: bytes in `character_set_client`.
+
+use std::borrow::Cow;
+
+use mayfly_types::Result;
+use mayfly_types::charset::Charset;
+use mayfly_types::error::codes;
+
+use super::Session;
+use crate::result::ResultStream;
+
+impl Session {
+    /// Runs one statement that is in `character_set_client` and gives its rows as they are made.
+    /// Strings in it may hold any bytes, as dumps of BLOBs do.
+    pub fn query_bytes(&mut self, sql: &[u8]) -> Result<ResultStream<'_>> {
+        let text = self.text_of_client(sql)?;
+        self.query(&text)
+    }
+
+    fn text_of_client<'a>(&self, sql: &'a [u8]) -> Result<Cow<'a, str>> {
+        let name = self.settings.text("character_set_client");
+        let charset = name.and_then(|name| Charset::by_name(name));
+        let charset = charset.unwrap_or(Charset::Utf8mb4);
+        // The others are parts of UTF-8, or none.
+        if charset != Charset::Latin1
+            && let Ok(text) = std::str::from_utf8(sql)
+        {
+            return Ok(Cow::Borrowed(text));
+        }
+        mayfly_syntax::client_text(sql, &self.options.parse, &|bytes| decode(charset, bytes)).map_err(|wrong| {
+            let digits: String = wrong.iter().map(|byte| format!("{byte:02X}")).collect();
+            codes::ER_INVALID_CHARACTER_STRING.with(&[&charset.name(), &digits])
+        })
+    }
+}
+
+/// The text of bytes in a character set; `None` when they are none.
+fn decode(charset: Charset, bytes: &[u8]) -> Option<Cow<'_, str>> {
+    match charset.decode(bytes).ok()? {
+        Cow::Borrowed(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
+        Cow::Owned(bytes) => String::from_utf8(bytes).ok().map(Cow::Owned),
+    }
+}
