@@ -1,12 +1,12 @@
 //! `information_schema.COLUMNS`, and the same with the session's temporary tables for SHOW COLUMNS.
 
-use mayfly_plan::TableSource;
+use mayfly_plan::{DefaultSource, TableSource};
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
 
-use super::relation::{Kind, Relation, Row, text, text_or_null, yes_no};
+use super::relation::{Columns, Relation, Row, text, text_or_null, yes_no};
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyTarget, TableDefinition};
 use crate::catalog::view::ViewDefinition;
 use crate::catalog::{show_create, type_text};
@@ -14,42 +14,12 @@ use crate::session::Session;
 use crate::statements::select;
 use crate::{character_sets, convert, information_schema};
 
-const COLUMNS: &[(&str, Kind)] = &[
-    ("TABLE_CATALOG", Kind::Text(64)),
-    ("TABLE_SCHEMA", Kind::Text(64)),
-    ("TABLE_NAME", Kind::Text(64)),
-    ("COLUMN_NAME", Kind::Text(64)),
-    ("ORDINAL_POSITION", Kind::UInt),
-    ("COLUMN_DEFAULT", Kind::Long),
-    ("IS_NULLABLE", Kind::Text(3)),
-    ("DATA_TYPE", Kind::Long),
-    ("CHARACTER_MAXIMUM_LENGTH", Kind::Int),
-    ("CHARACTER_OCTET_LENGTH", Kind::Int),
-    ("NUMERIC_PRECISION", Kind::UInt),
-    ("NUMERIC_SCALE", Kind::UInt),
-    ("DATETIME_PRECISION", Kind::UInt),
-    ("CHARACTER_SET_NAME", Kind::Text(64)),
-    ("COLLATION_NAME", Kind::Text(64)),
-    ("COLUMN_TYPE", Kind::Long),
-    ("COLUMN_KEY", Kind::Text(3)),
-    ("EXTRA", Kind::Text(256)),
-    ("PRIVILEGES", Kind::Text(154)),
-    ("COLUMN_COMMENT", Kind::Long),
-    ("GENERATION_EXPRESSION", Kind::Long),
-    ("SRS_ID", Kind::UInt),
-];
-
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation {
-        schema: "information_schema",
-        name: "COLUMNS",
-        columns: COLUMNS,
-        rows,
-    },
+    Relation::standard("COLUMNS", rows),
     Relation {
         schema: "information_schema",
         name: "#temporary_columns",
-        columns: COLUMNS,
+        columns: Columns::Standard("COLUMNS"),
         rows: temporary,
     },
 ];
@@ -131,7 +101,12 @@ fn system_rows(source: &TableSource) -> impl Iterator<Item = Row> + '_ {
                 &column.name,
                 &column.ty,
                 Details {
-                    default: Value::Null,
+                    default: match &column.default {
+                        DefaultSource::Value(value) => {
+                            Value::Bytes(convert::display(value, &column.ty))
+                        }
+                        _ => Value::Null,
+                    },
                     nullable: column.nullable,
                     key: "",
                     extra: text(""),

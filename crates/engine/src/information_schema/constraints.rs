@@ -4,73 +4,15 @@
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::Value;
 
-use super::relation::{Kind, Relation, Row, text, text_or_null, yes_no};
+use super::relation::{Relation, Row, text, text_or_null, yes_no};
 use crate::catalog::definition::{ForeignKeyDefinition, KeyTarget, TableDefinition};
 use crate::session::Session;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation {
-        schema: "information_schema",
-        name: "TABLE_CONSTRAINTS",
-        columns: &[
-            ("CONSTRAINT_CATALOG", Kind::Text(64)),
-            ("CONSTRAINT_SCHEMA", Kind::Text(64)),
-            ("CONSTRAINT_NAME", Kind::Text(64)),
-            ("TABLE_SCHEMA", Kind::Text(64)),
-            ("TABLE_NAME", Kind::Text(64)),
-            ("CONSTRAINT_TYPE", Kind::Text(11)),
-            ("ENFORCED", Kind::Text(3)),
-        ],
-        rows: table_constraints,
-    },
-    Relation {
-        schema: "information_schema",
-        name: "KEY_COLUMN_USAGE",
-        columns: &[
-            ("CONSTRAINT_CATALOG", Kind::Text(64)),
-            ("CONSTRAINT_SCHEMA", Kind::Text(64)),
-            ("CONSTRAINT_NAME", Kind::Text(64)),
-            ("TABLE_CATALOG", Kind::Text(64)),
-            ("TABLE_SCHEMA", Kind::Text(64)),
-            ("TABLE_NAME", Kind::Text(64)),
-            ("COLUMN_NAME", Kind::Text(64)),
-            ("ORDINAL_POSITION", Kind::UInt),
-            ("POSITION_IN_UNIQUE_CONSTRAINT", Kind::UInt),
-            ("REFERENCED_TABLE_SCHEMA", Kind::Text(64)),
-            ("REFERENCED_TABLE_NAME", Kind::Text(64)),
-            ("REFERENCED_COLUMN_NAME", Kind::Text(64)),
-        ],
-        rows: key_column_usage,
-    },
-    Relation {
-        schema: "information_schema",
-        name: "CHECK_CONSTRAINTS",
-        columns: &[
-            ("CONSTRAINT_CATALOG", Kind::Text(64)),
-            ("CONSTRAINT_SCHEMA", Kind::Text(64)),
-            ("CONSTRAINT_NAME", Kind::Text(64)),
-            ("CHECK_CLAUSE", Kind::Long),
-        ],
-        rows: check_constraints,
-    },
-    Relation {
-        schema: "information_schema",
-        name: "REFERENTIAL_CONSTRAINTS",
-        columns: &[
-            ("CONSTRAINT_CATALOG", Kind::Text(64)),
-            ("CONSTRAINT_SCHEMA", Kind::Text(64)),
-            ("CONSTRAINT_NAME", Kind::Text(64)),
-            ("UNIQUE_CONSTRAINT_CATALOG", Kind::Text(64)),
-            ("UNIQUE_CONSTRAINT_SCHEMA", Kind::Text(64)),
-            ("UNIQUE_CONSTRAINT_NAME", Kind::Text(64)),
-            ("MATCH_OPTION", Kind::Text(7)),
-            ("UPDATE_RULE", Kind::Text(11)),
-            ("DELETE_RULE", Kind::Text(11)),
-            ("TABLE_NAME", Kind::Text(64)),
-            ("REFERENCED_TABLE_NAME", Kind::Text(64)),
-        ],
-        rows: referential_constraints,
-    },
+    Relation::standard("TABLE_CONSTRAINTS", table_constraints),
+    Relation::standard("KEY_COLUMN_USAGE", key_column_usage),
+    Relation::standard("CHECK_CONSTRAINTS", check_constraints),
+    Relation::standard("REFERENTIAL_CONSTRAINTS", referential_constraints),
 ];
 
 fn table_constraints(session: &Session) -> Vec<Row> {
@@ -161,7 +103,7 @@ fn check_constraints(session: &Session) -> Vec<Row> {
                 text("def"),
                 text(&table.definition.database),
                 text(&check.name),
-                text(format!("({})", check.text.trim_matches(['(', ')']))),
+                text(&check.text),
             ]
         })
     });

@@ -5,11 +5,11 @@
 
 mod columns;
 mod constraints;
-mod empty;
 mod processlist;
 mod relation;
 mod schemata;
 mod server;
+mod standard;
 mod statistics;
 mod tables;
 mod temp_tables;
@@ -19,7 +19,7 @@ mod views;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use mayfly_plan::{ColumnSource, TableId, TableSource};
+use mayfly_plan::{TableId, TableSource};
 use mayfly_storage::{BatchTable, Table};
 use mayfly_types::SqlType;
 
@@ -42,32 +42,30 @@ const RELATIONS: &[&[Relation]] = &[
     views::RELATIONS,
     processlist::RELATIONS,
     temp_tables::RELATIONS,
-    empty::RELATIONS,
 ];
 
 /// Positions of relations are the lower bits of their [`TableId`]s, which no base table reaches.
 const FIRST_ID: u64 = 1 << 62;
 
 struct Relations {
-    all: Vec<(&'static Relation, Arc<TableSource>)>,
+    all: Vec<(Relation, Arc<TableSource>)>,
     by_name: HashMap<(String, String), usize>,
 }
 
 static ALL: LazyLock<Relations> = LazyLock::new(|| {
-    let relations = RELATIONS.iter().flat_map(|group| group.iter());
-    let source = |(position, relation): (u64, &'static Relation)| {
-        let columns = relation.columns.iter().map(|(name, kind)| ColumnSource {
-            name: (*name).to_owned(),
-            ty: kind.sql_type(),
-            nullable: true,
-            invisible: false,
-            default: mayfly_plan::DefaultSource::None,
-        });
+    let mut relations: Vec<Relation> = RELATIONS.concat();
+    // Of what Mayfly does not have, such as routines and events, there are no rows.
+    for name in standard::names() {
+        if !relations.iter().any(|relation| relation.name == name) {
+            relations.push(Relation::standard(name, |_| Vec::new()));
+        }
+    }
+    let source = |(position, relation): (u64, Relation)| {
         let source = TableSource {
             id: TableId(FIRST_ID + position),
             database: relation.schema.to_owned(),
             name: relation.name.to_owned(),
-            columns: columns.collect(),
+            columns: relation.column_sources(),
             unique_keys: Vec::new(),
             indexes: Vec::new(),
             row_count: 100,
@@ -105,10 +103,14 @@ pub(crate) fn table(schema: &str, name: &str) -> Option<Arc<TableSource>> {
 /// The rows of a relation as they are now, if `id` is that of a relation.
 pub(crate) fn open(session: &Session, id: TableId) -> Option<Arc<dyn Table>> {
     let position = usize::try_from(id.0.checked_sub(FIRST_ID)?).ok()?;
-    let (relation, _) = ALL.all.get(position)?;
-    let rows = (relation.rows)(session);
-    let types = relation.columns.iter().map(|(_, kind)| kind.sql_type());
+    let (relation, source) = ALL.all.get(position)?;
+    let rows: Vec<relation::Row> = (relation.rows)(session);
+    let types = source.columns.iter().map(|column| column.ty.clone());
     let types: Vec<SqlType> = types.collect();
+    let rows: Vec<_> = rows
+        .into_iter()
+        .map(|row| relation::stored(row, &types))
+        .collect();
     let columns = types.iter().map(SqlType::physical).collect();
     // Rows that travel together, so that a small batch size is tested here too.
     let batches = rows.chunks(4096).map(|rows| builder::batch(&types, rows));

@@ -1,22 +1,63 @@
 //! What a relation is, and short ways to write its rows.
 
+use mayfly_plan::{ColumnSource, DefaultSource};
 use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
+use super::standard;
 use crate::session::Session;
 
 /// A row: one value a column.
 pub(crate) type Row = Vec<Value>;
 
 /// A table made from the engine's state.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Relation {
     /// Its database.
     pub(crate) schema: &'static str,
     /// Its name.
     pub(crate) name: &'static str,
     /// Its columns.
-    pub(crate) columns: &'static [(&'static str, Kind)],
-    /// Its rows for a session.
+    pub(crate) columns: Columns,
+    /// Its rows for a session. The member of an ENUM or SET is its text.
     pub(crate) rows: fn(&Session) -> Vec<Row>,
+}
+
+/// The columns of a relation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Columns {
+    /// Those that MySQL's relation of a name in `information_schema` has.
+    Standard(&'static str),
+    /// Its own.
+    Own(&'static [(&'static str, Kind)]),
+}
+
+impl Relation {
+    /// A relation of `information_schema` with MySQL's columns.
+    pub(super) const fn standard(name: &'static str, rows: fn(&Session) -> Vec<Row>) -> Self {
+        Self {
+            schema: "information_schema",
+            name,
+            columns: Columns::Standard(name),
+            rows,
+        }
+    }
+
+    /// Its columns as the planner sees them.
+    pub(super) fn column_sources(&self) -> Vec<ColumnSource> {
+        match self.columns {
+            Columns::Standard(name) => standard::columns(name).to_vec(),
+            Columns::Own(columns) => {
+                let column = |(name, kind): &(&str, Kind)| ColumnSource {
+                    name: (*name).to_owned(),
+                    ty: kind.sql_type(),
+                    nullable: true,
+                    invisible: false,
+                    default: DefaultSource::None,
+                };
+                columns.iter().map(column).collect()
+            }
+        }
+    }
 }
 
 /// The type of a relation's column.
@@ -26,14 +67,10 @@ pub(crate) enum Kind {
     Text(u32),
     /// LONGTEXT
     Long,
-    /// BIGINT
-    Int,
     /// BIGINT UNSIGNED
     UInt,
     /// DOUBLE
     Double,
-    /// DATETIME
-    Moment,
 }
 
 impl Kind {
@@ -42,10 +79,8 @@ impl Kind {
         match self {
             Self::Text(length) => SqlType::varchar(length, CollationId::UTF8MB3_GENERAL_CI),
             Self::Long => SqlType::text(TypeKind::LongText, CollationId::UTF8MB3_GENERAL_CI),
-            Self::Int => SqlType::bigint(),
             Self::UInt => SqlType::bigint_unsigned(),
             Self::Double => SqlType::double(),
-            Self::Moment => SqlType::temporal(TypeKind::DateTime, 0),
         }
     }
 }
@@ -63,4 +98,34 @@ pub(crate) fn text_or_null(value: Option<impl Into<String>>) -> Value {
 /// YES or NO.
 pub(crate) fn yes_no(yes: bool) -> Value {
     text(if yes { "YES" } else { "NO" })
+}
+
+/// A row as columns of these types hold it: members of an ENUM or SET as numbers.
+pub(super) fn stored(mut row: Row, types: &[SqlType]) -> Row {
+    for (value, ty) in row.iter_mut().zip(types) {
+        if matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
+            *value = number_of_members(value, ty);
+        }
+    }
+    row
+}
+
+/// The number that an ENUM or SET holds for a text; NULL for a text that it cannot hold.
+fn number_of_members(value: &Value, ty: &SqlType) -> Value {
+    let Value::Bytes(text) = value else {
+        return Value::Null;
+    };
+    let position = |text: &[u8]| {
+        let mut members = ty.members.iter();
+        members.position(|member| member.as_bytes() == text)
+    };
+    let number = match ty.kind {
+        TypeKind::Enum => position(text).map(|position| position as u64 + 1),
+        _ => Some(
+            text.split(|byte| *byte == b',')
+                .filter_map(position)
+                .fold(0, |bits, position| bits | 1 << (position & 63)),
+        ),
+    };
+    number.map_or(Value::Null, Value::UInt)
 }

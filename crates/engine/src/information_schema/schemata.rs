@@ -2,23 +2,11 @@
 
 use mayfly_types::Value;
 
-use super::relation::{Kind, Relation, Row, text};
+use super::relation::{Relation, Row, text};
 use crate::character_sets;
 use crate::session::Session;
 
-pub(super) const RELATIONS: &[Relation] = &[Relation {
-    schema: "information_schema",
-    name: "SCHEMATA",
-    columns: &[
-        ("CATALOG_NAME", Kind::Text(64)),
-        ("SCHEMA_NAME", Kind::Text(64)),
-        ("DEFAULT_CHARACTER_SET_NAME", Kind::Text(64)),
-        ("DEFAULT_COLLATION_NAME", Kind::Text(64)),
-        ("SQL_PATH", Kind::Text(64)),
-        ("DEFAULT_ENCRYPTION", Kind::Text(3)),
-    ],
-    rows,
-}];
+pub(super) const RELATIONS: &[Relation] = &[Relation::standard("SCHEMATA", rows)];
 
 fn rows(session: &Session) -> Vec<Row> {
     let catalog = &session.database.catalog;

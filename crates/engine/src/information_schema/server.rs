@@ -3,65 +3,17 @@
 
 use mayfly_types::Value;
 
-use super::relation::{Kind, Relation, Row, text, yes_no};
+use super::relation::{Relation, Row, text, yes_no};
 use crate::catalog::engines::ENGINES;
 use crate::character_sets::{CHARACTER_SETS, COLLATIONS};
 use crate::session::Session;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation {
-        schema: "information_schema",
-        name: "ENGINES",
-        columns: &[
-            ("ENGINE", Kind::Text(64)),
-            ("SUPPORT", Kind::Text(8)),
-            ("COMMENT", Kind::Text(80)),
-            ("TRANSACTIONS", Kind::Text(3)),
-            ("XA", Kind::Text(3)),
-            ("SAVEPOINTS", Kind::Text(3)),
-        ],
-        rows: engines,
-    },
-    Relation {
-        schema: "information_schema",
-        name: "CHARACTER_SETS",
-        columns: &[
-            ("CHARACTER_SET_NAME", Kind::Text(64)),
-            ("DEFAULT_COLLATE_NAME", Kind::Text(64)),
-            ("DESCRIPTION", Kind::Text(2048)),
-            ("MAXLEN", Kind::UInt),
-        ],
-        rows: character_sets,
-    },
-    Relation {
-        schema: "information_schema",
-        name: "COLLATIONS",
-        columns: &[
-            ("COLLATION_NAME", Kind::Text(64)),
-            ("CHARACTER_SET_NAME", Kind::Text(64)),
-            ("ID", Kind::UInt),
-            ("IS_DEFAULT", Kind::Text(3)),
-            ("IS_COMPILED", Kind::Text(3)),
-            ("SORTLEN", Kind::UInt),
-            ("PAD_ATTRIBUTE", Kind::Text(9)),
-        ],
-        rows: collations,
-    },
-    Relation {
-        schema: "information_schema",
-        name: "COLLATION_CHARACTER_SET_APPLICABILITY",
-        columns: &[
-            ("COLLATION_NAME", Kind::Text(64)),
-            ("CHARACTER_SET_NAME", Kind::Text(64)),
-        ],
-        rows: applicability,
-    },
-    Relation {
-        schema: "information_schema",
-        name: "KEYWORDS",
-        columns: &[("WORD", Kind::Text(128)), ("RESERVED", Kind::Int)],
-        rows: keywords,
-    },
+    Relation::standard("ENGINES", engines),
+    Relation::standard("CHARACTER_SETS", character_sets),
+    Relation::standard("COLLATIONS", collations),
+    Relation::standard("COLLATION_CHARACTER_SET_APPLICABILITY", applicability),
+    Relation::standard("KEYWORDS", keywords),
 ];
 
 fn engines(_: &Session) -> Vec<Row> {

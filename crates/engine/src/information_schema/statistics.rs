@@ -3,43 +3,17 @@
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::Value;
 
-use super::relation::{Kind, Relation, Row, text, text_or_null, yes_no};
+use super::relation::{Columns, Relation, Row, text, text_or_null, yes_no};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::KeyTarget;
 use crate::session::Session;
 
-const COLUMNS: &[(&str, Kind)] = &[
-    ("TABLE_CATALOG", Kind::Text(64)),
-    ("TABLE_SCHEMA", Kind::Text(64)),
-    ("TABLE_NAME", Kind::Text(64)),
-    ("NON_UNIQUE", Kind::Int),
-    ("INDEX_SCHEMA", Kind::Text(64)),
-    ("INDEX_NAME", Kind::Text(64)),
-    ("SEQ_IN_INDEX", Kind::UInt),
-    ("COLUMN_NAME", Kind::Text(64)),
-    ("COLLATION", Kind::Text(1)),
-    ("CARDINALITY", Kind::Int),
-    ("SUB_PART", Kind::Int),
-    ("PACKED", Kind::Text(1)),
-    ("NULLABLE", Kind::Text(3)),
-    ("INDEX_TYPE", Kind::Text(11)),
-    ("COMMENT", Kind::Text(8)),
-    ("INDEX_COMMENT", Kind::Text(2048)),
-    ("IS_VISIBLE", Kind::Text(3)),
-    ("EXPRESSION", Kind::Long),
-];
-
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation {
-        schema: "information_schema",
-        name: "STATISTICS",
-        columns: COLUMNS,
-        rows,
-    },
+    Relation::standard("STATISTICS", rows),
     Relation {
         schema: "information_schema",
         name: "#temporary_statistics",
-        columns: COLUMNS,
+        columns: Columns::Standard("STATISTICS"),
         rows: temporary,
     },
 ];

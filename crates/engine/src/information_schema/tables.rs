@@ -3,39 +3,12 @@
 use mayfly_storage::{DeclaredSize, TableStatistics};
 use mayfly_types::Value;
 
-use super::relation::{Kind, Relation, Row, text};
+use super::relation::{Relation, Row, text};
 use crate::catalog::BaseTable;
 use crate::session::Session;
 use crate::{character_sets, convert, information_schema};
 
-pub(super) const RELATIONS: &[Relation] = &[Relation {
-    schema: "information_schema",
-    name: "TABLES",
-    columns: &[
-        ("TABLE_CATALOG", Kind::Text(64)),
-        ("TABLE_SCHEMA", Kind::Text(64)),
-        ("TABLE_NAME", Kind::Text(64)),
-        ("TABLE_TYPE", Kind::Text(11)),
-        ("ENGINE", Kind::Text(64)),
-        ("VERSION", Kind::Int),
-        ("ROW_FORMAT", Kind::Text(10)),
-        ("TABLE_ROWS", Kind::UInt),
-        ("AVG_ROW_LENGTH", Kind::UInt),
-        ("DATA_LENGTH", Kind::UInt),
-        ("MAX_DATA_LENGTH", Kind::UInt),
-        ("INDEX_LENGTH", Kind::UInt),
-        ("DATA_FREE", Kind::UInt),
-        ("AUTO_INCREMENT", Kind::UInt),
-        ("CREATE_TIME", Kind::Moment),
-        ("UPDATE_TIME", Kind::Moment),
-        ("CHECK_TIME", Kind::Moment),
-        ("TABLE_COLLATION", Kind::Text(64)),
-        ("CHECKSUM", Kind::Int),
-        ("CREATE_OPTIONS", Kind::Text(256)),
-        ("TABLE_COMMENT", Kind::Long),
-    ],
-    rows,
-}];
+pub(super) const RELATIONS: &[Relation] = &[Relation::standard("TABLES", rows)];
 
 fn rows(session: &Session) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
@@ -49,6 +22,9 @@ fn rows(session: &Session) -> Vec<Row> {
                 text(if is_view { "SYSTEM VIEW" } else { "BASE TABLE" }),
             ];
             row.resize(21, Value::Null);
+            row[5] = Value::Int(10);
+            row[7..13].fill(Value::UInt(0));
+            row[19] = text("");
             row[20] = text("");
             rows.push(row);
         }

@@ -2,21 +2,27 @@
 //! of every session, internal ones and those of CREATE TEMPORARY TABLE; and what MySQL shows of its
 //! own, `INNODB_TEMP_TABLE_INFO` and `FILES`.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_storage::Purpose;
 use mayfly_types::Value;
 
-use super::relation::{Kind, Relation, Row, text};
-use crate::session::Session;
+use super::relation::{Columns, Kind, Relation, Row, text};
+use super::standard;
+use crate::session::{Session, SessionShared};
 
-pub(super) const RELATIONS: &[Relation] = &[TEMP_TABLES, INNODB_TEMP_TABLE_INFO, FILES];
+pub(super) const RELATIONS: &[Relation] = &[
+    TEMP_TABLES,
+    Relation::standard("INNODB_TEMP_TABLE_INFO", transactional_tables),
+    Relation::standard("INNODB_SESSION_TEMP_TABLESPACES", spaces),
+    Relation::standard("FILES", files),
+];
 
 const TEMP_TABLES: Relation = Relation {
     schema: "information_schema",
     name: "TEMP_TABLES",
-    columns: &[
+    columns: Columns::Own(&[
         ("ID", Kind::UInt),
         ("SESSION_ID", Kind::UInt),
         ("USER", Kind::Text(288)),
@@ -33,7 +39,7 @@ const TEMP_TABLES: Relation = Relation {
         ("AGE", Kind::Double),
         ("STATEMENT_DIGEST", Kind::Text(64)),
         ("STATEMENT_DIGEST_TEXT", Kind::Text(2048)),
-    ],
+    ]),
     rows,
 };
 
@@ -41,18 +47,6 @@ const TEMP_TABLES: Relation = Relation {
 const TEMPORARY_SPACE: u64 = 4_243_767_290;
 /// Columns that InnoDB adds: the row's number, its transaction, and where it was changed.
 const HIDDEN_COLUMNS: u64 = 3;
-
-const INNODB_TEMP_TABLE_INFO: Relation = Relation {
-    schema: "information_schema",
-    name: "INNODB_TEMP_TABLE_INFO",
-    columns: &[
-        ("TABLE_ID", Kind::UInt),
-        ("NAME", Kind::Text(64)),
-        ("N_COLS", Kind::UInt),
-        ("SPACE", Kind::UInt),
-    ],
-    rows: transactional_tables,
-};
 
 /// The temporary tables of all sessions that have transactions.
 fn transactional_tables(session: &Session) -> Vec<Row> {
@@ -75,51 +69,21 @@ fn transactional_tables(session: &Session) -> Vec<Row> {
     rows
 }
 
-const FILES: Relation = Relation {
-    schema: "information_schema",
-    name: "FILES",
-    columns: &[
-        ("FILE_ID", Kind::Int),
-        ("FILE_NAME", Kind::Long),
-        ("FILE_TYPE", Kind::Text(256)),
-        ("TABLESPACE_NAME", Kind::Text(268)),
-        ("TABLE_CATALOG", Kind::Text(0)),
-        ("TABLE_SCHEMA", Kind::Text(0)),
-        ("TABLE_NAME", Kind::Text(0)),
-        ("LOGFILE_GROUP_NAME", Kind::Text(256)),
-        ("LOGFILE_GROUP_NUMBER", Kind::Int),
-        ("ENGINE", Kind::Text(64)),
-        ("FULLTEXT_KEYS", Kind::Text(0)),
-        ("DELETED_ROWS", Kind::Text(0)),
-        ("UPDATE_COUNT", Kind::Text(0)),
-        ("FREE_EXTENTS", Kind::Int),
-        ("TOTAL_EXTENTS", Kind::Int),
-        ("EXTENT_SIZE", Kind::Int),
-        ("INITIAL_SIZE", Kind::Int),
-        ("MAXIMUM_SIZE", Kind::Int),
-        ("AUTOEXTEND_SIZE", Kind::Int),
-        ("CREATION_TIME", Kind::Text(0)),
-        ("LAST_UPDATE_TIME", Kind::Text(0)),
-        ("LAST_ACCESS_TIME", Kind::Text(0)),
-        ("RECOVER_TIME", Kind::Text(0)),
-        ("TRANSACTION_COUNTER", Kind::Text(0)),
-        ("VERSION", Kind::Int),
-        ("ROW_FORMAT", Kind::Text(256)),
-        ("TABLE_ROWS", Kind::Text(0)),
-        ("AVG_ROW_LENGTH", Kind::Text(0)),
-        ("DATA_LENGTH", Kind::Text(0)),
-        ("MAX_DATA_LENGTH", Kind::Text(0)),
-        ("INDEX_LENGTH", Kind::Text(0)),
-        ("DATA_FREE", Kind::Int),
-        ("CREATE_TIME", Kind::Text(0)),
-        ("UPDATE_TIME", Kind::Text(0)),
-        ("CHECK_TIME", Kind::Text(0)),
-        ("CHECKSUM", Kind::Text(0)),
-        ("STATUS", Kind::Text(256)),
-        ("EXTRA", Kind::Text(256)),
-    ],
-    rows: files,
-};
+/// The temporary space that each session uses.
+fn spaces(session: &Session) -> Vec<Row> {
+    let directory = session.database.options.tmpdir.display().to_string();
+    let row = |other: &Arc<SessionShared>| {
+        vec![
+            Value::UInt(other.id),
+            Value::UInt(TEMPORARY_SPACE),
+            text(&*directory),
+            Value::UInt(other.temp_space.used()),
+            text("ACTIVE"),
+            text("INTRINSIC"),
+        ]
+    };
+    session.database.living_sessions().iter().map(row).collect()
+}
 
 const EXTENT: u64 = 1 << 20;
 
@@ -159,7 +123,9 @@ fn files(session: &Session) -> Vec<Row> {
         let found = values.iter().find(|(name, _)| *name == column);
         found.map_or(Value::Null, |(_, value)| value.clone())
     };
-    let row = FILES.columns.iter().map(|(column, _)| value(column));
+    let row = standard::columns("FILES")
+        .iter()
+        .map(|column| value(&column.name));
     vec![row.collect()]
 }
 

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use mayfly_types::Value;
 
-use super::relation::{Kind, Relation, Row, text, text_or_null};
+use super::relation::{Columns, Kind, Relation, Row, text, text_or_null};
 use crate::session::Session;
 use crate::status;
 use crate::variables::{self, Scope};
@@ -23,7 +23,7 @@ const fn relation(
     Relation {
         schema,
         name,
-        columns: COLUMNS,
+        columns: Columns::Own(COLUMNS),
         rows,
     }
 }
@@ -40,24 +40,24 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation {
         schema: "performance_schema",
         name: "user_variables_by_thread",
-        columns: &[
+        columns: Columns::Own(&[
             ("THREAD_ID", Kind::UInt),
             ("VARIABLE_NAME", Kind::Text(64)),
             ("VARIABLE_VALUE", Kind::Long),
-        ],
+        ]),
         rows: user_variables,
     },
     Relation {
         schema: "performance_schema",
         name: "variables_metadata",
-        columns: &[
+        columns: Columns::Own(&[
             ("VARIABLE_NAME", Kind::Text(64)),
             ("VARIABLE_SCOPE", Kind::Text(14)),
             ("DATA_TYPE", Kind::Text(14)),
             ("MIN_VALUE", Kind::Text(64)),
             ("MAX_VALUE", Kind::Text(64)),
             ("DOCUMENTATION", Kind::Long),
-        ],
+        ]),
         rows: metadata,
     },
 ];

@@ -2,27 +2,11 @@
 
 use mayfly_syntax::ast::{GroupByExpr, SetExpr, TableFactor, TableWithJoins};
 
-use super::relation::{Kind, Relation, Row, text, yes_no};
+use super::relation::{Relation, Row, text, yes_no};
 use crate::catalog::view::ViewDefinition;
 use crate::session::Session;
 
-pub(super) const RELATIONS: &[Relation] = &[Relation {
-    schema: "information_schema",
-    name: "VIEWS",
-    columns: &[
-        ("TABLE_CATALOG", Kind::Text(64)),
-        ("TABLE_SCHEMA", Kind::Text(64)),
-        ("TABLE_NAME", Kind::Text(64)),
-        ("VIEW_DEFINITION", Kind::Long),
-        ("CHECK_OPTION", Kind::Text(8)),
-        ("IS_UPDATABLE", Kind::Text(3)),
-        ("DEFINER", Kind::Text(288)),
-        ("SECURITY_TYPE", Kind::Text(7)),
-        ("CHARACTER_SET_CLIENT", Kind::Text(64)),
-        ("COLLATION_CONNECTION", Kind::Text(64)),
-    ],
-    rows,
-}];
+pub(super) const RELATIONS: &[Relation] = &[Relation::standard("VIEWS", rows)];
 
 fn rows(session: &Session) -> Vec<Row> {
     let views = session.database.catalog.all_views();

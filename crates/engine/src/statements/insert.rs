@@ -179,6 +179,17 @@ pub(super) fn refuse_generated(definition: &TableDefinition, position: usize) ->
     }
 }
 
+/// Without strict mode a value for a generated column is ignored, as in MariaDB, whose dumps have
+/// such values: 1906. Whether it is one.
+fn ignore_generated(session: &Session, definition: &TableDefinition, position: usize) -> bool {
+    let column = &definition.columns[position];
+    if column.generated.is_some() {
+        let ignored = codes::ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
+        warn(session, ignored.with(&[&column.name, &definition.name]));
+    }
+    column.generated.is_some()
+}
+
 fn insert_query(
     session: &mut Session,
     insert: &InsertStatement,
@@ -279,6 +290,11 @@ fn insert_values(
         for (expr, position) in row.iter().zip(positions) {
             if is_default(expr) {
                 sink.set_default(*position)?;
+                continue;
+            }
+            if !session.options().sql_mode.is_strict()
+                && ignore_generated(session, definition, *position)
+            {
                 continue;
             }
             refuse_generated(definition, *position)?;

@@ -68,12 +68,17 @@ impl Parser<'_> {
                     options.push(self.named_option()?);
                 }
                 Kw::VISIBLE | Kw::INVISIBLE => {
-                    let name = self.take().keyword.spelling().to_owned();
-                    options.push(TableOption {
-                        name,
-                        value: String::new(),
-                        quoted: false,
-                    });
+                    options.push(key_option(self.take().keyword.spelling()));
+                }
+                // MariaDB's words for the same.
+                Kw::NOT if self.is_word(1, "IGNORED") => {
+                    self.take();
+                    self.take();
+                    options.push(key_option(Kw::VISIBLE.spelling()));
+                }
+                _ if self.is_word(0, "IGNORED") => {
+                    self.take();
+                    options.push(key_option(Kw::INVISIBLE.spelling()));
                 }
                 Kw::WITH => {
                     self.take();
@@ -245,6 +250,11 @@ impl Parser<'_> {
         let (expr, text) = self.expr_and_text()?;
         let storage = match self.eat_any(&[Kw::VIRTUAL, Kw::STORED]) {
             Some(Kw::STORED) => GeneratedStorage::Stored,
+            // MariaDB's older word for it.
+            None if self.is_word(0, "PERSISTENT") => {
+                self.take();
+                GeneratedStorage::Stored
+            }
             _ => GeneratedStorage::Virtual,
         };
         Ok(ColumnAttribute::Generated {
@@ -252,5 +262,14 @@ impl Parser<'_> {
             text,
             storage,
         })
+    }
+}
+
+/// An option of a key that is a word.
+fn key_option(name: &str) -> TableOption {
+    TableOption {
+        name: name.to_owned(),
+        value: String::new(),
+        quoted: false,
     }
 }

@@ -1,5 +1,7 @@
 //! `CREATE TABLE`.
 
+use sqlparser::ast::Expr;
+
 use super::cursor::{Parser, Result};
 use crate::ast::{
     ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable, OnDuplicateRow, Statement,
@@ -246,7 +248,7 @@ impl Parser<'_> {
     }
 
     /// The value of `DEFAULT`: a literal with its sign, a current time, or a parenthesis.
-    pub(crate) fn default_expr(&mut self) -> Result<sqlparser::ast::Expr> {
+    pub(crate) fn default_expr(&mut self) -> Result<Expr> {
         let now = [
             Kw::NOW,
             Kw::CURRENT_TIMESTAMP,
@@ -264,6 +266,12 @@ impl Parser<'_> {
             }
             _ => self.at_any(&[Kw::NULL, Kw::TRUE, Kw::FALSE]) || self.at_any(&now),
         };
-        if literal { self.prefix() } else { self.fail() }
+        // MariaDB writes a call without the parentheses that MySQL wants around an expression.
+        let call = self.kind() == Kind::Word && self.ahead(1).kind == Kind::LeftParen;
+        match (literal, call) {
+            (true, _) => self.prefix(),
+            (false, true) => Ok(Expr::Nested(Box::new(self.prefix()?))),
+            _ => self.fail(),
+        }
     }
 }

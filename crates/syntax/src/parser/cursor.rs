@@ -108,6 +108,12 @@ impl<'a> Parser<'a> {
         self.keyword() == keyword
     }
 
+    /// Whether a token ahead is a word that is no keyword in MySQL.
+    pub(crate) fn is_word(&self, ahead: usize, word: &str) -> bool {
+        let token = self.ahead(ahead);
+        token.kind == Kind::Word && self.text(token).eq_ignore_ascii_case(word)
+    }
+
     pub(crate) fn at_any(&self, keywords: &[Kw]) -> bool {
         let next = self.keyword();
         next != Kw::OTHER && keywords.contains(&next)

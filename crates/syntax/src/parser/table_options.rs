@@ -35,6 +35,18 @@ const TABLE_OPTIONS: &[Kw] = &[
     Kw::TABLE_CHECKSUM,
 ];
 
+/// Options that only MariaDB's tables have, as its dumps write them; none of them changes what a
+/// table holds.
+const MARIADB_OPTIONS: &[&str] = &[
+    "ENCRYPTED",
+    "ENCRYPTION_KEY_ID",
+    "IETF_QUOTES",
+    "PAGE_CHECKSUM",
+    "PAGE_COMPRESSED",
+    "PAGE_COMPRESSION_LEVEL",
+    "TRANSACTIONAL",
+];
+
 impl Parser<'_> {
     /// All options of a table; commas between them are optional.
     pub(crate) fn table_options(&mut self) -> Result<Vec<TableOption>> {
@@ -97,6 +109,16 @@ impl Parser<'_> {
                 )
             }
             keyword if TABLE_OPTIONS.contains(&keyword) => self.named_option().map(Some),
+            _ if self.is_identifier(self.next()) => {
+                let name = self.name_of(self.next()).to_ascii_uppercase();
+                if !MARIADB_OPTIONS.contains(&name.as_str()) {
+                    return Ok(None);
+                }
+                self.take();
+                self.eat_equal();
+                let value = self.take();
+                option(&name, self.text(value).to_owned())
+            }
             _ => Ok(None),
         }
     }

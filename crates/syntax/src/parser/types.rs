@@ -92,7 +92,28 @@ static TYPES: &[(Kw, TypeKind, Numbers, Attributes)] = &[
     (Kw::GEOMCOLLECTION, TypeKind::GeometryCollection, Numbers::None, Attributes::None),
 ];
 
+/// Types that only MariaDB has, and the length and character set of the texts of their values.
+static MARIADB_TYPES: &[(&str, TypeKind, u64, &str)] = &[
+    ("UUID", TypeKind::Char, 36, "ascii"),
+    ("INET4", TypeKind::Varchar, 15, "ascii"),
+    ("INET6", TypeKind::Varchar, 39, "ascii"),
+];
+
 impl Parser<'_> {
+    /// A type that MySQL does not have: its values are kept as text.
+    fn mariadb_type(&mut self) -> Result<ColumnType> {
+        let mut types = MARIADB_TYPES.iter();
+        let Some((_, kind, length, charset)) = types.find(|(name, ..)| self.is_word(0, name)) else {
+            return self.fail();
+        };
+        self.take();
+        Ok(ColumnType {
+            length: Some(*length),
+            charset: Some((*charset).to_owned()),
+            ..ColumnType::new(*kind)
+        })
+    }
+
     /// A column's type with the attributes that belong to the type.
     pub(crate) fn column_type(&mut self) -> Result<ColumnType> {
         let keyword = self.keyword();
@@ -113,7 +134,7 @@ impl Parser<'_> {
         let Some((_, kind, numbers, attributes)) =
             TYPES.iter().find(|(name, ..)| *name == keyword).copied()
         else {
-            return self.fail();
+            return self.mariadb_type();
         };
         self.take();
         let mut column_type = ColumnType::new(kind);

@@ -84,6 +84,7 @@ codes! {
     ER_UNKNOWN_EXPLAIN_FORMAT = (1791, "HY000", "Unknown EXPLAIN format name: '{}'");
     ER_INVALID_YEAR_COLUMN_LENGTH = (1818, "HY000", "Invalid display width. Use YEAR instead.");
     ER_WARN_DEPRECATED_SQLMODE = (3090, "HY000", "Changing sql mode '{}' is deprecated. It will be removed in a future release.");
+    ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN = (1906, "HY000", "The value specified for generated column '{}' in table '{}' has been ignored");
     ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN = (3105, "HY000", "The value specified for generated column '{}' in table '{}' is not allowed.");
     ER_SQL_MODE_MERGED = (3135, "HY000", "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be used with strict mode. They will be merged with strict mode in a future release.");
     ER_DEPRECATED_UTF8_ALIAS = (3719, "HY000", "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a future release. Please consider using UTF8MB4 in order to be unambiguous.");

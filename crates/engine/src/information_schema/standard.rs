@@ -1,0 +1,123 @@
+//! The columns of `information_schema`, as MySQL has them: `standard_columns.tsv` holds a line for
+//! each relation, and behind it one for each of its columns: name, type, collation, whether it may
+//! be NULL, and the default if there is one.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use mayfly_plan::{ColumnSource, DefaultSource};
+use mayfly_types::{CollationId, SqlType, TypeKind, Value};
+
+use crate::character_sets;
+
+static RELATIONS: LazyLock<BTreeMap<&'static str, Vec<ColumnSource>>> = LazyLock::new(|| {
+    let mut relations = BTreeMap::new();
+    let mut name = "";
+    for line in include_str!("standard_columns.tsv").lines() {
+        match line.strip_prefix('\t') {
+            None => name = line,
+            Some(column) => {
+                let columns: &mut Vec<ColumnSource> = relations.entry(name).or_default();
+                columns.extend(parse_column(column));
+            }
+        }
+    }
+    relations
+});
+
+/// The columns of a relation; none when it is not in the file.
+pub(super) fn columns(relation: &str) -> &'static [ColumnSource] {
+    RELATIONS.get(relation).map_or(&[], Vec::as_slice)
+}
+
+/// The names of all relations.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    RELATIONS.keys().copied()
+}
+
+fn parse_column(line: &str) -> Option<ColumnSource> {
+    let mut fields = line.split('\t');
+    let (name, ty, collation) = (fields.next()?, fields.next()?, fields.next()?);
+    let nullable = fields.next()? == "NULL";
+    let collation = character_sets::collation_by_name(collation)
+        .map_or(CollationId::BINARY, |row| row.collation_id());
+    let ty = parse_type(ty, collation)?;
+    let default = match fields.next() {
+        None => DefaultSource::None,
+        Some(text) => match (ty.is_integer(), text.parse()) {
+            (true, Ok(number)) => DefaultSource::Value(Value::Int(number)),
+            _ => DefaultSource::Value(Value::Bytes(text.as_bytes().to_vec())),
+        },
+    };
+    Some(ColumnSource {
+        name: name.to_owned(),
+        ty,
+        nullable,
+        invisible: false,
+        default,
+    })
+}
+
+/// A type as `COLUMN_TYPE` shows it.
+fn parse_type(text: &str, collation: CollationId) -> Option<SqlType> {
+    let (text, unsigned) = match text.strip_suffix(" unsigned") {
+        Some(text) => (text, true),
+        None => (text, false),
+    };
+    let (name, arguments) = match text.split_once('(') {
+        Some((name, rest)) => (name, rest.strip_suffix(')')?),
+        None => (text, ""),
+    };
+    let length = || arguments.parse::<u32>().ok();
+    let digits = arguments.parse::<u8>().unwrap_or(0);
+    let members = || {
+        let quoted = arguments.split(',');
+        quoted.map(|member| member.trim_matches('\'').to_owned())
+    };
+    let ty = match name {
+        "varchar" => SqlType::varchar(length()?, collation),
+        "char" => SqlType::char(length()?, collation),
+        "varbinary" => SqlType::varchar(length()?, CollationId::BINARY),
+        "text" => SqlType::text(TypeKind::Text, collation),
+        "mediumtext" => SqlType::text(TypeKind::MediumText, collation),
+        "longtext" => SqlType::text(TypeKind::LongText, collation),
+        "blob" => SqlType::text(TypeKind::Text, CollationId::BINARY),
+        "json" => SqlType::json(),
+        "tinyint" => SqlType {
+            length: length().unwrap_or(4),
+            ..SqlType::integer(TypeKind::TinyInt)
+        },
+        "int" => SqlType::integer(TypeKind::Int),
+        "bigint" => SqlType::bigint(),
+        "double" => SqlType::double(),
+        "decimal" => {
+            let (precision, scale) = arguments.split_once(',')?;
+            SqlType::decimal(precision.parse().ok()?, scale.parse().ok()?)
+        }
+        "datetime" => SqlType::temporal(TypeKind::DateTime, digits),
+        "timestamp" => SqlType::temporal(TypeKind::Timestamp, digits),
+        "enum" => SqlType::members(TypeKind::Enum, members().collect(), collation),
+        "set" => SqlType::members(TypeKind::Set, members().collect(), collation),
+        _ => return None,
+    };
+    Some(SqlType { unsigned, ..ty })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::type_text;
+
+    #[test]
+    fn every_line_is_a_column() {
+        let lines = include_str!("standard_columns.tsv").lines();
+        let columns: Vec<&str> = lines.filter_map(|line| line.strip_prefix('\t')).collect();
+        for line in &columns {
+            let ty = line.split('\t').nth(1).unwrap();
+            let column = parse_column(line).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!(type_text::column_type(&column.ty), ty, "{line}");
+        }
+        let held: usize = names().map(|name| super::columns(name).len()).sum();
+        assert_eq!(held, columns.len());
+    }
+}
