@@ -4,9 +4,10 @@
 //!
 //! The order of the steps, and so of the errors, is MySQL's: columns, keys, constraints.
 
+mod options;
+
 use mayfly_syntax::ast::{
     self, AlterAction, AlterTable, ColumnAttribute, ColumnPosition, KeyKind, TableElement,
-    TableOption,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, TypeKind};
@@ -18,9 +19,15 @@ use super::definition::{
     KeyTarget, TableDefinition, same_name,
 };
 use super::foreign_key_checks::are_compatible;
-use super::{BaseTable, column_type, engines, foreign_references};
+use super::{BaseTable, foreign_references};
 use crate::character_sets;
 use crate::session::Session;
+
+/// Whether a column is computed when it is read.
+fn is_virtual(column: &ColumnDefinition) -> bool {
+    let generated = column.generated.as_ref();
+    generated.is_some_and(|generated| !generated.stored)
+}
 
 /// What a table becomes.
 pub(crate) struct Altered {
@@ -116,52 +123,6 @@ struct Alteration<'s> {
 impl Alteration<'_> {
     fn session(&self) -> &Session {
         self.builder.session
-    }
-
-    fn options(&mut self) -> Result<()> {
-        let mut options: Vec<TableOption> = Vec::new();
-        for action in self.actions {
-            match action {
-                AlterAction::Option(option) if option.name == "ALGORITHM" => {
-                    const KNOWN: &[&str] = &["DEFAULT", "INSTANT", "INPLACE", "COPY"];
-                    known(option, KNOWN, &codes::ER_UNKNOWN_ALTER_ALGORITHM)?;
-                }
-                AlterAction::Option(option) if option.name == "LOCK" => {
-                    const KNOWN: &[&str] = &["DEFAULT", "NONE", "SHARED", "EXCLUSIVE"];
-                    known(option, KNOWN, &codes::ER_UNKNOWN_ALTER_LOCK)?;
-                }
-                AlterAction::Option(option) => options.push(option.clone()),
-                AlterAction::Other(text) => {
-                    return Err(
-                        codes::ER_NOT_SUPPORTED_YET.with(&[&format!("ALTER TABLE … {text}")])
-                    );
-                }
-                _ => {}
-            }
-        }
-        if let Some(AlterAction::ConvertToCharset { charset, collation }) = self.conversion() {
-            let collation =
-                column_type::resolve_collation(charset.as_deref(), collation.as_deref())?;
-            let database = &self.old.database;
-            let catalog = &self.session().database.catalog;
-            let default = catalog.database_collation(database);
-            self.builder.table.collation = collation.or(default).unwrap_or_default();
-        }
-        self.builder.options(&options)?;
-        let (was, is) = (&self.old.engine, &self.builder.table.engine);
-        let joined = engines::has_foreign_keys(was)
-            && (!self.old.foreign_keys.is_empty()
-                || !foreign_references(self.session(), self.old).is_empty());
-        match was != is && joined {
-            true => Err(codes::ER_FK_CANNOT_CHANGE_ENGINE.error()),
-            false => Ok(()),
-        }
-    }
-
-    fn conversion(&self) -> Option<&AlterAction> {
-        let is_conversion =
-            |action: &&AlterAction| matches!(action, AlterAction::ConvertToCharset { .. });
-        self.actions.iter().find(is_conversion)
     }
 
     /// DROP CHECK, DROP FOREIGN KEY and DROP CONSTRAINT of these, before columns are looked at.
@@ -316,7 +277,12 @@ impl Alteration<'_> {
     fn changed(&mut self, source: usize, action: &AlterAction) -> Result<NewColumn> {
         match action {
             AlterAction::ChangeColumn { column, .. } | AlterAction::ModifyColumn { column, .. } => {
-                self.written(column, Some(source))
+                let column = self.written(column, Some(source))?;
+                if is_virtual(&self.old.columns[source]) != is_virtual(&column.definition) {
+                    let refused = codes::ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN;
+                    return Err(refused.with(&[&"Changing the STORED status"]));
+                }
+                Ok(column)
             }
             AlterAction::RenameColumn { new_name, .. } => {
                 check_name(new_name, &codes::ER_WRONG_COLUMN_NAME)?;
@@ -441,6 +407,30 @@ impl Alteration<'_> {
     }
 
     fn check_users_of(&mut self, old: &ColumnDefinition, dropped: bool) -> Result<()> {
+        let uses = |check: &CheckConstraint| names_column(&check.expression, &old.name);
+        let old_checks = &self.old.checks;
+        let was_there =
+            |check: &CheckConstraint| old_checks.iter().any(|old| old.name == check.name);
+        // A check that only the dropped column is in goes with it.
+        if dropped {
+            let columns = &self.old.columns;
+            self.builder.table.checks.retain(|check| {
+                let others = columns.iter().any(|other| {
+                    other.name != old.name && names_column(&check.expression, &other.name)
+                });
+                !was_there(check) || !uses(check) || others
+            });
+        }
+        let dependent = self
+            .builder
+            .table
+            .checks
+            .iter()
+            .find(|check| was_there(check) && uses(check));
+        if let Some(check) = dependent {
+            let uses = codes::ER_DEPENDENT_BY_CHECK_CONSTRAINT;
+            return Err(uses.with(&[&check.name, &old.name]));
+        }
         for column in &self.columns {
             // What the statement writes anew is bound against the new columns.
             let Some(source) = column.source else {
@@ -472,32 +462,7 @@ impl Alteration<'_> {
                 }
             }
         }
-        let uses = |check: &CheckConstraint| names_column(&check.expression, &old.name);
-        let old_checks = &self.old.checks;
-        let was_there =
-            |check: &CheckConstraint| old_checks.iter().any(|old| old.name == check.name);
-        // A check that only the dropped column is in goes with it.
-        if dropped {
-            let columns = &self.old.columns;
-            self.builder.table.checks.retain(|check| {
-                let others = columns.iter().any(|other| {
-                    other.name != old.name && names_column(&check.expression, &other.name)
-                });
-                !was_there(check) || !uses(check) || others
-            });
-        }
-        let dependent = self
-            .builder
-            .table
-            .checks
-            .iter()
-            .find(|check| was_there(check) && uses(check));
-        match dependent {
-            Some(check) => {
-                Err(codes::ER_DEPENDENT_BY_CHECK_CONSTRAINT.with(&[&check.name, &old.name]))
-            }
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn check_foreign_keys_of(&self, old: &ColumnDefinition) -> Result<()> {
@@ -761,14 +726,6 @@ impl Alteration<'_> {
             }
         }
         Ok(())
-    }
-}
-
-fn known(option: &TableOption, words: &[&str], unknown: &mayfly_types::ErrorCode) -> Result<()> {
-    let is_known = |word: &&str| word.eq_ignore_ascii_case(&option.value);
-    match words.iter().any(is_known) {
-        true => Ok(()),
-        false => Err(unknown.with(&[&option.value])),
     }
 }
 

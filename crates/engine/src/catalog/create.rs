@@ -6,7 +6,7 @@ use mayfly_syntax::ast::{
     TableElement,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, SqlMode, TypeKind, Value};
+use mayfly_types::{CollationId, Level, Result, SqlMode, TypeKind, Value};
 
 use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, GeneratedColumn, KeyDefinition, KeyPart,
@@ -415,6 +415,17 @@ impl Builder<'_> {
         for part in &key.parts {
             parts.push(self.key_part(key, part)?);
         }
+        let column = |part: &KeyPart| match part.target {
+            KeyTarget::Column(position) => Some(position),
+            KeyTarget::Expression(_) => None,
+        };
+        for (index, part) in parts.iter().enumerate() {
+            let same = |other: &KeyPart| column(part).is_some() && column(other) == column(part);
+            if let (Some(position), true) = (column(part), parts[..index].iter().any(same)) {
+                let name = &self.table.columns[position].name;
+                return Err(codes::ER_DUP_FIELDNAME.with(&[name]));
+            }
+        }
         if primary {
             for part in &parts {
                 if let KeyTarget::Column(position) = part.target {
@@ -453,7 +464,7 @@ impl Builder<'_> {
             kind: key.kind,
             name,
             parts,
-            using: key.using.clone().or_else(|| option("USING")),
+            using: self.key_type(key.using.clone().or_else(|| option("USING"))),
             comment: option("COMMENT").unwrap_or_default(),
             block_size: option("KEY_BLOCK_SIZE").filter(|size| size != "0"),
             parser: option("WITH PARSER"),
@@ -461,6 +472,16 @@ impl Builder<'_> {
             generated: false,
         });
         Ok(())
+    }
+
+    /// The algorithm that a key asks for, if the engine has it.
+    fn key_type(&self, using: Option<String>) -> Option<String> {
+        if using.as_deref() == Some("HASH") && self.table.engine == "InnoDB" {
+            let note = codes::ER_UNSUPPORTED_INDEX_ALGORITHM.with(&[&"HASH"]);
+            self.session.diagnostics().push(Level::Note, note);
+            return None;
+        }
+        using
     }
 
     /// The name that MySQL makes up: the first column's, with a number when it is taken.
@@ -507,6 +528,11 @@ impl Builder<'_> {
             ty.kind,
             TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
         );
+        if key.kind == KeyKind::FullText
+            && (!ty.is_string() || ty.is_binary_string() || ty.kind == TypeKind::Json)
+        {
+            return Err(codes::ER_BAD_FT_COLUMN.with(&[name]));
+        }
         if matches!(key.kind, KeyKind::FullText | KeyKind::Spatial) {
             return Ok(KeyPart {
                 target: KeyTarget::Column(position),

@@ -49,7 +49,9 @@ pub(crate) fn table(
         lines.join(",\n  ")
     );
     text += &format!(" ENGINE={}", definition.engine);
-    if next_auto_increment > 1 {
+    // InnoDB keeps no number that no column takes.
+    let numbered = definition.auto_increment_column().is_some() || definition.engine != "InnoDB";
+    if next_auto_increment > 1 && numbered {
         text += &format!(" AUTO_INCREMENT={next_auto_increment}");
     }
     let collation = character_sets::row(definition.collation);

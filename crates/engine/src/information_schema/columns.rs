@@ -2,6 +2,7 @@
 
 use mayfly_plan::{DefaultSource, TableSource};
 use mayfly_syntax::ast::KeyKind;
+use mayfly_types::convert::implicit_default;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
@@ -24,7 +25,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     },
 ];
 
-fn rows(session: &Session) -> Vec<Row> {
+pub(super) fn rows(session: &Session) -> Vec<Row> {
     let mut rows = Vec::new();
     for schema in ["information_schema", "performance_schema"] {
         for source in information_schema::relations(schema) {
@@ -58,8 +59,9 @@ fn view_rows(session: &Session, view: &ViewDefinition) -> Vec<Row> {
             table.definition.columns.get(position).cloned()
         });
         let default = match &base {
-            Some(base) => default_value(base, zone),
-            None => Value::Null,
+            Some(base) if !base.auto_increment => default_value(base, zone),
+            _ if column.nullable => Value::Null,
+            _ => Value::Bytes(convert::display(&implicit_default(&column.ty), &column.ty)),
         };
         let details = Details {
             default,
@@ -137,10 +139,12 @@ fn definition_rows(definition: &TableDefinition, zone: &TimeZone) -> Vec<Row> {
                         (extra, _) => text(extra),
                     },
                     comment: &column.comment,
-                    generation: column
-                        .generated
-                        .as_ref()
-                        .map_or("", |generated| &generated.text),
+                    generation: &escaped_quotes(
+                        column
+                            .generated
+                            .as_ref()
+                            .map_or("", |generated| &generated.text),
+                    ),
                 },
             )
         })
@@ -250,12 +254,17 @@ fn default_value(column: &ColumnDefinition, zone: &TimeZone) -> Value {
         ColumnDefault::Now => text(show_create::now_text(column)),
         ColumnDefault::Expression {
             text: expression, ..
-        } => text(expression),
+        } => text(escaped_quotes(expression)),
         ColumnDefault::None
         | ColumnDefault::Null
         | ColumnDefault::Dropped
         | ColumnDefault::Value(_) => Value::Null,
     }
+}
+
+/// An expression as MySQL keeps it in its dictionary, where its quotes are escaped.
+fn escaped_quotes(expression: &str) -> String {
+    expression.replace('\'', "\\'")
 }
 
 fn shown_default(column: &ColumnDefinition, value: &Value) -> Value {

@@ -15,7 +15,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::standard("REFERENTIAL_CONSTRAINTS", referential_constraints),
 ];
 
-fn table_constraints(session: &Session) -> Vec<Row> {
+pub(super) fn table_constraints(session: &Session) -> Vec<Row> {
     let mut rows = Vec::new();
     for table in session.database.catalog.all_tables() {
         let definition = &table.definition;

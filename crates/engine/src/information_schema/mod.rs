@@ -5,6 +5,8 @@
 
 mod columns;
 mod constraints;
+mod extensions;
+mod privileges;
 mod processlist;
 mod relation;
 mod schemata;
@@ -42,6 +44,8 @@ const RELATIONS: &[&[Relation]] = &[
     views::RELATIONS,
     processlist::RELATIONS,
     temp_tables::RELATIONS,
+    extensions::RELATIONS,
+    privileges::RELATIONS,
 ];
 
 /// Positions of relations are the lower bits of their [`TableId`]s, which no base table reaches.

@@ -8,7 +8,7 @@ use crate::session::Session;
 
 pub(super) const RELATIONS: &[Relation] = &[Relation::standard("SCHEMATA", rows)];
 
-fn rows(session: &Session) -> Vec<Row> {
+pub(super) fn rows(session: &Session) -> Vec<Row> {
     let catalog = &session.database.catalog;
     let row = |name: String| {
         let collation = catalog.database_collation(&name)?;

@@ -41,15 +41,6 @@ fn table_rows(session: &Session, table: &BaseTable) -> Vec<Row> {
     let mut rows = Vec::new();
     for key in &definition.keys {
         for (part, sequence) in key.parts.iter().zip(1_u64..) {
-            let full_text = key.kind == KeyKind::FullText;
-            let (column, nullable, expression) = match &part.target {
-                KeyTarget::Column(position) => {
-                    let column = &definition.columns[*position];
-                    (Some(column.name.as_str()), column.nullable, None)
-                }
-                KeyTarget::Expression(expression) => (None, true, Some(expression.as_str())),
-            };
-            let direction = if part.descending { "D" } else { "A" };
             let index_type = match key.kind {
                 KeyKind::FullText => "FULLTEXT",
                 KeyKind::Spatial => "SPATIAL",
@@ -58,6 +49,16 @@ fn table_rows(session: &Session, table: &BaseTable) -> Vec<Row> {
                 }
                 _ => "BTREE",
             };
+            // Only a tree has an order.
+            let ordered = index_type == "BTREE";
+            let (column, nullable, expression) = match &part.target {
+                KeyTarget::Column(position) => {
+                    let column = &definition.columns[*position];
+                    (Some(column.name.as_str()), column.nullable, None)
+                }
+                KeyTarget::Expression(expression) => (None, true, Some(expression.as_str())),
+            };
+            let direction = if part.descending { "D" } else { "A" };
             rows.push(vec![
                 text("def"),
                 text(&definition.database),
@@ -67,12 +68,7 @@ fn table_rows(session: &Session, table: &BaseTable) -> Vec<Row> {
                 text(&key.name),
                 Value::UInt(sequence),
                 text_or_null(column),
-                // The order of a key that has none is nothing.
-                if full_text || index_type == "HASH" {
-                    Value::Null
-                } else {
-                    text(direction)
-                },
+                if ordered { text(direction) } else { Value::Null },
                 Value::UInt(row_count),
                 part.prefix.map_or(Value::Null, Value::UInt),
                 Value::Null,

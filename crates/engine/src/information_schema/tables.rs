@@ -1,16 +1,17 @@
 //! `information_schema.TABLES`
 
 use mayfly_storage::{DeclaredSize, TableStatistics};
-use mayfly_types::Value;
+use mayfly_types::{TypeKind, Value};
 
 use super::relation::{Relation, Row, text};
 use crate::catalog::BaseTable;
+use crate::catalog::definition::TableDefinition;
 use crate::session::Session;
 use crate::{character_sets, convert, information_schema};
 
 pub(super) const RELATIONS: &[Relation] = &[Relation::standard("TABLES", rows)];
 
-fn rows(session: &Session) -> Vec<Row> {
+pub(super) fn rows(session: &Session) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for schema in ["information_schema", "performance_schema"] {
         for source in information_schema::relations(schema) {
@@ -62,18 +63,12 @@ fn row(session: &Session, table: &BaseTable) -> Row {
         declared,
     } = table.statistics(session);
     let bytes = memory_bytes + disk_bytes;
-    let is_fixed = declared.is_some();
     let size = declared.unwrap_or_else(|| DeclaredSize {
         row_bytes: bytes.checked_div(rows).unwrap_or(0),
         data_bytes: bytes,
         ..DeclaredSize::default()
     });
     let numbered = definition.auto_increment_column().is_some();
-    let options: Vec<String> = definition
-        .options
-        .iter()
-        .map(|(name, value)| format!("{}={value}", name.to_lowercase()))
-        .collect();
     vec![
         text("def"),
         text(&definition.database),
@@ -81,15 +76,16 @@ fn row(session: &Session, table: &BaseTable) -> Row {
         text("BASE TABLE"),
         text(&definition.engine),
         Value::Int(10),
-        text(if is_fixed { "Fixed" } else { "Dynamic" }),
+        text(row_format(definition)),
         Value::UInt(rows),
         Value::UInt(size.row_bytes),
         Value::UInt(size.data_bytes),
         Value::UInt(size.max_data_bytes),
         Value::UInt(size.index_bytes),
         Value::UInt(size.free_bytes),
-        if numbered {
-            Value::UInt(table.next_auto_increment())
+        // Other engines say what the number would be.
+        if numbered || !matches!(definition.engine.as_str(), "InnoDB" | "CSV") {
+            Value::UInt(table.next_auto_increment().max(1))
         } else {
             Value::Null
         },
@@ -98,7 +94,64 @@ fn row(session: &Session, table: &BaseTable) -> Row {
         Value::Null,
         text(character_sets::row(definition.collation).name),
         Value::Null,
-        text(options.join(" ")),
+        text(create_options(definition)),
         text(&definition.comment),
     ]
+}
+
+/// ROW_FORMAT: as it was asked for, else the engine's own.
+fn row_format(definition: &TableDefinition) -> String {
+    let mut options = definition.options.iter();
+    let asked = options.find(|(name, _)| name == "ROW_FORMAT");
+    let asked = asked.map(|(_, value)| value.as_str());
+    let fixed = definition.columns.iter().all(|column| {
+        let long = matches!(
+            column.ty.kind,
+            TypeKind::VarChar
+                | TypeKind::TinyText
+                | TypeKind::Text
+                | TypeKind::MediumText
+                | TypeKind::LongText
+                | TypeKind::Json
+        );
+        !long
+    });
+    let name = match (definition.engine.as_str(), asked) {
+        ("MEMORY" | "CSV", _) => "Fixed",
+        ("MyISAM", Some(asked)) => asked,
+        ("MyISAM", None) if fixed => "Fixed",
+        ("Aria", _) => "Page",
+        ("InnoDB", Some(asked @ ("COMPACT" | "REDUNDANT" | "COMPRESSED"))) => asked,
+        _ => "Dynamic",
+    };
+    let (first, rest) = name.split_at(1);
+    first.to_owned() + &rest.to_lowercase()
+}
+
+/// The options of a definition that CREATE_OPTIONS lists, as it names them and in its order.
+const CREATE_OPTIONS: &[(&str, &str)] = &[
+    ("MAX_ROWS", "max_rows"),
+    ("MIN_ROWS", "min_rows"),
+    ("AVG_ROW_LENGTH", "avg_row_length"),
+    ("ROW_FORMAT", "row_format"),
+    ("STATS_SAMPLE_PAGES", "stats_sample_pages"),
+    ("STATS_AUTO_RECALC", "stats_auto_recalc"),
+    ("KEY_BLOCK_SIZE", "KEY_BLOCK_SIZE"),
+    ("COMPRESSION", "COMPRESSION"),
+    ("STATS_PERSISTENT", "stats_persistent"),
+    ("PACK_KEYS", "pack_keys"),
+    ("CHECKSUM", "checksum"),
+    ("DELAY_KEY_WRITE", "delay_key_write"),
+    ("ENCRYPTION", "ENCRYPTION"),
+];
+
+fn create_options(definition: &TableDefinition) -> String {
+    let written = CREATE_OPTIONS.iter().filter_map(|(name, shown)| {
+        let mut options = definition.options.iter();
+        let (_, value) = options.find(|(known, _)| known == name)?;
+        Some(format!("{shown}={}", value.replace('\'', "\"")))
+    });
+    let partitioned = definition.partitioning.as_ref();
+    let partitioned = partitioned.map(|_| "partitioned".to_owned());
+    written.chain(partitioned).collect::<Vec<_>>().join(" ")
 }

@@ -1,12 +1,17 @@
 //! `information_schema.VIEWS`
 
-use mayfly_syntax::ast::{GroupByExpr, SetExpr, TableFactor, TableWithJoins};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use mayfly_syntax::ast::{GroupByExpr, SetExpr, TableFactor, TableWithJoins, visit_relations};
 
 use super::relation::{Relation, Row, text, yes_no};
 use crate::catalog::view::ViewDefinition;
 use crate::session::Session;
 
-pub(super) const RELATIONS: &[Relation] = &[Relation::standard("VIEWS", rows)];
+pub(super) const RELATIONS: &[Relation] = &[Relation::standard("VIEWS", rows),
+    Relation::standard("VIEW_TABLE_USAGE", table_usage),
+];
 
 fn rows(session: &Session) -> Vec<Row> {
     let views = session.database.catalog.all_views();
@@ -41,6 +46,34 @@ fn joins_tables(item: &TableWithJoins) -> bool {
         _ => false,
     };
     is_table(&item.relation) && item.joins.iter().all(|join| is_table(&join.relation))
+}
+
+/// The tables and views that views read.
+fn table_usage(session: &Session) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for view in session.database.catalog.all_views() {
+        let mut tables = BTreeSet::new();
+        let _ = visit_relations(&view.source.query, |name| {
+            // Names of tables are written in full; others are of common table expressions.
+            if let [database, table] = name.0.as_slice()
+                && let (Some(database), Some(table)) = (database.as_ident(), table.as_ident())
+            {
+                tables.insert((database.value.clone(), table.value.clone()));
+            }
+            ControlFlow::<()>::Continue(())
+        });
+        rows.extend(tables.into_iter().map(|(database, table)| {
+            vec![
+                text("def"),
+                text(view.database()),
+                text(view.name()),
+                text("def"),
+                text(database),
+                text(table),
+            ]
+        }));
+    }
+    rows
 }
 
 /// Whether each of its rows is a row of tables: no grouping, no DISTINCT, no LIMIT, no union.

@@ -80,7 +80,12 @@ pub enum AlterAction {
     Option(TableOption),
     /// `FORCE`.
     Force,
-    /// Partition and tablespace actions, as written.
+    /// `PARTITION BY ...`, as written.
+    Partition(String),
+    RemovePartitioning,
+    /// `WITH VALIDATION` or `WITHOUT VALIDATION`.
+    Validation,
+    /// Other partition and tablespace actions, as written.
     Other(String),
 }
 

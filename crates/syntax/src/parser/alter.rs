@@ -49,7 +49,7 @@ impl Parser<'_> {
                     match self.table_option()? {
                         Some(option) => actions.push(AlterAction::Option(option)),
                         None if self.at_any(PARTITION_WORDS) => {
-                            actions.push(AlterAction::Other(self.rest().to_owned()));
+                            actions.push(self.alter_storage()?);
                         }
                         None => return self.fail(),
                     }
@@ -125,9 +125,7 @@ impl Parser<'_> {
                 AlterAction::Force
             }
             Kw::ALGORITHM | Kw::LOCK => AlterAction::Option(self.named_option()?),
-            keyword if PARTITION_WORDS.contains(&keyword) => {
-                AlterAction::Other(self.rest().to_owned())
-            }
+            keyword if PARTITION_WORDS.contains(&keyword) => self.alter_storage()?,
             _ => match self.table_option()? {
                 Some(option) => AlterAction::Option(option),
                 None => return self.fail(),
@@ -135,6 +133,24 @@ impl Parser<'_> {
         };
         actions.push(action);
         Ok(())
+    }
+
+    /// Partitions, tablespaces and validation.
+    fn alter_storage(&mut self) -> Result<AlterAction> {
+        Ok(match self.keyword() {
+            Kw::PARTITION => AlterAction::Partition(self.partitioning()?),
+            Kw::REMOVE => {
+                self.take();
+                self.expect(Kw::PARTITIONING)?;
+                AlterAction::RemovePartitioning
+            }
+            Kw::WITH | Kw::WITHOUT => {
+                self.take();
+                self.expect(Kw::VALIDATION)?;
+                AlterAction::Validation
+            }
+            _ => AlterAction::Other(self.rest().to_owned()),
+        })
     }
 
     fn alter_add(&mut self, actions: &mut Vec<AlterAction>) -> Result<()> {

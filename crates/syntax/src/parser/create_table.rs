@@ -80,7 +80,7 @@ impl Parser<'_> {
     }
 
     /// `PARTITION BY ...` as text, up to the query or the end.
-    fn partitioning(&mut self) -> Result<String> {
+    pub(crate) fn partitioning(&mut self) -> Result<String> {
         let first = self.position;
         self.expect_all(&[Kw::PARTITION, Kw::BY])?;
         let mut open = 0_usize;

@@ -222,6 +222,10 @@ codes! {
     ER_FORBID_SCHEMA_CHANGE = (1450, "HY000", "Changing schema from '{}' to '{}' is not allowed.");
     ER_TOO_MANY_KEYS = (1069, "42000", "Too many keys specified; max {} keys allowed");
     ER_CHECK_NOT_IMPLEMENTED = (1178, "42000", "The storage engine for the table doesn't support {}");
+    ER_ILLEGAL_HA = (1031, "HY000", "Table storage engine for '{}' doesn't have this option");
+    ER_BAD_FT_COLUMN = (1283, "HY000", "Column '{}' cannot be part of FULLTEXT index");
+    ER_PARTITION_MGMT_ON_NONPARTITIONED = (1505, "HY000", "Partition management on a not partitioned table is not possible");
+    ER_UNSUPPORTED_INDEX_ALGORITHM = (3502, "HY000", "This storage engine does not support the {} index algorithm, storage engine default was used instead.");
     ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN = (3106, "HY000", "'{}' is not supported for generated columns.");
     ER_VIEW_INVALID = (1356, "HY000", "View '{}.{}' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them");
     ER_VIEW_SELECT_CLAUSE = (1350, "HY000", "View's SELECT contains a '{}' clause");
@@ -265,7 +269,7 @@ codes! {
     ER_CHECK_CONSTRAINT_NOT_FOUND = (3821, "HY000", "Check constraint '{}' is not found in the table.");
     ER_CHECK_CONSTRAINT_DUP_NAME = (3822, "HY000", "Duplicate check constraint name '{}'.");
     ER_DEPENDENT_BY_FUNCTIONAL_INDEX = (3837, "HY000", "Column '{}' has a functional index dependency and cannot be dropped or renamed.");
-    ER_DEPENDENT_BY_DEFAULT_GENERATED_VALUE = (3774, "HY000", "Column '{}' of table '{}' has a default value expression dependency and cannot be dropped or renamed.");
+    ER_DEPENDENT_BY_DEFAULT_GENERATED_VALUE = (3766, "HY000", "Column '{}' of table '{}' has a default value expression dependency and cannot be dropped or renamed.");
     ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME = (3939, "HY000", "Table has multiple constraints with the name '{}'. Please use constraint specific 'DROP' clause.");
     ER_CONSTRAINT_NOT_FOUND = (3940, "HY000", "Constraint '{}' does not exist.");
     ER_DEPENDENT_BY_CHECK_CONSTRAINT = (3959, "HY000", "Check constraint '{}' uses column '{}', hence column cannot be dropped or renamed.");

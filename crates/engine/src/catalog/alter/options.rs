@@ -1,0 +1,102 @@
+//! Options of the table, and what concerns it as a whole: its character set, partitions, how the
+//! statement is to run.
+
+use mayfly_syntax::ast::{AlterAction, ColumnAttribute, GeneratedStorage, TableOption};
+use mayfly_types::error::codes;
+use mayfly_types::{Level, Result};
+
+use super::Alteration;
+use crate::catalog::{column_type, engines, foreign_references};
+
+impl Alteration<'_> {
+    pub(super) fn options(&mut self) -> Result<()> {
+        let mut options: Vec<TableOption> = Vec::new();
+        for action in self.actions {
+            match action {
+                AlterAction::Option(option) if option.name == "ALGORITHM" => {
+                    const KNOWN: &[&str] = &["DEFAULT", "INSTANT", "INPLACE", "COPY"];
+                    known(option, KNOWN, &codes::ER_UNKNOWN_ALTER_ALGORITHM)?;
+                }
+                AlterAction::Option(option) if option.name == "LOCK" => {
+                    const KNOWN: &[&str] = &["DEFAULT", "NONE", "SHARED", "EXCLUSIVE"];
+                    known(option, KNOWN, &codes::ER_UNKNOWN_ALTER_LOCK)?;
+                }
+                AlterAction::Option(option) => options.push(option.clone()),
+                AlterAction::Partition(text) => {
+                    self.builder.table.partitioning = Some(text.clone());
+                }
+                AlterAction::RemovePartitioning => {
+                    if self.builder.table.partitioning.take().is_none() {
+                        return Err(codes::ER_PARTITION_MGMT_ON_NONPARTITIONED.error());
+                    }
+                }
+                AlterAction::Validation => self.check_validation()?,
+                AlterAction::DisableKeys | AlterAction::EnableKeys
+                    if !matches!(self.old.engine.as_str(), "MyISAM" | "Aria") =>
+                {
+                    let note = codes::ER_ILLEGAL_HA.with(&[&self.old.name]);
+                    self.session().diagnostics().push(Level::Note, note);
+                }
+                AlterAction::Other(text) => {
+                    return Err(
+                        codes::ER_NOT_SUPPORTED_YET.with(&[&format!("ALTER TABLE … {text}")])
+                    );
+                }
+                _ => {}
+            }
+        }
+        if let Some(AlterAction::ConvertToCharset { charset, collation }) = self.conversion() {
+            let collation =
+                column_type::resolve_collation(charset.as_deref(), collation.as_deref())?;
+            let database = &self.old.database;
+            let catalog = &self.session().database.catalog;
+            let default = catalog.database_collation(database);
+            self.builder.table.collation = collation.or(default).unwrap_or_default();
+        }
+        self.builder.options(&options)?;
+        let (was, is) = (&self.old.engine, &self.builder.table.engine);
+        let joined = engines::has_foreign_keys(was)
+            && (!self.old.foreign_keys.is_empty()
+                || !foreign_references(self.session(), self.old).is_empty());
+        match was != is && joined {
+            true => Err(codes::ER_FK_CANNOT_CHANGE_ENGINE.error()),
+            false => Ok(()),
+        }
+    }
+
+    /// WITH and WITHOUT VALIDATION speak of a virtual column that is added or changed: 1221 without.
+    /// Values are always computed anew, so that there is nothing to leave out.
+    fn check_validation(&self) -> Result<()> {
+        let is_virtual = |action: &AlterAction| match action {
+            AlterAction::AddColumn { column, .. }
+            | AlterAction::ChangeColumn { column, .. }
+            | AlterAction::ModifyColumn { column, .. } => {
+                let mut attributes = column.attributes.iter();
+                attributes.any(|attribute| {
+                    matches!(attribute, ColumnAttribute::Generated { storage, .. }
+                        if *storage == GeneratedStorage::Virtual)
+                })
+            }
+            _ => false,
+        };
+        if self.actions.iter().any(is_virtual) {
+            return Ok(());
+        }
+        Err(codes::ER_WRONG_USAGE.with(&[&"ALTER", &"WITH VALIDATION"]))
+    }
+
+    /// CONVERT TO CHARACTER SET, if it is there.
+    pub(super) fn conversion(&self) -> Option<&AlterAction> {
+        let is_conversion =
+            |action: &&AlterAction| matches!(action, AlterAction::ConvertToCharset { .. });
+        self.actions.iter().find(is_conversion)
+    }
+}
+
+fn known(option: &TableOption, words: &[&str], unknown: &mayfly_types::ErrorCode) -> Result<()> {
+    let is_known = |word: &&str| word.eq_ignore_ascii_case(&option.value);
+    match words.iter().any(is_known) {
+        true => Ok(()),
+        false => Err(unknown.with(&[&option.value])),
+    }
+}

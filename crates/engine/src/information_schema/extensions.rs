@@ -1,0 +1,61 @@
+//! What belongs to tables, columns and constraints without being told of elsewhere:
+//! `TABLES_EXTENSIONS` and its kin, and `PARTITIONS`, where a table is one part.
+
+use mayfly_types::Value;
+
+use super::relation::{Relation, Row, text};
+use super::{columns, constraints, schemata, tables};
+use crate::session::Session;
+
+pub(super) const RELATIONS: &[Relation] = &[
+    Relation::standard("SCHEMATA_EXTENSIONS", schemata_extensions),
+    Relation::standard("TABLES_EXTENSIONS", tables_extensions),
+    Relation::standard("COLUMNS_EXTENSIONS", columns_extensions),
+    Relation::standard("TABLE_CONSTRAINTS_EXTENSIONS", constraints_extensions),
+    Relation::standard("PARTITIONS", partitions),
+];
+
+/// The values at some positions of each row, and two attributes of engines, which are NULL.
+fn with_attributes(rows: Vec<Row>, positions: &[usize]) -> Vec<Row> {
+    let extended = |row: Row| {
+        let kept = positions.iter().filter_map(|position| row.get(*position));
+        let kept = kept.cloned();
+        kept.chain([Value::Null, Value::Null]).collect()
+    };
+    rows.into_iter().map(extended).collect()
+}
+
+fn schemata_extensions(session: &Session) -> Vec<Row> {
+    let named = schemata::rows(session).into_iter();
+    let row = |row: Row| row.into_iter().take(2).chain([text("")]).collect();
+    named.map(row).collect()
+}
+
+fn tables_extensions(session: &Session) -> Vec<Row> {
+    with_attributes(tables::rows(session), &[0, 1, 2])
+}
+
+fn columns_extensions(session: &Session) -> Vec<Row> {
+    with_attributes(columns::rows(session), &[0, 1, 2, 3])
+}
+
+fn constraints_extensions(session: &Session) -> Vec<Row> {
+    with_attributes(constraints::table_constraints(session), &[0, 1, 2, 4])
+}
+
+/// A row for each base table, named as none of its parts: Mayfly keeps a table in one part whatever
+/// its PARTITION BY says.
+fn partitions(session: &Session) -> Vec<Row> {
+    let tables = tables::rows(session).into_iter();
+    let is_table = |row: &Row| row.get(4).is_some_and(|engine| *engine != Value::Null);
+    let row = |table: Row| {
+        let at = |position: usize| table.get(position).cloned().unwrap_or(Value::Null);
+        let mut row = vec![at(0), at(1), at(2)];
+        row.resize(13, Value::Null);
+        // From TABLE_ROWS to DATA_FREE, and the three times.
+        row.extend((7..13).chain(14..17).map(at));
+        row.extend([Value::Null, text(""), text(""), Value::Null]);
+        row
+    };
+    tables.filter(is_table).map(row).collect()
+}
