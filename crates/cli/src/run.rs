@@ -12,9 +12,9 @@ use mayfly_engine::{
     TemporaryTableRecord,
 };
 
+use crate::load_progress::LoadProgress;
 use crate::options::Options;
 use crate::output::{self, Format};
-use crate::load_progress::LoadProgress;
 use crate::statements::{Cut, StatementReader};
 use crate::units;
 
@@ -267,7 +267,9 @@ impl Failure {
         let error = match self {
             // The reader of a pipe went away: nothing more to say.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return None,
-            Self::Output(error) => return Some(format!("mayfly: cannot write the result: {error}")),
+            Self::Output(error) => {
+                return Some(format!("mayfly: cannot write the result: {error}"));
+            }
             Self::Statement(error) if interactive => return Some(error.to_string()),
             Self::Statement(error) => error,
         };

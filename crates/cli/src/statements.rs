@@ -176,7 +176,8 @@ impl<R: Read> StatementReader<R> {
                 read => break read,
             }
         };
-        self.buffer.truncate(kept + read.as_ref().map_or(0, |read| *read));
+        self.buffer
+            .truncate(kept + read.as_ref().map_or(0, |read| *read));
         self.at_end = read? == 0;
         Ok(())
     }
@@ -233,9 +234,8 @@ impl<R: Read> StatementReader<R> {
             _ => {
                 let plain = rest.iter().skip(1);
                 let delimiter = self.delimiter.first().copied();
-                let length = plain.take_while(|byte| {
-                    !is_special(**byte) && Some(**byte) != delimiter
-                });
+                let length =
+                    plain.take_while(|byte| !is_special(**byte) && Some(**byte) != delimiter);
                 (Piece::Text, 1 + length.count())
             }
         }))
@@ -244,7 +244,10 @@ impl<R: Read> StatementReader<R> {
 
 /// Whether a byte may begin something else than text.
 fn is_special(byte: u8) -> bool {
-    matches!(byte, b'\\' | b'\'' | b'"' | b'`' | b'#' | b'-' | b'/' | b';') || byte.is_ascii_whitespace()
+    matches!(
+        byte,
+        b'\\' | b'\'' | b'"' | b'`' | b'#' | b'-' | b'/' | b';'
+    ) || byte.is_ascii_whitespace()
 }
 
 /// The length of a quoted text; `None` when its end is not there.
@@ -346,7 +349,10 @@ mod tests {
     #[test]
     fn conditional_comments_are_statements_and_others_are_not() {
         assert_eq!(cut("/* a */; -- b\n /*!40101 SET NAMES utf8 */;").len(), 1);
-        assert_eq!(cut("/*M!999999\\- sandbox */ \n-- x\n--\n-- y\nSELECT 1;"), [("SELECT 1".to_owned(), 5, false)]);
+        assert_eq!(
+            cut("/*M!999999\\- sandbox */ \n-- x\n--\n-- y\nSELECT 1;"),
+            [("SELECT 1".to_owned(), 5, false)]
+        );
     }
 
     #[test]

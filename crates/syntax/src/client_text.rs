@@ -83,16 +83,14 @@ mod tests {
         Some(bytes.iter().map(|byte| char::from(*byte)).collect())
     }
 
-    fn text(
-        sql: &[u8],
-        decode: &dyn Fn(&[u8]) -> Option<Cow<'_, str>>,
-    ) -> Result<String, Vec<u8>> {
+    fn text(sql: &[u8], decode: &dyn Fn(&[u8]) -> Option<Cow<'_, str>>) -> Result<String, Vec<u8>> {
         client_text(sql, &ParseOptions::MYSQL_DEFAULT, decode).map(Cow::into_owned)
     }
 
     #[test]
     fn strings_that_are_no_text_become_hexadecimal() {
-        let sql = b"INSERT INTO t VALUES ('\xff\\0''\\'\\\\',_binary '\xc3\x28',\"\xc3\xa9\") -- \xff\n";
+        let sql =
+            b"INSERT INTO t VALUES ('\xff\\0''\\'\\\\',_binary '\xc3\x28',\"\xc3\xa9\") -- \xff\n";
         let expected =
             "INSERT INTO t VALUES ( x'ff0027275c',_binary  x'c328',\"\u{e9}\") -- \u{fffd}\n";
         assert_eq!(text(sql, &utf8), Ok(expected.to_owned()));

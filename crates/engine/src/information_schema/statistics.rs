@@ -68,7 +68,11 @@ fn table_rows(session: &Session, table: &BaseTable) -> Vec<Row> {
                 text(&key.name),
                 Value::UInt(sequence),
                 text_or_null(column),
-                if ordered { text(direction) } else { Value::Null },
+                if ordered {
+                    text(direction)
+                } else {
+                    Value::Null
+                },
                 Value::UInt(row_count),
                 part.prefix.map_or(Value::Null, Value::UInt),
                 Value::Null,

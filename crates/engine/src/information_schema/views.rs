@@ -9,7 +9,8 @@ use super::relation::{Relation, Row, text, yes_no};
 use crate::catalog::view::ViewDefinition;
 use crate::session::Session;
 
-pub(super) const RELATIONS: &[Relation] = &[Relation::standard("VIEWS", rows),
+pub(super) const RELATIONS: &[Relation] = &[
+    Relation::standard("VIEWS", rows),
     Relation::standard("VIEW_TABLE_USAGE", table_usage),
 ];
 

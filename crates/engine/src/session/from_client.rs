@@ -27,10 +27,11 @@ impl Session {
         {
             return Ok(Cow::Borrowed(text));
         }
-        mayfly_syntax::client_text(sql, &self.options.parse, &|bytes| decode(charset, bytes)).map_err(|wrong| {
-            let digits: String = wrong.iter().map(|byte| format!("{byte:02X}")).collect();
-            codes::ER_INVALID_CHARACTER_STRING.with(&[&charset.name(), &digits])
-        })
+        mayfly_syntax::client_text(sql, &self.options.parse, &|bytes| decode(charset, bytes))
+            .map_err(|wrong| {
+                let digits: String = wrong.iter().map(|byte| format!("{byte:02X}")).collect();
+                codes::ER_INVALID_CHARACTER_STRING.with(&[&charset.name(), &digits])
+            })
     }
 }
 

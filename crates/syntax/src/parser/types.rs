@@ -103,7 +103,8 @@ impl Parser<'_> {
     /// A type that MySQL does not have: its values are kept as text.
     fn mariadb_type(&mut self) -> Result<ColumnType> {
         let mut types = MARIADB_TYPES.iter();
-        let Some((_, kind, length, charset)) = types.find(|(name, ..)| self.is_word(0, name)) else {
+        let Some((_, kind, length, charset)) = types.find(|(name, ..)| self.is_word(0, name))
+        else {
             return self.fail();
         };
         self.take();

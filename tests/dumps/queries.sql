@@ -1,0 +1,18 @@
+SELECT * FROM a_child ORDER BY id;
+SELECT id, HEX(b), HEX(vb), HEX(tb), HEX(bl), HEX(mb), SHA2(lb, 256), LENGTH(lb) FROM bytes_ ORDER BY id;
+SELECT * FROM child ORDER BY id;
+SELECT a, b, c, d, e, u, h FROM computed ORDER BY a;
+SELECT id, j, jn, JSON_TYPE(j) FROM documents ORDER BY id;
+SELECT * FROM empty_one;
+SELECT * FROM in_memory;
+SELECT k, d, t, t6, dt, dt6, ts, ts3, y FROM moments ORDER BY k;
+SELECT * FROM no_key ORDER BY x;
+SELECT id, tiny, tiny_u, small, small_u, medium, medium_u, i, i_u, big, big_u, yes, d, d_u, f, g, g_u, HEX(b1), HEX(b20), HEX(b64), y, zf FROM numbers ORDER BY id;
+SELECT * FROM parent ORDER BY id;
+SELECT * FROM parted ORDER BY id;
+SELECT id, c, v, HEX(tt), HEX(t), mt, SHA2(lt, 256), HEX(l1), HEX(u3), a, e, e + 0, s, s + 0, HEX(n), `odd name``s` FROM texts ORDER BY id;
+SELECT * FROM `weird table`;
+SELECT * FROM a_view ORDER BY id;
+SELECT * FROM v_bin ORDER BY id;
+SELECT * FROM v_numbers ORDER BY id;
+SELECT total, cnt FROM v_sum;
