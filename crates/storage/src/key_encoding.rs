@@ -91,6 +91,29 @@ impl ByteRange {
         }
     }
 
+    /// Ranges in order, and none overlaps another: bounds were moved outwards where an index knows
+    /// less than the values that they are made of.
+    pub fn joined(mut ranges: Vec<Self>) -> Vec<Self> {
+        ranges.sort_by(|a, b| a.start.cmp(&b.start));
+        let mut joined: Vec<Self> = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            match joined.last_mut() {
+                Some(last) if last.end.as_ref().is_none_or(|end| range.start <= *end) => {
+                    let is_longer = match (&last.end, &range.end) {
+                        (None, _) => false,
+                        (Some(_), None) => true,
+                        (Some(last), Some(end)) => end > last,
+                    };
+                    if is_longer {
+                        last.end = range.end;
+                    }
+                }
+                _ => joined.push(range),
+            }
+        }
+        joined
+    }
+
     /// Whether a key lies in it.
     pub fn contains(&self, key: &[u8]) -> bool {
         key >= self.start.as_slice() && self.end.as_ref().is_none_or(|end| key < end.as_slice())
@@ -295,12 +318,12 @@ impl KeyEncoder {
         Ok(())
     }
 
-    /// The bytes between two bounds. Where a part of the index is but a prefix of its column, the
-    /// keys of a bound are always included: longer values hide behind the prefix.
+    /// The bytes between two bounds. A bound whose last value is but a prefix of its column's is
+    /// always included: longer values hide behind the prefix.
     pub fn range(&self, range: &KeyRange) -> Result<ByteRange> {
         let start = match &range.start {
             KeyBound::Unbounded => Vec::new(),
-            KeyBound::Excluded(values) if !self.has_prefix(values.len()) => {
+            KeyBound::Excluded(values) if !self.ends_in_prefix(values) => {
                 match after_prefix(&self.bound(values)?) {
                     Some(start) => start,
                     None => return Ok(nothing()),
@@ -310,9 +333,7 @@ impl KeyEncoder {
         };
         let end = match &range.end {
             KeyBound::Unbounded => None,
-            KeyBound::Excluded(values) if !self.has_prefix(values.len()) => {
-                Some(self.bound(values)?)
-            }
+            KeyBound::Excluded(values) if !self.ends_in_prefix(values) => Some(self.bound(values)?),
             KeyBound::Included(values) | KeyBound::Excluded(values) => {
                 after_prefix(&self.bound(values)?)
             }
@@ -320,9 +341,9 @@ impl KeyEncoder {
         Ok(ByteRange { start, end })
     }
 
-    fn has_prefix(&self, parts: usize) -> bool {
-        let mut parts = self.parts.iter().take(parts);
-        parts.any(|part| part.prefix.is_some())
+    fn ends_in_prefix(&self, values: &[Value]) -> bool {
+        let last = self.parts.iter().zip(values).last();
+        last.is_some_and(|(part, value)| part.prefix.is_some() && !value.is_null())
     }
 
     fn bound(&self, values: &[Value]) -> Result<Vec<u8>> {
@@ -701,6 +722,32 @@ mod tests {
         let range = encoder.range(&after).unwrap();
         assert!(range.contains(&key(&encoder, &["abd".into()])));
         assert!(!range.contains(&key(&encoder, &["aac".into()])));
+        // Nothing hides behind NULL.
+        let values = KeyRange {
+            start: KeyBound::Excluded(vec![Value::Null]),
+            end: KeyBound::Unbounded,
+        };
+        let range = encoder.range(&values).unwrap();
+        assert!(range.contains(&key(&encoder, &["".into()])));
+        assert!(!range.contains(&key(&encoder, &[Value::Null])));
+    }
+
+    #[test]
+    fn ranges_that_meet_are_one() {
+        let range = |start: u8, end: Option<u8>| ByteRange {
+            start: vec![start],
+            end: end.map(|end| vec![end]),
+        };
+        let given = vec![
+            range(1, Some(3)),
+            range(2, Some(5)),
+            range(4, Some(5)),
+            range(7, Some(8)),
+            range(8, None),
+            range(9, Some(9)),
+        ];
+        let expected = vec![range(1, Some(5)), range(7, None)];
+        assert_eq!(ByteRange::joined(given), expected);
     }
 
     #[test]

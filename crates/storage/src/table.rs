@@ -246,6 +246,11 @@ pub trait TableScan: Send {
     /// The next rows; `None` at the end. Never an empty batch.
     fn next_batch(&mut self) -> Result<Option<Batch>>;
 
+    /// Tells that no more than so many rows will be read: a store need not look for others.
+    fn first_rows(&mut self, rows: u64) {
+        let _ = rows;
+    }
+
     /// A cursor for another worker: the workers of one scan share its rows between them.
     fn for_another_worker(&self) -> Box<dyn TableScan>;
 }

@@ -280,6 +280,10 @@ impl TableScan for ZonedScan {
         }))
     }
 
+    fn first_rows(&mut self, rows: u64) {
+        self.scan.first_rows(rows);
+    }
+
     fn for_another_worker(&self) -> Box<dyn TableScan> {
         Box::new(Self {
             scan: self.scan.for_another_worker(),

@@ -1,12 +1,17 @@
 //! EXPLAIN, in every format, and EXPLAIN ANALYZE.
 
-use mayfly_plan::explain;
-use mayfly_plan::physical::QueryPlan;
-use mayfly_syntax::ast::{Explain, ExplainFormat, ExplainTarget, Query, Statement};
+use std::sync::Arc;
+
+use mayfly_plan::explain::{self, Change, ChangeKind, Subject};
+use mayfly_plan::{ChangePlan, PlanOptions};
+use mayfly_syntax::ast::{
+    Explain, ExplainFormat, ExplainTarget, InsertSource, InsertStatement, Statement,
+};
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
-use super::select::{self, Reading};
+use super::select::{self, Planned, Reading};
+use crate::catalog::session_catalog::SessionCatalog;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 
@@ -17,11 +22,6 @@ pub(super) fn run(session: &mut Session, statement: &Explain) -> Result<Outcome>
     } = &statement.target
     else {
         return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN FOR CONNECTION"]));
-    };
-    let query: &Query = match &**target {
-        Statement::Query(query) => query,
-        Statement::SelectInto(into) => &into.query,
-        _ => return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN of this statement"])),
     };
     let format = match &statement.format {
         Some(ExplainFormat::Unknown(name)) => {
@@ -35,9 +35,13 @@ pub(super) fn run(session: &mut Session, statement: &Explain) -> Result<Outcome>
             _ => ExplainFormat::Traditional,
         },
     };
-    let planned = select::plan(session, query)?;
+    let explained = Explained::plan(session, target)?;
+    let subject = explained.subject();
     if statement.analyze {
-        let mut reading = Reading::start(session, &planned, &[])?;
+        let (Some(planned), None) = (&explained.query, &explained.change) else {
+            return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN ANALYZE on this query"]));
+        };
+        let mut reading = Reading::start(session, planned, &[])?;
         let mut rows = 0;
         let outcome = loop {
             match reading.next_batch() {
@@ -54,7 +58,7 @@ pub(super) fn run(session: &mut Session, statement: &Explain) -> Result<Outcome>
             .map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
         let text = format!(
             "{}\n-- {rows} rows in {elapsed:.3} ms; {}",
-            explain::tree(&planned.plan).trim_end(),
+            explain::tree(&subject).trim_end(),
             match summary.temporary_tables {
                 0 => "no temporary table".to_owned(),
                 _ => summary.to_string(),
@@ -63,10 +67,94 @@ pub(super) fn run(session: &mut Session, statement: &Explain) -> Result<Outcome>
         return Ok(document("EXPLAIN", &text));
     }
     Ok(match format {
-        ExplainFormat::Tree => document("EXPLAIN", &explain::tree(&planned.plan)),
-        ExplainFormat::Json => document("EXPLAIN", &explain::json(&planned.plan)),
-        _ => traditional(&planned.plan),
+        ExplainFormat::Tree => document("EXPLAIN", &explain::tree(&subject)),
+        ExplainFormat::Json => document("EXPLAIN", &explain::json(&subject)),
+        _ => traditional(&subject),
     })
+}
+
+/// A statement that is planned, and not run.
+struct Explained {
+    query: Option<Planned>,
+    change: Option<Change>,
+}
+
+impl Explained {
+    fn plan(session: &mut Session, statement: &Statement) -> Result<Self> {
+        match statement {
+            Statement::Query(query) => Self::of_query(session, query),
+            Statement::SelectInto(into) => Self::of_query(session, &into.query),
+            Statement::Update(update) => {
+                let plan = |catalog: &SessionCatalog<'_>, options: &PlanOptions| {
+                    mayfly_plan::bind_update(update, catalog, options)
+                };
+                Self::of_change(session, ChangeKind::Update, plan)
+            }
+            Statement::Delete(delete) => {
+                let plan = |catalog: &SessionCatalog<'_>, options: &PlanOptions| {
+                    mayfly_plan::bind_delete(delete, catalog, options)
+                };
+                Self::of_change(session, ChangeKind::Delete, plan)
+            }
+            Statement::Insert(insert) => Self::of_insert(session, insert),
+            _ => Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN of this statement"])),
+        }
+    }
+
+    fn of_query(session: &mut Session, query: &mayfly_syntax::ast::Query) -> Result<Self> {
+        let replaced = super::hints::apply(session, query);
+        let planned = select::plan(session, query);
+        replaced.restore(session);
+        Ok(Self {
+            query: Some(planned?),
+            change: None,
+        })
+    }
+
+    fn of_change(
+        session: &Session,
+        kind: ChangeKind,
+        plan: impl FnOnce(&SessionCatalog<'_>, &PlanOptions) -> Result<ChangePlan>,
+    ) -> Result<Self> {
+        let (plan, tables) = select::plan_or_keep(session, &[], &[], None, plan)?;
+        let targets = plan.targets.iter();
+        Ok(Self {
+            change: Some(Change {
+                kind,
+                tables: targets.map(|target| target.alias.clone()).collect(),
+            }),
+            query: Some(Planned {
+                plan: Arc::clone(&plan.query),
+                tables,
+            }),
+        })
+    }
+
+    fn of_insert(session: &Session, insert: &InsertStatement) -> Result<Self> {
+        let target = super::insert::target(session, insert)?;
+        target.columns(insert.columns.as_deref())?;
+        let query = match &insert.source {
+            InsertSource::Values(_) => None,
+            InsertSource::Query(query) => Some(select::plan(session, query)?),
+        };
+        Ok(Self {
+            query,
+            change: Some(Change {
+                kind: match insert.replace {
+                    true => ChangeKind::Replace,
+                    false => ChangeKind::Insert,
+                },
+                tables: vec![target.table.definition.name.clone()],
+            }),
+        })
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            query: self.query.as_ref().map(|planned| &*planned.plan),
+            change: self.change.clone(),
+        }
+    }
 }
 
 fn document(name: &str, text: &str) -> Outcome {
@@ -74,7 +162,7 @@ fn document(name: &str, text: &str) -> Outcome {
     StatementResult::of_rows(&[(name, ty)], &[[Value::from(text)]]).into()
 }
 
-fn traditional(plan: &QueryPlan) -> Outcome {
+fn traditional(subject: &Subject<'_>) -> Outcome {
     let number = SqlType::bigint_unsigned;
     let word = || SqlType::varchar(256, CollationId::default());
     let percentage = SqlType {
@@ -115,6 +203,6 @@ fn traditional(plan: &QueryPlan) -> Outcome {
             text(row.extra.as_deref()),
         ]
     };
-    let rows: Vec<[Value; 12]> = explain::traditional(plan).iter().map(row).collect();
+    let rows: Vec<[Value; 12]> = explain::traditional(subject).iter().map(row).collect();
     StatementResult::of_rows(&columns, &rows).into()
 }

@@ -31,17 +31,9 @@ pub(crate) fn run(
 ) -> Result<Outcome> {
     super::count(session, counter(insert));
     session.read_newest();
-    let list = insert.columns.as_deref();
-    let listed = list.map(|list| {
-        let last = |name: &'_ Vec<Ident>| name.last().map(|part| part.value.clone());
-        list.iter().filter_map(last).collect::<Vec<String>>()
-    });
-    let listed = listed
-        .as_ref()
-        .map(|names| names.iter().map(String::as_str));
-    let target = RowTarget::find(session, &insert.table, listed)?;
+    let target = target(session, insert)?;
     session.writes_rows_to(&target.table);
-    let positions = target.columns(list)?;
+    let positions = target.columns(insert.columns.as_deref())?;
     let returning = Returning::bind(session, &target.names, &insert.returning, parameters)?;
     let ((written, rows), has_info) = match &insert.source {
         InsertSource::Values(rows) => {
@@ -102,6 +94,18 @@ pub(crate) fn run(
         ..StatementResult::default()
     }
     .into())
+}
+
+/// Where the statement's rows go.
+pub(super) fn target(session: &Session, insert: &InsertStatement) -> Result<RowTarget> {
+    let listed = insert.columns.as_deref().map(|list| {
+        let last = |name: &'_ Vec<Ident>| name.last().map(|part| part.value.clone());
+        list.iter().filter_map(last).collect::<Vec<String>>()
+    });
+    let listed = listed
+        .as_ref()
+        .map(|names| names.iter().map(String::as_str));
+    RowTarget::find(session, &insert.table, listed)
 }
 
 /// What the statement counts as.

@@ -168,8 +168,9 @@ impl Cursor for LookupCursor {
                     .index_lookup(self.index, &keys, &node.null_safe, &node.columns)?;
             self.fan_out = (found.len() as f64 / rows as f64).max(1.0);
             let counters = &run.statement.counters;
-            count(&counters.handler_read_key, rows as u64);
-            if !node.finds_one {
+            count(&counters.handler_read_key, node.sought(&keys, rows));
+            // A row that is only looked for is the last one read.
+            if !node.finds_one && !node.kind.is_left_only() {
                 count(&counters.handler_read_next, found.len() as u64);
             }
             count(&counters.rows_examined, found.len() as u64);
@@ -181,6 +182,20 @@ impl Cursor for LookupCursor {
 }
 
 impl LookupJoin {
+    /// For how many rows a key is looked for: not for NULL, which is equal to nothing.
+    fn sought(&self, keys: &[ArrayRef], rows: usize) -> u64 {
+        let mut sought: Option<BooleanBuffer> = None;
+        for (key, null_safe) in keys.iter().zip(&self.null_safe) {
+            if let (false, Some(nulls)) = (null_safe, key.nulls()) {
+                sought = Some(match sought {
+                    Some(both) => &both & nulls.inner(),
+                    None => nulls.inner().clone(),
+                });
+            }
+        }
+        sought.map_or(rows, |sought| sought.count_set_bits()) as u64
+    }
+
     fn keys_of(&self, left: &Batch, run: &RunContext) -> Result<Vec<ArrayRef>> {
         self.keys
             .iter()

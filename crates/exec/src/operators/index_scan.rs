@@ -14,10 +14,11 @@ use mayfly_storage::{ColumnId, IndexId, KeyBound, KeyRange, TableScan};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, Value};
 
+use super::first_rows::{FirstRows, passed};
 use super::{Cursor, Node};
 use crate::context::{RunContext, count};
+use crate::expression::Program;
 use crate::expression::values::value_at;
-use crate::expression::{Program, Selection, filter_batch};
 use crate::state::lock;
 
 struct IndexScan {
@@ -30,6 +31,9 @@ struct IndexScan {
     predicate: Option<Program>,
     /// As many rows as the planner thinks.
     rows: u64,
+    wanted: FirstRows,
+    /// No range holds more than one row, so that nothing is read after it.
+    single: AtomicBool,
     state: Mutex<State>,
     /// An ordered scan has its one cursor.
     taken: AtomicBool,
@@ -52,6 +56,8 @@ pub(super) fn build(scan: &physical::IndexScan) -> Arc<dyn Node> {
         ordered: scan.ordered,
         predicate: scan.predicate.as_ref().map(Program::compile),
         rows: scan.read_rows as u64,
+        wanted: FirstRows::all(),
+        single: AtomicBool::new(false),
         state: Mutex::new(State::New),
         taken: AtomicBool::new(false),
     })
@@ -90,6 +96,16 @@ fn stored(range: ValueRange) -> KeyRange {
     }
 }
 
+/// Whether a range is that of one whole key without NULL.
+fn is_one_key(range: &KeyRange, parts: usize) -> bool {
+    match (&range.start, &range.end) {
+        (KeyBound::Included(start), KeyBound::Included(end)) => {
+            start.len() == parts && start == end && !start.iter().any(Value::is_null)
+        }
+        _ => false,
+    }
+}
+
 impl IndexScan {
     fn key_ranges(&self, run: &RunContext) -> Result<Vec<KeyRange>> {
         let Some(ranges) = &self.ranges else {
@@ -102,16 +118,34 @@ impl IndexScan {
 
 impl Node for IndexScan {
     fn prepare(&self, run: &RunContext) -> Result<()> {
-        let (_, index) = index_of(&self.table, self.index)?;
+        let (source, index) = index_of(&self.table, self.index)?;
         let counters = &run.statement.counters;
         let ranges = self.key_ranges(run)?;
         self.taken.store(false, Ordering::Relaxed);
         let table = run.statement.tables.open(self.table.id)?;
-        match (&self.ranges, self.reverse) {
-            (Some(_), _) => count(&counters.handler_read_key, ranges.len() as u64),
-            (None, false) => count(&counters.handler_read_first, 1),
-            (None, true) => count(&counters.handler_read_last, 1),
+        // The end of an index is found as a key is.
+        count(&counters.handler_read_key, ranges.len() as u64);
+        let first = source.parts.first();
+        let first = first.and_then(|part| self.table.columns.get(part.column));
+        let has_null = first.is_none_or(|column| column.nullable);
+        let at_end = |bound: &KeyBound| match bound {
+            KeyBound::Unbounded => true,
+            // Nothing is before the values.
+            KeyBound::Excluded(values) => !has_null && values.as_slice() == [Value::Null],
+            KeyBound::Included(_) => false,
+        };
+        match self.reverse {
+            false if ranges.iter().any(|range| at_end(&range.start)) => {
+                count(&counters.handler_read_first, 1);
+            }
+            true if ranges.iter().any(|range| at_end(&range.end)) => {
+                count(&counters.handler_read_last, 1);
+            }
+            _ => {}
         }
+        let parts = source.parts.len();
+        let single = source.unique && ranges.iter().all(|range| is_one_key(range, parts));
+        self.single.store(single, Ordering::Relaxed);
         if ranges.is_empty() {
             *lock(&self.state) = State::Empty;
             return Ok(());
@@ -130,22 +164,36 @@ impl Node for IndexScan {
         }
     }
 
+    fn first_rows(&self, rows: u64) {
+        self.wanted.set(rows);
+    }
+
     fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
         let again = self.ordered && self.taken.swap(true, Ordering::Relaxed);
-        let scan = match &*lock(&self.state) {
+        let mut scan = match &*lock(&self.state) {
             State::Ready(scan) if !again => Some(scan.for_another_worker()),
             State::Ready(_) | State::Empty => None,
             State::New => {
                 return Err(codes::ER_UNKNOWN_ERROR.with(&[&"a scan was not prepared"]));
             }
         };
-        Ok(Box::new(IndexScanCursor { node: self, scan }))
+        let wanted = self.wanted.get();
+        if let (Some(scan), None) = (&mut scan, &self.predicate) {
+            scan.first_rows(wanted);
+        }
+        Ok(Box::new(IndexScanCursor {
+            node: self,
+            scan,
+            wanted,
+        }))
     }
 }
 
 struct IndexScanCursor {
     node: Arc<IndexScan>,
     scan: Option<Box<dyn TableScan>>,
+    /// So many more rows.
+    wanted: u64,
 }
 
 impl Cursor for IndexScanCursor {
@@ -154,30 +202,31 @@ impl Cursor for IndexScanCursor {
             return Ok(None);
         };
         let counters = &run.statement.counters;
-        let (read, on_the_way) = match self.node.reverse {
-            false => (
-                &counters.handler_read_next,
-                &run.statement.progress.rows_read,
-            ),
-            true => (
-                &counters.handler_read_prev,
-                &run.statement.progress.rows_read,
-            ),
+        let read = match self.node.reverse {
+            false => &counters.handler_read_next,
+            true => &counters.handler_read_prev,
         };
-        while let Some(batch) = scan.next_batch()? {
-            let rows = batch.row_count() as u64;
-            count(read, rows);
-            count(&counters.rows_examined, rows);
-            count(on_the_way, rows);
-            let Some(predicate) = &self.node.predicate else {
-                return Ok(Some(batch));
+        while self.wanted > 0
+            && let Some(batch) = scan.next_batch()?
+        {
+            let predicate = self.node.predicate.as_ref();
+            let (found, used) = passed(batch, predicate, self.wanted, run)?;
+            let used = used as u64;
+            if let Some(found) = &found {
+                self.wanted -= found.row_count() as u64;
+            }
+            // A range's first row is found by its key; looking behind the last one counts.
+            let steps = match self.wanted {
+                _ if self.node.single.load(Ordering::Relaxed) => 0,
+                0 => used.saturating_sub(1),
+                _ => used,
             };
-            match predicate.select(&batch, run)? {
-                Selection::All => return Ok(Some(batch)),
-                Selection::None => run.statement.check_interrupt()?,
-                Selection::Some(selection, count) => {
-                    return Ok(Some(filter_batch(&batch, &selection, count)));
-                }
+            count(read, steps);
+            count(&counters.rows_examined, used);
+            count(&run.statement.progress.rows_read, used);
+            match found {
+                Some(found) => return Ok(Some(found)),
+                None => run.statement.check_interrupt()?,
             }
         }
         self.scan = None;

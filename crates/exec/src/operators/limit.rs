@@ -21,6 +21,7 @@ struct State {
 }
 
 pub(super) fn build(input: Arc<dyn Node>, offset: u64, count: u64) -> Arc<dyn Node> {
+    input.first_rows(offset.saturating_add(count));
     Arc::new(Limit {
         input,
         count,

@@ -11,6 +11,7 @@
 pub(crate) mod aggregate;
 mod apply;
 mod filter;
+mod first_rows;
 mod hash_join;
 mod index_lookup_join;
 mod index_scan;
@@ -50,6 +51,11 @@ pub(crate) trait Node: Send + Sync {
     /// About how many rows the node will read from below or give, after `prepare`: decides whether
     /// threads are worth their start.
     fn rows_hint(&self) -> u64;
+
+    /// Tells that no more than the first rows of one cursor will be read. Called before any is opened.
+    fn first_rows(&self, rows: u64) {
+        let _ = rows;
+    }
 
     /// A cursor for one worker. All cursors of a node share its rows.
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>>;

@@ -33,6 +33,10 @@ impl Node for Project {
         self.input.rows_hint()
     }
 
+    fn first_rows(&self, rows: u64) {
+        self.input.first_rows(rows);
+    }
+
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let input = Arc::clone(&self.input).open(run)?;
         Ok(Box::new(ProjectCursor { node: self, input }))

@@ -8,9 +8,10 @@ use mayfly_storage::{ColumnId, TableScan};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result};
 
+use super::first_rows::{FirstRows, passed};
 use super::{Cursor, Node};
 use crate::context::{RunContext, count};
-use crate::expression::{Program, Selection, filter_batch};
+use crate::expression::Program;
 use crate::state::lock;
 
 struct Scan {
@@ -18,6 +19,7 @@ struct Scan {
     columns: Vec<ColumnId>,
     predicate: Option<Program>,
     rows: AtomicU64,
+    wanted: FirstRows,
     ended: AtomicBool,
     scan: Mutex<Option<Box<dyn TableScan>>>,
 }
@@ -32,6 +34,7 @@ pub(super) fn build(
         columns: columns.iter().copied().map(ColumnId).collect(),
         predicate: predicate.map(Program::compile),
         rows: AtomicU64::new(0),
+        wanted: FirstRows::all(),
         ended: AtomicBool::new(false),
         scan: Mutex::new(None),
     })
@@ -44,7 +47,9 @@ impl Node for Scan {
         self.rows.store(rows, Ordering::Relaxed);
         *lock(&self.scan) = Some(table.scan(&self.columns)?);
         self.ended.store(false, Ordering::Relaxed);
+        // The first row is found as a key is.
         count(&run.statement.counters.handler_read_first, 1);
+        count(&run.statement.counters.handler_read_key, 1);
         count(&run.statement.progress.rows_expected, rows);
         Ok(())
     }
@@ -53,37 +58,51 @@ impl Node for Scan {
         self.rows.load(Ordering::Relaxed)
     }
 
+    fn first_rows(&self, rows: u64) {
+        self.wanted.set(rows);
+    }
+
     fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
-        let scan = match lock(&self.scan).as_ref() {
+        let mut scan = match lock(&self.scan).as_ref() {
             Some(scan) => scan.for_another_worker(),
             None => return Err(codes::ER_UNKNOWN_ERROR.with(&[&"a scan was not prepared"])),
         };
-        Ok(Box::new(ScanCursor { node: self, scan }))
+        let wanted = self.wanted.get();
+        if self.predicate.is_none() {
+            scan.first_rows(wanted);
+        }
+        Ok(Box::new(ScanCursor {
+            node: self,
+            scan,
+            wanted,
+        }))
     }
 }
 
 struct ScanCursor {
     node: Arc<Scan>,
     scan: Box<dyn TableScan>,
+    /// So many more rows.
+    wanted: u64,
 }
 
 impl Cursor for ScanCursor {
     fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        if self.wanted == 0 {
+            return Ok(None);
+        }
         while let Some(batch) = self.scan.next_batch()? {
-            let rows = batch.row_count() as u64;
-            count(&run.statement.counters.handler_read_rnd_next, rows);
-            count(&run.statement.counters.rows_examined, rows);
-            count(&run.statement.progress.rows_read, rows);
-            let Some(predicate) = &self.node.predicate else {
-                return Ok(Some(batch));
+            let predicate = self.node.predicate.as_ref();
+            let (found, used) = passed(batch, predicate, self.wanted, run)?;
+            count(&run.statement.counters.handler_read_rnd_next, used as u64);
+            count(&run.statement.counters.rows_examined, used as u64);
+            count(&run.statement.progress.rows_read, used as u64);
+            let Some(found) = found else {
+                run.statement.check_interrupt()?;
+                continue;
             };
-            match predicate.select(&batch, run)? {
-                Selection::All => return Ok(Some(batch)),
-                Selection::None => run.statement.check_interrupt()?,
-                Selection::Some(selection, count) => {
-                    return Ok(Some(filter_batch(&batch, &selection, count)));
-                }
-            }
+            self.wanted -= found.row_count() as u64;
+            return Ok(Some(found));
         }
         // MySQL counts the attempt to read behind the last row too.
         if !self.node.ended.swap(true, Ordering::Relaxed) {

@@ -49,6 +49,7 @@ pub(crate) fn analyse(
             Some(Part {
                 id: first + part.column,
                 ty: &column.ty,
+                nullable: column.nullable,
                 prefix: part.prefix,
                 exact: part.prefix.is_none() && !part.approximate,
                 approximate: part.approximate,
@@ -134,10 +135,18 @@ fn keeps_order(from: &SqlType, to: &SqlType) -> bool {
     }
 }
 
+/// Whether accents or cases decide between strings that are else equal: the beginnings of two
+/// strings may then be in another order than the strings.
+fn has_levels(ty: &SqlType) -> bool {
+    let name = ty.collation.name();
+    name.ends_with("_as_ci") || name.ends_with("_as_cs")
+}
+
 /// A key part.
 struct Part<'t> {
     id: ColumnId,
     ty: &'t SqlType,
+    nullable: bool,
     prefix: Option<u32>,
     exact: bool,
     approximate: bool,
@@ -291,6 +300,12 @@ impl Reader<'_, '_> {
             } => self.in_list(operand, list, *negated, conjunct),
             ExpressionKind::IsNull(operand) => {
                 let part = self.part_of(operand)?;
+                if !self.parts[part].nullable {
+                    return Some(Drafts {
+                        boxes: Vec::new(),
+                        exact: true,
+                    });
+                }
                 Some(self.atom(part, Condition::IsNull, conjunct))
             }
             ExpressionKind::Not(inner) => match &inner.kind {
@@ -369,7 +384,9 @@ impl Reader<'_, '_> {
     ) -> Option<Drafts> {
         let points = matches!(comparison, Comparison::Equal | Comparison::NullSafeEqual);
         let part = self.compared_part(column, points)?;
-        if !self.is_constant(value) {
+        let Part { ty, prefix, .. } = &self.parts[part];
+        let by_order = !points && comparison != Comparison::NotEqual;
+        if !self.is_constant(value) || (by_order && prefix.is_some() && has_levels(ty)) {
             return None;
         }
         Some(self.atom(

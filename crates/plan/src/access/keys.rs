@@ -479,7 +479,11 @@ impl RangePart {
         };
         // Spaces at the end do not count in a PAD SPACE collation, so that "a\t" is before "a".
         let low = match self.ty.collation.collation().pad_space {
-            true => filled(b"\0"),
+            true => {
+                let mut first = [0; 4];
+                let first = super::first_character(self.ty.collation).encode_utf8(&mut first);
+                filled(first.as_bytes())
+            }
             false => Value::Bytes(start.to_vec()),
         };
         let high = match self.is_binary() {

@@ -78,6 +78,15 @@ pub fn key_value(value: &Value, column: PhysicalType) -> Value {
     }
 }
 
+/// A character that is not behind any other in a collation.
+fn first_character(collation: CollationId) -> char {
+    // Control characters have no weight there.
+    match collation.name().ends_with("unicode_ci") {
+        true => '\t',
+        false => '\0',
+    }
+}
+
 /// A character that is not before any other in a collation.
 fn last_character(collation: CollationId) -> char {
     let name = collation.name();

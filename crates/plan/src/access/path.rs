@@ -19,6 +19,11 @@ use crate::physical::build::rows::{filtered, selectivity};
 const START_COST: f64 = 0.25;
 /// A row of a scan, or of an index that holds all that is asked for.
 pub(crate) const ROW_COST: f64 = 0.1;
+/// What each doubling of a table adds to a row that is fetched by its position. Measured on a durable
+/// table of a million rows of 60 bytes, in memory, one thread: 26 ns a row of a scan, 600 to 700 ns a
+/// row that an index leads to, whatever the length of the range (0.1 % to 50 %): reading all of the
+/// table is faster from 4 % on. An index that holds all that is asked for: 4 ns.
+const FETCH_COST_OF_DOUBLING: f64 = 0.25;
 /// Finding the begin of a range.
 const SEEK_COST: f64 = 0.05;
 /// So many ranges are looked at; of more, each is thought to be as long as the average key's.
@@ -218,7 +223,7 @@ pub(crate) fn row_cost(scan: &Scan, index: &IndexSource, needed: &ColumnSet) -> 
     if is_covering(scan, index, needed) {
         return ROW_COST;
     }
-    ROW_COST + 0.1 * doublings(scan)
+    ROW_COST + FETCH_COST_OF_DOUBLING * doublings(scan)
 }
 
 /// How often a thousand rows are doubled before they are as many as a table's: what makes a place in
@@ -255,7 +260,8 @@ fn estimate(
                         false => id.map_or(all, |id| statistics.rows_in_range(id, range) as f64),
                     })
                     .sum();
-                rows * (count / count.min(DIVES_MAX as f64).max(1.0))
+                // No range at all sums up to minus zero.
+                rows.max(0.0) * (count / count.min(DIVES_MAX as f64).max(1.0))
             }
             None => ranges
                 .iter()

@@ -60,6 +60,14 @@ fn comparable(operand: Expression, to: &SqlType) -> Result<Expression> {
         TypeKind::DateTime => "comparable datetime",
         _ => return Ok(cast(operand, to)),
     };
+    // A member of an ENUM or SET is its text.
+    let operand = match operand.ty.kind {
+        TypeKind::Enum | TypeKind::Set => {
+            let text = SqlType::varchar(operand.ty.length.max(1), operand.ty.collation);
+            cast(operand, &text)
+        }
+        _ => operand,
+    };
     let is_date = |value| literal::convert(value, &operand.ty, to).is_some();
     let is_text = has_collation(&operand.ty) && !operand.as_literal().is_some_and(is_date);
     let Some(function) = mayfly_functions::scalar::by_name(name).filter(|_| is_text) else {

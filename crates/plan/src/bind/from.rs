@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mayfly_syntax::ast::{
     Ident, Join as AstJoin, JoinConstraint, JoinOperator, ObjectName, Query, TableAlias,
-    TableFactor, TableIndexHintForClause, TableIndexHintType, TableIndexHints, TableWithJoins,
+    TableFactor, TableIndexHints, TableWithJoins,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, TypeKind};
@@ -15,8 +15,7 @@ use super::scope::{Clause, ColumnPlace, Name, ScopeColumns, ScopeTable};
 use super::types::and;
 use super::{Binder, Block, not_supported, same_name};
 use crate::access::Access;
-use crate::access::path::{HintPurpose, IndexHints};
-use crate::catalog::{ColumnSource, TableSource, ViewSource};
+use crate::catalog::{ColumnSource, ViewSource};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::logical::{ColumnId, Computed, DerivedTable, Join, Relation, Scan};
 use crate::physical::{JoinKind, Purpose, TemporaryTable};
@@ -301,7 +300,7 @@ impl Binder<'_> {
         };
         self.refuse_target(&table)?;
         let statistics = self.catalog.statistics(table.id);
-        let hints = Arc::new(index_hints(&table, alias, hints)?);
+        let hints = Arc::new(self.index_hints(&table, alias, hints)?);
         // One more: the position.
         let first = self.new_columns(table.columns.len() + 1);
         if !self.tables.iter().any(|known| known.id == table.id) {
@@ -581,76 +580,5 @@ pub(crate) fn conjunction(mut predicates: Vec<Expression>) -> Option<Expression>
         0 => None,
         1 => predicates.pop(),
         _ => Some(and(predicates)),
-    }
-}
-
-/// What USE, FORCE and IGNORE INDEX allow: 1176 for an index that the table does not have, 1221 for
-/// USE and FORCE together.
-fn index_hints(table: &TableSource, alias: &str, hints: &[TableIndexHints]) -> Result<IndexHints> {
-    const EVERY: [HintPurpose; 3] = [
-        HintPurpose::Join,
-        HintPurpose::OrderBy,
-        HintPurpose::GroupBy,
-    ];
-    let is = |hint: &TableIndexHints, kind| hint.hint_type == kind;
-    if hints.iter().any(|hint| is(hint, TableIndexHintType::Use))
-        && hints.iter().any(|hint| is(hint, TableIndexHintType::Force))
-    {
-        return Err(codes::ER_WRONG_USAGE.with(&[&"USE INDEX", &"FORCE INDEX"]));
-    }
-    let mut allowed = IndexHints::default();
-    for hint in hints {
-        let purposes = match hint.for_clause {
-            None => &EVERY[..],
-            Some(TableIndexHintForClause::Join) => &EVERY[..1],
-            Some(TableIndexHintForClause::OrderBy) => &EVERY[1..2],
-            Some(TableIndexHintForClause::GroupBy) => &EVERY[2..],
-        };
-        let named = hint
-            .index_names
-            .iter()
-            .map(|name| {
-                index_by_name(table, &name.value).ok_or_else(|| {
-                    codes::ER_KEY_DOES_NOT_EXITS.with(&[&name.value.as_str(), &alias])
-                })
-            })
-            .collect::<Result<Vec<usize>>>()?;
-        for purpose in purposes {
-            match hint.hint_type {
-                TableIndexHintType::Ignore => allowed
-                    .ignored
-                    .extend(named.iter().map(|index| (*purpose, *index))),
-                kind => {
-                    allowed
-                        .only
-                        .push((*purpose, named.clone(), kind == TableIndexHintType::Force))
-                }
-            }
-        }
-    }
-    Ok(allowed)
-}
-
-/// An index by its name, or by the beginning of it when that is no other's.
-fn index_by_name(table: &TableSource, name: &str) -> Option<usize> {
-    let exact = table
-        .indexes
-        .iter()
-        .position(|index| same_name(&index.name, name));
-    if exact.is_some() {
-        return exact;
-    }
-    let begins = |index: &&crate::catalog::IndexSource| {
-        let start = index.name.get(..name.len());
-        start.is_some_and(|start| same_name(start, name))
-    };
-    let mut found = table.indexes.iter().filter(begins);
-    let only = found.next()?;
-    match found.next() {
-        None => table
-            .indexes
-            .iter()
-            .position(|index| index.name == only.name),
-        Some(_) => None,
     }
 }

@@ -15,6 +15,7 @@ mod comparison;
 mod expression;
 mod from;
 mod group;
+mod index_hints;
 mod locking;
 mod query;
 mod scalar;
@@ -42,6 +43,7 @@ pub(crate) use change::{bind_delete, bind_update};
 pub use expression::literal::as_number;
 pub(crate) use expression::mirrored;
 pub(crate) use from::{conjunction, conjuncts};
+use index_hints::IndexHint;
 pub use locking::RowLock;
 pub(crate) use locking::{BoundLocks, bind_locking};
 pub use scalar::{ScalarColumn, ScalarNames, bind_returning, bind_scalar};
@@ -119,6 +121,8 @@ pub(crate) struct Binder<'a> {
     view_checks: view_target::ViewChecks,
     /// A statement that changes rows: views are merged whatever the optimizer is told.
     merges_views: bool,
+    /// Index hints about query blocks that are named in them.
+    block_hints: Vec<IndexHint>,
 }
 
 impl<'a> Binder<'a> {
@@ -146,6 +150,7 @@ impl<'a> Binder<'a> {
             views: Vec::new(),
             view_checks: view_target::ViewChecks::default(),
             merges_views: false,
+            block_hints: Vec::new(),
         }
     }
 

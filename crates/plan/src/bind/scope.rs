@@ -7,6 +7,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind};
 
 use super::view_target::ViewParts;
+use super::index_hints::IndexHint;
 use super::{BlockColumn, ScalarColumn, same_name};
 use crate::catalog::{DefaultSource, TableSource};
 use crate::expression::{Expression, ExpressionKind};
@@ -186,6 +187,8 @@ pub(crate) struct Scope {
     pub(crate) select_id: usize,
     /// Which of the tables are views.
     pub(crate) views: Vec<(usize, ViewParts)>,
+    /// The hints of its comment that are about indexes.
+    pub(crate) index_hints: Vec<IndexHint>,
 }
 
 /// What a name means in a scope.
@@ -249,6 +252,7 @@ impl Scope {
             groupings: Vec::new(),
             select_id,
             views: Vec::new(),
+            index_hints: Vec::new(),
         }
     }
 

@@ -45,7 +45,9 @@ impl Binder<'_> {
     ) -> Result<Block> {
         let modifiers = select.select_modifiers.as_ref();
         let straight = modifiers.is_some_and(|modifiers| modifiers.straight_join);
+        self.take_index_hints(&select.optimizer_hints, select_id);
         let mut relation = self.bind_from(&select.from, straight)?;
+        self.end_index_hints(select_id);
         if let Some(selection) = &select.selection {
             self.scope().clause = Clause::Where;
             let predicate = self.bind_condition(selection)?;

@@ -4,6 +4,7 @@ use std::ops::Bound;
 
 use mayfly_types::{SqlMode, Value};
 
+use super::outline::Fact;
 use crate::access::constant::known_value;
 use crate::access::{Condition, KeyRanges};
 use crate::catalog::{IndexSource, TableSource, ValueRange};
@@ -58,7 +59,7 @@ pub(super) fn of_lookup(join: &IndexLookupJoin, names: &dyn Names) -> KeyColumns
     let Some(index) = join.table.indexes.get(join.index) else {
         return KeyColumns::default();
     };
-    let name = |value: &Expression| match &value.kind {
+    let name = |value: &Expression| match &unconverted(value).kind {
         ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => "const".to_owned(),
         ExpressionKind::Column(column) => {
             format!("{}.{}", join.table.database, names.column(*column))
@@ -72,6 +73,107 @@ pub(super) fn of_lookup(join: &IndexLookupJoin, names: &dyn Names) -> KeyColumns
         length: Some(key_length(&join.table, index, join.keys.len())),
         reference: Some(references.join(",")),
     }
+}
+
+/// A value without the conversion of a number into the type in which it is compared.
+fn unconverted(value: &Expression) -> &Expression {
+    match &value.kind {
+        ExpressionKind::Cast(inner, _) if inner.ty.is_numeric() && value.ty.is_numeric() => inner,
+        _ => value,
+    }
+}
+
+/// Whether the values of the ranges are known, and no key is in them.
+pub(super) fn is_impossible(scan: &IndexScan) -> bool {
+    let Some(ranges) = &scan.ranges else {
+        return false;
+    };
+    let known = ranges.resolve(&mut |value| Ok(known_value(value, &[], SqlMode::DEFAULT)));
+    matches!(known, Ok(Some(found)) if found.is_empty())
+}
+
+/// Whether the ranges follow rows of an outer query.
+pub(super) fn is_dependent(scan: &IndexScan) -> bool {
+    let mut dependent = false;
+    if let Some(ranges) = &scan.ranges {
+        ranges.for_each_expression(&mut |value| dependent |= is_outer(value));
+    }
+    dependent
+}
+
+/// What JSON says of a table that is read by an index.
+pub(super) fn scan_facts(scan: &IndexScan, names: &dyn Names) -> Vec<(&'static str, Fact)> {
+    let Some(index) = scan.table.indexes.get(scan.index) else {
+        return Vec::new();
+    };
+    let (how, parts) = match (&scan.ranges, kind(scan)) {
+        (None, _) => ("index_scan", index.parts.len()),
+        (Some(ranges), "const" | "eq_ref" | "ref") => ("index_lookup", ranges.part_count()),
+        (Some(ranges), _) => ("index_range_scan", ranges.part_count()),
+    };
+    let mut facts = index_facts(&scan.table, &scan.alias, index, how, parts);
+    facts.push(("covering", Fact::Flag(scan.covering)));
+    if let (Some(ranges), "index_range_scan") = (&scan.ranges, how) {
+        let text = ranges_text(ranges, &scan.table, index, names);
+        facts.push(("ranges", Fact::List(vec![text])));
+    }
+    if scan.reverse {
+        facts.push(("reverse", Fact::Flag(true)));
+    }
+    facts
+}
+
+/// What JSON says of the right side of a join.
+pub(super) fn lookup_facts(join: &IndexLookupJoin, names: &dyn Names) -> Vec<(&'static str, Fact)> {
+    let Some(index) = join.table.indexes.get(join.index) else {
+        return Vec::new();
+    };
+    let parts = join.keys.len();
+    let mut facts = index_facts(&join.table, &join.alias, index, "index_lookup", parts);
+    facts.push(("covering", Fact::Flag(join.covering)));
+    let conditions = lookup_conditions(join, index, names).join(" and ");
+    facts.push(("lookup_condition", Fact::Text(conditions)));
+    facts
+}
+
+fn index_facts(
+    table: &TableSource,
+    alias: &str,
+    index: &IndexSource,
+    how: &'static str,
+    parts: usize,
+) -> Vec<(&'static str, Fact)> {
+    let columns = index.parts.iter().take(parts);
+    let columns = columns.map(|part| column_name(table, part.column).to_owned());
+    vec![
+        ("schema_name", Fact::Text(table.database.clone())),
+        ("table_name", Fact::Text(alias.to_owned())),
+        ("access_type", Fact::Text("index".to_owned())),
+        ("index_name", Fact::Text(index.name.clone())),
+        ("index_access_type", Fact::Text(how.to_owned())),
+        ("key_columns", Fact::List(columns.collect())),
+        (
+            "key_length",
+            Fact::Text(key_length(table, index, parts).to_string()),
+        ),
+    ]
+}
+
+fn lookup_conditions(
+    join: &IndexLookupJoin,
+    index: &IndexSource,
+    names: &dyn Names,
+) -> Vec<String> {
+    let keys = join.keys.iter().zip(&index.parts);
+    keys.map(|(key, part)| {
+        format!(
+            "{} {} {}",
+            column_name(&join.table, part.column),
+            if key.null_safe { "<=>" } else { "=" },
+            expression_text(&key.value, names)
+        )
+    })
+    .collect()
 }
 
 /// The type of access.
@@ -212,19 +314,7 @@ pub(super) fn lookup_text(join: &IndexLookupJoin, names: &dyn Names) -> String {
         (true, false) => "Single-row index lookup",
         (false, covering) => word(covering, "index lookup"),
     };
-    let keys: Vec<String> = join
-        .keys
-        .iter()
-        .zip(&index.parts)
-        .map(|(key, part)| {
-            format!(
-                "{} {} {}",
-                column_name(&join.table, part.column),
-                if key.null_safe { "<=>" } else { "=" },
-                expression_text(&key.value, names)
-            )
-        })
-        .collect();
+    let keys = lookup_conditions(join, index, names);
     format!(
         "{verb} on {} using {} ({})",
         join.alias,

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use super::outline::{Step, outline};
+use super::Subject;
+use super::outline::{Fact, Step, outline};
 use super::tree::number;
-use crate::physical::QueryPlan;
 
 /// The plan as a JSON document.
-pub fn json(plan: &QueryPlan) -> String {
-    let steps = outline(plan);
+pub fn json(subject: &Subject<'_>) -> String {
+    let steps = outline(subject);
     let cost = steps
         .first()
         .and_then(|step| step.estimate)
@@ -52,6 +52,23 @@ fn write_step(text: &mut String, step: &Step, indent: usize) {
     if let Some(cause) = &step.cause {
         let _ = write!(text, ",\n{:inner$}\"temporary_table_cause\": ", "");
         write_string(text, cause);
+    }
+    for (name, fact) in &step.facts {
+        let _ = write!(text, ",\n{:inner$}\"{name}\": ", "");
+        match fact {
+            Fact::Text(value) => write_string(text, value),
+            Fact::Flag(value) => text.push_str(if *value { "true" } else { "false" }),
+            Fact::List(values) => {
+                text.push('[');
+                for (index, value) in values.iter().enumerate() {
+                    if index > 0 {
+                        text.push_str(", ");
+                    }
+                    write_string(text, value);
+                }
+                text.push(']');
+            }
+        }
     }
     if !step.inputs.is_empty() {
         let _ = write!(text, ",\n{:inner$}\"inputs\": ", "");

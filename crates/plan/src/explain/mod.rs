@@ -14,5 +14,64 @@ pub use json::json;
 pub use traditional::{ExplainRow, traditional};
 pub use tree::tree;
 
+use crate::physical::QueryPlan;
+
+/// What is explained: a query, or a statement that changes what a query finds.
+#[derive(Debug, Clone)]
+pub struct Subject<'p> {
+    /// The query; none of INSERT … VALUES.
+    pub query: Option<&'p QueryPlan>,
+    /// What is done with its rows.
+    pub change: Option<Change>,
+}
+
+impl<'p> From<&'p QueryPlan> for Subject<'p> {
+    fn from(query: &'p QueryPlan) -> Self {
+        Self {
+            query: Some(query),
+            change: None,
+        }
+    }
+}
+
+/// What a statement does to tables.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// What is done.
+    pub kind: ChangeKind,
+    /// The tables, by the names that the statement gives them.
+    pub tables: Vec<String>,
+}
+
+/// Ways to change a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// INSERT
+    Insert,
+    /// REPLACE
+    Replace,
+    /// UPDATE
+    Update,
+    /// DELETE
+    Delete,
+}
+
+impl ChangeKind {
+    /// The value of the column `select_type`.
+    fn select_type(self) -> &'static str {
+        match self {
+            Self::Insert => "INSERT",
+            Self::Replace => "REPLACE",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// Whether the tables are not among those that the query reads.
+    fn adds_rows(self) -> bool {
+        matches!(self, Self::Insert | Self::Replace)
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! The steps of a plan in MySQL's words, with the names of columns put back in.
 
 use super::access;
+use super::{ChangeKind, Subject};
 use crate::catalog::TableSource;
 use crate::expression::{Expression, ExpressionKind, Subquery};
 use crate::logical::{visit_expression, with_stack};
@@ -19,12 +20,57 @@ pub(super) struct Step {
     pub(super) estimate: Option<(f64, f64)>,
     /// Why there is a temporary table.
     pub(super) cause: Option<String>,
+    /// What the text says, each for itself.
+    pub(super) facts: Vec<(&'static str, Fact)>,
     /// What it reads.
     pub(super) inputs: Vec<Step>,
 }
 
-/// The steps of a plan; those behind the first are the subqueries of the select list.
-pub(super) fn outline(plan: &QueryPlan) -> Vec<Step> {
+/// A value of a JSON document.
+pub(super) enum Fact {
+    Text(String),
+    Flag(bool),
+    List(Vec<String>),
+}
+
+/// The steps of a statement; those behind the first are the subqueries of the select list.
+pub(super) fn outline(subject: &Subject<'_>) -> Vec<Step> {
+    let found = subject.query.map(steps_of);
+    let Some(change) = &subject.change else {
+        return found.unwrap_or_default();
+    };
+    let buffered = |verb: &str| {
+        let tables: Vec<String> = change
+            .tables
+            .iter()
+            .map(|table| format!("{table} (buffered)"))
+            .collect();
+        format!("{verb} {}", tables.join(", "))
+    };
+    let text = match change.kind {
+        ChangeKind::Insert => format!("Insert into {}", change.tables.join(", ")),
+        ChangeKind::Replace => format!("Replace into {}", change.tables.join(", ")),
+        ChangeKind::Update => buffered("Update"),
+        ChangeKind::Delete => buffered("Delete from"),
+    };
+    vec![Step {
+        estimate: None,
+        ..step(
+            text,
+            0.0,
+            0.0,
+            found.unwrap_or_else(|| {
+                vec![Step {
+                    estimate: None,
+                    ..step("Rows fetched before execution", 0.0, 0.0, Vec::new())
+                }]
+            }),
+        )
+    }]
+}
+
+/// The steps of a plan.
+fn steps_of(plan: &QueryPlan) -> Vec<Step> {
     let mut outliner = Outliner {
         plan,
         seen: vec![false; plan.shared.len()],
@@ -84,8 +130,18 @@ fn step(text: impl Into<String>, cost: f64, rows: f64, inputs: Vec<Step>) -> Ste
         text: text.into(),
         estimate: Some((cost, rows)),
         cause: None,
+        facts: Vec::new(),
         inputs,
     }
+}
+
+/// What is said of a table that is read.
+fn table_facts(table: &TableSource, alias: &str) -> Vec<(&'static str, Fact)> {
+    vec![
+        ("schema_name", Fact::Text(table.database.clone())),
+        ("table_name", Fact::Text(alias.to_owned())),
+        ("access_type", Fact::Text("table".to_owned())),
+    ]
 }
 
 impl Outliner<'_> {
@@ -107,7 +163,8 @@ impl Outliner<'_> {
                 let names = column_names(table, alias, columns);
                 let all = table.row_count as f64;
                 let cost = SCAN_COST + all * ROW_COST;
-                let scan = step(format!("Table scan on {alias}"), cost, all, Vec::new());
+                let mut scan = step(format!("Table scan on {alias}"), cost, all, Vec::new());
+                scan.facts = table_facts(table, alias);
                 let scan = match predicate {
                     Some(predicate) => self.filtered(scan, predicate, &names, cost, rows),
                     None => scan,
@@ -126,7 +183,8 @@ impl Outliner<'_> {
                 };
                 let cost = SCAN_COST + scan.read_rows * per_row;
                 let text = access::scan_text(scan, &ByPosition(&names));
-                let read = step(text, cost, scan.read_rows, Vec::new());
+                let mut read = step(text, cost, scan.read_rows, Vec::new());
+                read.facts = access::scan_facts(scan, &ByPosition(&names));
                 let read = match &scan.predicate {
                     Some(predicate) => self.filtered(read, predicate, &names, cost, rows),
                     None => read,
@@ -260,7 +318,13 @@ impl Outliner<'_> {
         let text = format!("Filter: {}", expression_text(predicate, &ByPosition(names)));
         let mut inputs = vec![input];
         inputs.extend(self.subqueries(predicate, "condition"));
-        step(text, cost, rows, inputs)
+        let condition = expression_text(predicate, &ByPosition(names));
+        let mut filter = step(text, cost, rows, inputs);
+        filter.facts = vec![
+            ("access_type", Fact::Text("filter".to_owned())),
+            ("condition", Fact::Text(condition)),
+        ];
+        filter
     }
 
     /// The subqueries of an expression as steps.
@@ -294,6 +358,7 @@ impl Outliner<'_> {
                     ),
                     estimate: None,
                     cause: None,
+                    facts: Vec::new(),
                     inputs,
                 }
             })
@@ -449,8 +514,10 @@ impl Outliner<'_> {
         };
         let once = SCAN_COST + join.rows_per_key * per_row;
         let text = access::lookup_text(join, &ByPosition(&names));
+        let facts = access::lookup_facts(join, &ByPosition(&names));
         names.extend(column_names(&join.table, &join.alias, &join.columns));
         let mut right = step(text, once, join.rows_per_key, Vec::new());
+        right.facts = facts;
         if let Some(residual) = &join.residual {
             let kept = join.rows_per_key * selectivity(residual);
             right = self.filtered(right, residual, &names, once, kept);
@@ -597,6 +664,7 @@ impl Outliner<'_> {
                         text: "Repeat until convergence".to_owned(),
                         estimate: None,
                         cause: None,
+                        facts: Vec::new(),
                         inputs: vec![step.step],
                     });
                 }

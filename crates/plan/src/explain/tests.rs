@@ -9,14 +9,14 @@ fn planned(sql: &str) -> crate::physical::QueryPlan {
 
 #[track_caller]
 fn check_tree(sql: &str, expected: &[&str]) {
-    let text = tree(&planned(sql));
+    let text = tree(&(&planned(sql)).into());
     let found: Vec<&str> = text.lines().collect();
     assert_eq!(found, expected, "{sql}\n{text}");
 }
 
 #[track_caller]
 fn check_rows(sql: &str, expected: &[&str]) {
-    let found: Vec<String> = traditional(&planned(sql))
+    let found: Vec<String> = traditional(&(&planned(sql)).into())
         .into_iter()
         .map(|row| {
             format!(

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use super::Subject;
 use super::access::{self, KeyColumns};
 use crate::catalog::TableSource;
 use crate::expression::{Expression, ExpressionKind};
@@ -40,7 +41,42 @@ pub struct ExplainRow {
 }
 
 /// The rows of the traditional format.
-pub fn traditional(plan: &QueryPlan) -> Vec<ExplainRow> {
+pub fn traditional(subject: &Subject<'_>) -> Vec<ExplainRow> {
+    let mut rows = subject.query.map(rows_of).unwrap_or_default();
+    let Some(change) = &subject.change else {
+        return rows;
+    };
+    let select_type = change.kind.select_type();
+    if change.kind.adds_rows() {
+        let target = ExplainRow {
+            id: 1,
+            select_type,
+            table: change.tables.first().cloned(),
+            access: Some("ALL"),
+            possible_keys: None,
+            key: None,
+            key_length: None,
+            reference: None,
+            rows: None,
+            filtered: None,
+            extra: None,
+        };
+        rows.insert(0, target);
+        return rows;
+    }
+    for row in &mut rows {
+        let is_target = |name: &String| change.tables.contains(name);
+        let several = change.tables.len() > 1;
+        if matches!(row.select_type, "SIMPLE" | "PRIMARY")
+            && (row.table.as_ref().is_some_and(is_target) || (row.table.is_none() && !several))
+        {
+            row.select_type = select_type;
+        }
+    }
+    rows
+}
+
+fn rows_of(plan: &QueryPlan) -> Vec<ExplainRow> {
     let mut explainer = Explainer {
         plan,
         rows: Vec::new(),
@@ -91,6 +127,10 @@ struct Table {
     notes: Vec<String>,
     key: KeyColumns,
     possible: Vec<String>,
+    /// What is read of it is known not to be there.
+    impossible: bool,
+    /// One row is read, at an end of an index.
+    is_end: bool,
 }
 
 impl Table {
@@ -106,6 +146,8 @@ impl Table {
                 ..KeyColumns::default()
             },
             possible: Vec::new(),
+            impossible: false,
+            is_end: false,
         }
     }
 
@@ -142,6 +184,14 @@ impl<'p> Explainer<'p> {
     fn finish(&mut self, mut block: Block<'_>) {
         if block.tables.is_empty() {
             block.tables.push(no_table("No tables used"));
+        }
+        if let [only] = block.tables.as_slice()
+            && only.impossible
+        {
+            block.tables = vec![no_table("Impossible WHERE")];
+        }
+        if block.tables.iter().all(|table| table.is_end) {
+            block.tables = vec![no_table("Select tables optimized away")];
         }
         let several = block.tables.len() > 1;
         for (index, table) in block.tables.into_iter().enumerate() {
@@ -260,7 +310,7 @@ impl<'p> Explainer<'p> {
                 ..
             } => {
                 block.tables.push(Table {
-                    filtered: predicate.as_ref().map_or(1.0, selectivity),
+                    filtered: share(plan, table.row_count as f64, predicate.as_ref()),
                     conditions: predicate.is_some(),
                     possible: index_names(table, possible),
                     ..Table::scanned(Some(alias.clone()), Some(table.row_count))
@@ -273,8 +323,9 @@ impl<'p> Explainer<'p> {
                 let read = Some((scan.read_rows.round() as u64).max(1));
                 block.tables.push(
                     Table {
-                        filtered: scan.predicate.as_ref().map_or(1.0, selectivity),
+                        filtered: share(plan, scan.read_rows, scan.predicate.as_ref()),
                         conditions: scan.predicate.is_some(),
+                        impossible: access::is_impossible(scan),
                         possible: index_names(&scan.table, &scan.possible),
                         key: access::of_scan(scan),
                         ..Table::scanned(Some(scan.alias.clone()), read)
@@ -316,7 +367,12 @@ impl<'p> Explainer<'p> {
                 temporary,
                 ..
             } => {
+                let before = block.tables.len();
                 self.visit(input, block);
+                if keys.is_empty() && is_end(input) {
+                    let ends = block.tables.iter_mut().skip(before);
+                    ends.for_each(|table| table.is_end = true);
+                }
                 block.temporary |= temporary.is_some();
                 keys.iter().for_each(|key| self.subqueries(key));
                 for argument in aggregates.iter().flat_map(|call| &call.arguments) {
@@ -482,6 +538,7 @@ impl<'p> Explainer<'p> {
         }
         .by_index(join.covering, false);
         match join.kind {
+            JoinKind::Semi if join.finds_one => {}
             JoinKind::Semi => {
                 let outer = outer.unwrap_or_default();
                 table.notes.push(format!("FirstMatch({outer})"));
@@ -536,6 +593,33 @@ impl<'p> Explainer<'p> {
             }
             crate::logical::walk::push_children(expression, &mut stack);
         }
+    }
+}
+
+/// What share of the rows that are read meets a condition on them.
+fn share(plan: &Plan, read: f64, predicate: Option<&Expression>) -> f64 {
+    match predicate {
+        None => 1.0,
+        Some(_) if read >= 1.0 => (plan.estimated_rows / read).clamp(0.0, 1.0),
+        Some(predicate) => selectivity(predicate),
+    }
+}
+
+/// Whether a plan reads one row at an end of an index.
+fn is_end(plan: &Plan) -> bool {
+    match &plan.operator {
+        Operator::Project { input, .. } => is_end(input),
+        Operator::Limit {
+            input,
+            offset: 0,
+            count: 1,
+        } => match &input.operator {
+            Operator::IndexScan(scan) => {
+                scan.ordered && scan.predicate.is_none() && !access::is_dependent(scan)
+            }
+            _ => false,
+        },
+        _ => false,
     }
 }
 

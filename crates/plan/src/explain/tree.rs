@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
+use super::Subject;
 use super::outline::{Step, outline};
-use crate::physical::QueryPlan;
 
 /// The plan as a tree of lines, each with its operation, cost and rows.
-pub fn tree(plan: &QueryPlan) -> String {
+pub fn tree(subject: &Subject<'_>) -> String {
     let mut text = String::new();
-    for step in outline(plan) {
+    for step in outline(subject) {
         write_step(&mut text, &step, 0);
     }
     text

@@ -82,6 +82,30 @@ impl Chooser<'_> {
     }
 
     fn join(&self, join: &mut Join) {
+        let on = join.on.clone();
+        self.note_possible(&mut join.right, &on);
+        if join.kind == JoinKind::Inner {
+            self.note_possible(&mut join.left, &on);
+        }
+        self.follow(join);
+    }
+
+    /// Notes the indexes by which a join could be followed into the tables of one side.
+    fn note_possible(&self, side: &mut Relation, on: &[Expression]) {
+        with_stack(|| match side {
+            Relation::Scan(scan) => {
+                add_possible(scan, lookup::possible(scan, on, self.options));
+            }
+            Relation::Filter { input, .. } => self.note_possible(input, on),
+            Relation::Join(join) if join.kind == JoinKind::Inner => {
+                self.note_possible(&mut join.left, on);
+                self.note_possible(&mut join.right, on);
+            }
+            _ => {}
+        });
+    }
+
+    fn follow(&self, join: &mut Join) {
         if join.lateral || !join.null_aware.is_empty() || join.kind == JoinKind::NullAwareAnti {
             return;
         }
@@ -116,9 +140,7 @@ impl Chooser<'_> {
         let mut scan = scan.clone();
         scan.access = Access::Table;
         scan.rows = None;
-        scan.possible.push(best.lookup.index);
-        scan.possible.sort_unstable();
-        scan.possible.dedup();
+        add_possible(&mut scan, vec![best.lookup.index]);
         let mut covered = best.covered.iter();
         scan.predicates
             .retain(|_| !covered.next().copied().unwrap_or(false));
@@ -128,6 +150,13 @@ impl Chooser<'_> {
         *join.right = Relation::Scan(scan);
         join.lookup = Some(best.lookup);
     }
+}
+
+/// Adds to the indexes that conditions could use.
+pub(super) fn add_possible(scan: &mut Scan, indexes: Vec<usize>) {
+    scan.possible.extend(indexes);
+    scan.possible.sort_unstable();
+    scan.possible.dedup();
 }
 
 /// A base table that is the right side of a join.

@@ -6,7 +6,7 @@
 //! matter of cost; a LIMIT above makes it one of how soon the reading ends.
 
 use super::Rule;
-use super::access_paths::{cost, needed_columns};
+use super::access_paths::{add_possible, cost, needed_columns};
 use crate::access::path::{self, HintPurpose, Path};
 use crate::access::{Access, IndexAccess};
 use crate::catalog::IndexSource;
@@ -111,6 +111,11 @@ impl<'a> Orders<'a> {
         }
         scan.rows = Some(best.rows);
         scan.access = best.access;
+        if let Access::Index(access) = &mut scan.access
+            && access.ranges.is_none()
+        {
+            access.rows = (access.rows * share).ceil().max(1.0);
+        }
         self.end(relation);
     }
 
@@ -201,6 +206,17 @@ impl<'a> Orders<'a> {
         }
         scan.rows = Some(best.rows);
         scan.access = best.access;
+        let grouped = |position: &usize| {
+            let index = &scan.table.indexes[*position];
+            let is_part = |(column, _): &Key| {
+                let mut parts = index.parts.iter();
+                parts.any(|part| part.column == *column && part.prefix.is_none())
+            };
+            path::is_usable(scan, *position, HintPurpose::GroupBy, self.options)
+                && keys.iter().all(is_part)
+        };
+        let possible = (0..scan.table.indexes.len()).filter(grouped).collect();
+        add_possible(scan, possible);
         aggregate.ordered = true;
     }
 

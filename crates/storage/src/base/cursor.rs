@@ -1,6 +1,7 @@
 //! Scans of trees by several workers: under a lock a worker takes the next blocks, and then reads them
 //! on its own.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{ArrayRef, UInt32Array};
@@ -88,6 +89,17 @@ impl Projection {
 
     /// The columns of some rows.
     pub(super) fn batch(&self, table: &Arc<TableInner>, pieces: &mut Pieces) -> Result<Batch> {
+        let all = 0..pieces.rows();
+        self.batch_of(table, pieces, all)
+    }
+
+    /// The columns of the rows at these places.
+    fn batch_of(
+        &self,
+        table: &Arc<TableInner>,
+        pieces: &mut Pieces,
+        places: Range<usize>,
+    ) -> Result<Batch> {
         pieces.seal()?;
         let rows = pieces.rows();
         let read = pieces.columns(&self.read)?;
@@ -109,8 +121,11 @@ impl Projection {
             });
         }
         match (&self.fetch, columns.first()) {
-            (Some(wanted), Some(positions)) => table.fetch(positions, wanted),
-            _ => Ok(Batch::new(columns, rows)),
+            (Some(wanted), Some(positions)) => {
+                table.fetch(&positions.slice(places.start, places.len()), wanted)
+            }
+            _ if places.len() == rows => Ok(Batch::new(columns, rows)),
+            _ => Ok(Batch::new(columns, rows).slice(places.start, places.len())),
         }
     }
 }
@@ -140,6 +155,8 @@ pub(super) struct TreeScan {
     shared: Arc<Shared>,
     /// Rows that did not fit into the last batch.
     rest: Option<Batch>,
+    /// No more rows are asked for.
+    enough: usize,
 }
 
 impl TreeScan {
@@ -164,14 +181,14 @@ impl TreeScan {
                 }),
             }),
             rest: None,
+            enough: usize::MAX,
         }
     }
 }
 
 impl Shared {
-    /// The next segments, of about as many rows as a batch has, and the range that they are of.
-    fn take(&self) -> Result<Option<(usize, Vec<Segment>)>> {
-        let wanted = self.table.statement.options.batch_rows.max(1);
+    /// The next segments, of about so many rows, and the range that they are of.
+    fn take(&self, wanted: usize) -> Result<Option<(usize, Vec<Segment>)>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let number = state.range;
@@ -212,7 +229,7 @@ impl Shared {
         }
     }
 
-    fn read(&self, range: usize, segments: &[Segment]) -> Result<Option<Batch>> {
+    fn read(&self, range: usize, segments: &[Segment], enough: usize) -> Result<Option<Batch>> {
         let mut pieces = self.view.pieces();
         let range = &self.ranges[range];
         if self.reverse {
@@ -224,10 +241,16 @@ impl Shared {
                 self.view.resolve(segment, range, &mut pieces)?;
             }
         }
-        if pieces.rows() == 0 {
+        let all = pieces.rows();
+        if all == 0 {
             return Ok(None);
         }
-        let batch = self.projection.batch(&self.table, &mut pieces)?;
+        let places = match self.reverse {
+            true => all.saturating_sub(enough)..all,
+            false => 0..all.min(enough),
+        };
+        let projection = &self.projection;
+        let batch = projection.batch_of(&self.table, &mut pieces, places)?;
         if !self.reverse {
             return Ok(Some(batch));
         }
@@ -248,12 +271,14 @@ impl TableScan for TreeScan {
         let wanted = options.batch_rows.max(1);
         let batch = match self.rest.take() {
             Some(rest) => rest,
+            None if self.enough == 0 => return Ok(None),
             None => loop {
                 options.interrupt.check()?;
-                let Some((range, segments)) = shared.take()? else {
+                let Some((range, segments)) = shared.take(wanted.min(self.enough))? else {
                     return Ok(None);
                 };
-                if let Some(batch) = shared.read(range, &segments)? {
+                if let Some(batch) = shared.read(range, &segments, self.enough)? {
+                    self.enough -= batch.row_count();
                     break batch;
                 }
             },
@@ -265,10 +290,15 @@ impl TableScan for TreeScan {
         Ok(Some(batch.slice(0, wanted)))
     }
 
+    fn first_rows(&mut self, rows: u64) {
+        self.enough = usize::try_from(rows).unwrap_or(usize::MAX);
+    }
+
     fn for_another_worker(&self) -> Box<dyn TableScan> {
         Box::new(Self {
             shared: Arc::clone(&self.shared),
             rest: None,
+            enough: usize::MAX,
         })
     }
 }

@@ -222,7 +222,7 @@ impl Table for DurableTable {
         self.check_definition()?;
         let projection = Projection::of_index(&self.0, index, columns).ok_or_else(no_index)?;
         let view = self.0.index_view(index)?;
-        let ranges = self.0.byte_ranges(index, ranges)?;
+        let ranges = ByteRange::joined(self.0.byte_ranges(index, ranges)?);
         Ok(Box::new(TreeScan::new(
             &self.0, view, ranges, reverse, projection,
         )))

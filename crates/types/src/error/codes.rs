@@ -101,6 +101,8 @@ codes! {
     ER_TOO_BIG_FIELDLENGTH = (1074, "42000", "Column length too big for column '{}' (max = {}); use BLOB or TEXT instead");
     ER_FILE_NOT_FOUND = (1017, "HY000", "Can't find file: '{}' (errno: {})");
     ER_FILE_EXISTS_ERROR = (1086, "HY000", "File '{}' already exists");
+    ER_WARN_CONFLICTING_HINT = (3126, "HY000", "Hint {} is ignored as conflicting/duplicated");
+    ER_WARN_UNKNOWN_HINT_NAME = (3128, "HY000", "Unresolved name {} for {} hint");
     ER_UNRESOLVED_TABLE_LOCK = (3568, "HY000", "Unresolved table name `{}` in locking clause.");
     ER_UPDATE_TABLE_USED = (1093, "HY000", "You can't specify target table '{}' for update in FROM clause");
     ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE = (1175, "HY000", "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column. {}");

@@ -132,10 +132,7 @@ impl ZoneClock {
         };
         let fixed = match &zone {
             TimeZone::Offset(seconds) => Some(i64::from(*seconds)),
-            TimeZone::Named(zone) => zone
-                .to_fixed_offset()
-                .ok()
-                .map(|offset| i64::from(offset.seconds())),
+            TimeZone::Named(zone) => only_offset(zone),
             TimeZone::System => None,
         };
         let (from, until) = match fixed {
@@ -253,6 +250,21 @@ fn moment_in_zone(zone: &jiff::tz::TimeZone, local: DateTime, as_utc: i64) -> Op
         unix_micros,
         is_skipped,
     })
+}
+
+/// The offset of a zone whose clock was never set, in seconds: UTC has many names.
+fn only_offset(zone: &jiff::tz::TimeZone) -> Option<i64> {
+    let offset = match zone.to_fixed_offset() {
+        Ok(offset) => offset,
+        Err(_) => {
+            let mut changes = zone.following(jiff::Timestamp::MIN);
+            match changes.next() {
+                Some(_) => return None,
+                None => zone.to_offset(jiff::Timestamp::UNIX_EPOCH),
+            }
+        }
+    };
+    Some(i64::from(offset.seconds()))
 }
 
 fn parse_offset(text: &str) -> Option<i32> {

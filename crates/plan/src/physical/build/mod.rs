@@ -663,8 +663,18 @@ fn collect_shared(relation: &Relation, into: &mut Vec<usize>) {
 /// Whether these columns of a table can be read from an index alone.
 pub(super) fn covers(table: &TableSource, index: usize, columns: &[usize]) -> bool {
     table.indexes.get(index).is_some_and(|index| {
-        let inside = |column: &usize| *column == POSITION || index.covers.contains(column);
-        !index.clustered && columns.iter().all(inside)
+        let is_part = |column: usize| {
+            let mut parts = index.parts.iter();
+            parts.any(|part| part.column == column && part.prefix.is_none())
+        };
+        // Of the rows themselves only their keys.
+        columns.iter().all(|column| {
+            *column == POSITION
+                || match index.clustered {
+                    true => is_part(*column),
+                    false => index.covers.contains(column),
+                }
+        })
     })
 }
 

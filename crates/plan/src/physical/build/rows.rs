@@ -38,6 +38,7 @@ pub(crate) fn selectivity(predicate: &Expression) -> f64 {
             mayfly_types::Value::Int(0) | mayfly_types::Value::Null => 0.0,
             _ => 1.0,
         },
+        ExpressionKind::Call { function, .. } if function.names()[0] == "like" => 0.1111,
         _ => 0.5,
     }
 }

@@ -389,7 +389,7 @@ impl Table for Handle {
         columns: &[ColumnId],
     ) -> Result<Box<dyn TableScan>> {
         let ranges = ranges.iter().map(|range| self.range(index, range));
-        let mut ranges = ranges.collect::<Result<Vec<_>>>()?;
+        let mut ranges = ByteRange::joined(ranges.collect::<Result<Vec<_>>>()?);
         if reverse {
             ranges.reverse();
         }

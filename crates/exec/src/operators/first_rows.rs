@@ -1,0 +1,66 @@
+//! Scans whose reader stops early: no more rows are given, and counted as read, than by a server that
+//! reads row by row.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mayfly_types::{Batch, Result};
+
+use crate::context::RunContext;
+use crate::expression::{Program, Selection, filter_batch};
+
+/// How many rows the reader of a scan wants.
+#[derive(Debug)]
+pub(super) struct FirstRows(AtomicU64);
+
+impl FirstRows {
+    /// All of them.
+    pub(super) fn all() -> Self {
+        Self(AtomicU64::new(u64::MAX))
+    }
+
+    /// Sets it, before the scan is opened.
+    pub(super) fn set(&self, rows: u64) {
+        self.0.store(rows, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What a condition leaves of a batch, `wanted` rows at most, and how many rows that took.
+pub(super) fn passed(
+    batch: Batch,
+    predicate: Option<&Program>,
+    wanted: u64,
+    run: &RunContext,
+) -> Result<(Option<Batch>, usize)> {
+    let rows = batch.row_count();
+    let enough = usize::try_from(wanted).unwrap_or(usize::MAX);
+    let selection = match predicate {
+        Some(predicate) => predicate.select(&batch, run)?,
+        None => Selection::All,
+    };
+    Ok(match selection {
+        Selection::None => (None, rows),
+        Selection::All if rows > enough => (Some(batch.slice(0, enough)), enough),
+        Selection::All => (Some(batch), rows),
+        Selection::Some(selection, count) => {
+            let last = match count > enough {
+                true => selection.set_indices().nth(enough.saturating_sub(1)),
+                false => None,
+            };
+            match last {
+                Some(last) => {
+                    let used = last + 1;
+                    let kept = selection.slice(0, used);
+                    (
+                        Some(filter_batch(&batch.slice(0, used), &kept, enough)),
+                        used,
+                    )
+                }
+                None => (Some(filter_batch(&batch, &selection, count)), rows),
+            }
+        }
+    })
+}

@@ -1,0 +1,358 @@
+//! Which indexes hints allow: USE, FORCE and IGNORE INDEX behind a table, and the hints `INDEX`,
+//! `JOIN_INDEX`, `ORDER_INDEX`, `GROUP_INDEX` and their negations in the comment behind SELECT, which
+//! override them (the manual, "Index Hints", "Index-Level Optimizer Hints").
+
+use mayfly_syntax::ast::{
+    OptimizerHint, TableIndexHintForClause, TableIndexHintType, TableIndexHints,
+};
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::{Binder, same_name};
+use crate::access::path::{HintPurpose, IndexHints};
+use crate::catalog::TableSource;
+
+const EVERY: &[HintPurpose] = &[
+    HintPurpose::Join,
+    HintPurpose::OrderBy,
+    HintPurpose::GroupBy,
+];
+
+/// The hints that are about indexes: name, what for, and whether the indexes are to be left alone.
+const HINTS: &[(&str, &[HintPurpose], bool)] = &[
+    ("INDEX", EVERY, false),
+    ("NO_INDEX", EVERY, true),
+    ("JOIN_INDEX", &[HintPurpose::Join], false),
+    ("NO_JOIN_INDEX", &[HintPurpose::Join], true),
+    ("ORDER_INDEX", &[HintPurpose::OrderBy], false),
+    ("NO_ORDER_INDEX", &[HintPurpose::OrderBy], true),
+    ("GROUP_INDEX", &[HintPurpose::GroupBy], false),
+    ("NO_GROUP_INDEX", &[HintPurpose::GroupBy], true),
+];
+
+/// An index hint in a comment.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct IndexHint {
+    name: &'static str,
+    purposes: &'static [HintPurpose],
+    negated: bool,
+    /// The query block that it is about, when it is not the one in which it stands.
+    block: Option<String>,
+    table: String,
+    /// None: all.
+    indexes: Vec<String>,
+    /// A table was found that it is about.
+    used: bool,
+}
+
+/// What a hint comment says of indexes, and what it calls its query block.
+#[derive(Debug, Default, PartialEq)]
+struct Comment {
+    hints: Vec<IndexHint>,
+    block: Option<String>,
+}
+
+/// Reads the comment behind a SELECT. What is no index hint is left to others.
+fn read(text: &str) -> Comment {
+    let mut comment = Comment::default();
+    let mut words = Words(text);
+    while let Some(name) = words.next() {
+        if !words.eat("(") {
+            continue;
+        }
+        let mut inside = Vec::new();
+        let mut depth = 1;
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "(" => depth += 1,
+                ")" => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+            inside.push(word);
+        }
+        if name.eq_ignore_ascii_case("QB_NAME") {
+            comment.block = inside.into_iter().next();
+            continue;
+        }
+        let known = HINTS
+            .iter()
+            .find(|(hint, ..)| name.eq_ignore_ascii_case(hint));
+        if let Some((name, purposes, negated)) = known {
+            comment
+                .hints
+                .extend(hint((name, purposes, *negated), &inside));
+        }
+    }
+    comment
+}
+
+/// `[@block] table[@block] [index [, index] …]`
+fn hint(
+    (name, purposes, negated): (&'static str, &'static [HintPurpose], bool),
+    words: &[String],
+) -> Option<IndexHint> {
+    let mut words = words.iter();
+    let mut word = words.next()?;
+    let mut block = None;
+    if word == "@" {
+        block = words.next().cloned();
+        word = words.next()?;
+    }
+    let table = word.clone();
+    let mut indexes = Vec::new();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "@" => block = words.next().cloned(),
+            "," => {}
+            index => indexes.push(index.to_owned()),
+        }
+    }
+    Some(IndexHint {
+        name,
+        purposes,
+        negated,
+        block,
+        table,
+        indexes,
+        used: false,
+    })
+}
+
+/// The words and signs of a hint comment; quoted names without their quotes.
+struct Words<'t>(&'t str);
+
+impl Words<'_> {
+    fn eat(&mut self, sign: &str) -> bool {
+        let rest = self.0.trim_start();
+        match rest.strip_prefix(sign) {
+            Some(rest) => {
+                self.0 = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn next(&mut self) -> Option<String> {
+        let rest = self.0.trim_start();
+        let first = rest.chars().next()?;
+        if let quote @ ('`' | '"' | '\'') = first {
+            let inside = &rest[1..];
+            let end = inside.find(quote).unwrap_or(inside.len());
+            self.0 = inside.get(end + 1..).unwrap_or("");
+            return Some(inside[..end].to_owned());
+        }
+        let is_word =
+            |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '#') || !c.is_ascii();
+        let length = match is_word(first) {
+            true => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+            false => first.len_utf8(),
+        };
+        let (word, rest) = rest.split_at(length);
+        self.0 = rest;
+        Some(word.to_owned())
+    }
+}
+
+impl Binder<'_> {
+    /// Takes the index hints of a query block's comments, and those of blocks around it that name it.
+    pub(super) fn take_index_hints(&mut self, comments: &[OptimizerHint], select_id: usize) {
+        if comments.is_empty() && self.block_hints.is_empty() {
+            return;
+        }
+        let mut own = Vec::new();
+        let mut names = vec![format!("select#{select_id}")];
+        for comment in comments {
+            let read = read(&comment.text);
+            names.extend(read.block);
+            own.extend(read.hints);
+        }
+        own.append(&mut self.block_hints);
+        let is_own = |hint: &IndexHint| match &hint.block {
+            None => true,
+            Some(block) => names.iter().any(|name| same_name(name, block)),
+        };
+        let (mut here, elsewhere): (Vec<_>, Vec<_>) = own.into_iter().partition(is_own);
+        here.iter_mut().for_each(|hint| hint.block = None);
+        self.block_hints = elsewhere;
+        self.scope().index_hints = here;
+    }
+
+    /// Warns of the hints for which there was no table.
+    pub(super) fn end_index_hints(&mut self, select_id: usize) {
+        for hint in std::mem::take(&mut self.scope().index_hints) {
+            if hint.used {
+                continue;
+            }
+            let table = format!("`{}`@`select#{select_id}`", hint.table);
+            self.catalog
+                .warn(codes::ER_WARN_UNKNOWN_HINT_NAME.with(&[&table, &hint.name]));
+            for index in &hint.indexes {
+                let name = format!("{table} `{index}`");
+                self.catalog
+                    .warn(codes::ER_WARN_UNKNOWN_HINT_NAME.with(&[&name, &hint.name]));
+            }
+        }
+    }
+
+    /// What hints allow of a table's indexes.
+    pub(super) fn index_hints(
+        &mut self,
+        table: &TableSource,
+        alias: &str,
+        written: &[TableIndexHints],
+    ) -> Result<IndexHints> {
+        let mut allowed = behind_table(table, alias, written)?;
+        let Some(scope) = self.scopes.last_mut() else {
+            return Ok(allowed);
+        };
+        let select_id = scope.select_id;
+        let mut first = true;
+        let mut said: Vec<(HintPurpose, usize)> = Vec::new();
+        let mut warnings = Vec::new();
+        for hint in &mut scope.index_hints {
+            if !same_name(&hint.table, alias) {
+                continue;
+            }
+            hint.used = true;
+            let mut named = Vec::with_capacity(hint.indexes.len());
+            for index in &hint.indexes {
+                match index_by_name(table, index) {
+                    Some(index) => named.push(index),
+                    None => {
+                        let name = format!("`{}`@`select#{select_id}` `{index}`", hint.table);
+                        warnings.push(codes::ER_WARN_UNKNOWN_HINT_NAME.with(&[&name, &hint.name]));
+                    }
+                }
+            }
+            if hint.indexes.is_empty() {
+                named = (0..table.indexes.len()).collect();
+            } else if named.is_empty() {
+                continue;
+            }
+            let told = |index: &usize| {
+                let mut purposes = hint.purposes.iter();
+                purposes.any(|purpose| said.contains(&(*purpose, *index)))
+            };
+            if named.iter().any(told) {
+                let indexes: Vec<String> = hint.indexes.iter().map(|i| format!("`{i}`")).collect();
+                let text = format!("{}(`{}`  {})", hint.name, hint.table, indexes.join(", "));
+                warnings.push(codes::ER_WARN_CONFLICTING_HINT.with(&[&text]));
+                continue;
+            }
+            if std::mem::take(&mut first) {
+                allowed = IndexHints::default();
+            }
+            for purpose in hint.purposes {
+                said.extend(named.iter().map(|index| (*purpose, *index)));
+                if hint.negated {
+                    let ignored = named.iter().map(|index| (*purpose, *index));
+                    allowed.ignored.extend(ignored);
+                } else if !hint.indexes.is_empty() {
+                    allowed.only.push((*purpose, named.clone(), true));
+                }
+            }
+        }
+        warnings.into_iter().for_each(|one| self.catalog.warn(one));
+        Ok(allowed)
+    }
+}
+
+/// What USE, FORCE and IGNORE INDEX allow: 1176 for an index that the table does not have, 1221 for
+/// USE and FORCE together.
+fn behind_table(table: &TableSource, alias: &str, hints: &[TableIndexHints]) -> Result<IndexHints> {
+    let is = |hint: &TableIndexHints, kind| hint.hint_type == kind;
+    if hints.iter().any(|hint| is(hint, TableIndexHintType::Use))
+        && hints.iter().any(|hint| is(hint, TableIndexHintType::Force))
+    {
+        return Err(codes::ER_WRONG_USAGE.with(&[&"USE INDEX", &"FORCE INDEX"]));
+    }
+    let mut allowed = IndexHints::default();
+    for hint in hints {
+        let purposes = match hint.for_clause {
+            None => EVERY,
+            Some(TableIndexHintForClause::Join) => &EVERY[..1],
+            Some(TableIndexHintForClause::OrderBy) => &EVERY[1..2],
+            Some(TableIndexHintForClause::GroupBy) => &EVERY[2..],
+        };
+        let named = hint
+            .index_names
+            .iter()
+            .map(|name| {
+                index_by_name(table, &name.value).ok_or_else(|| {
+                    codes::ER_KEY_DOES_NOT_EXITS.with(&[&name.value.as_str(), &alias])
+                })
+            })
+            .collect::<Result<Vec<usize>>>()?;
+        for purpose in purposes {
+            match hint.hint_type {
+                TableIndexHintType::Ignore => allowed
+                    .ignored
+                    .extend(named.iter().map(|index| (*purpose, *index))),
+                kind => {
+                    allowed
+                        .only
+                        .push((*purpose, named.clone(), kind == TableIndexHintType::Force))
+                }
+            }
+        }
+    }
+    Ok(allowed)
+}
+
+/// An index by its name, or by the beginning of it when that is no other's.
+fn index_by_name(table: &TableSource, name: &str) -> Option<usize> {
+    let exact = table
+        .indexes
+        .iter()
+        .position(|index| same_name(&index.name, name));
+    if exact.is_some() {
+        return exact;
+    }
+    let begins = |index: &&crate::catalog::IndexSource| {
+        let start = index.name.get(..name.len());
+        start.is_some_and(|start| same_name(start, name))
+    };
+    let mut found = table.indexes.iter().filter(begins);
+    let only = found.next()?;
+    match found.next() {
+        None => table
+            .indexes
+            .iter()
+            .position(|index| index.name == only.name),
+        Some(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn a_comment_holds_hints_of_several_kinds() {
+        let comment = read(
+            " QB_NAME(q) SET_VAR(a = 'x)') INDEX(t a, `b c`) NO_INDEX(u@r) BKA(t) JOIN_INDEX(@s v i) ",
+        );
+        assert_eq!(comment.block.as_deref(), Some("q"));
+        let found: Vec<String> = comment
+            .hints
+            .iter()
+            .map(|hint| {
+                let block = hint.block.as_deref().unwrap_or("-");
+                format!(
+                    "{} {block} {} {}",
+                    hint.name,
+                    hint.table,
+                    hint.indexes.join("|")
+                )
+            })
+            .collect();
+        assert_eq!(
+            found,
+            ["INDEX - t a|b c", "NO_INDEX r u ", "JOIN_INDEX s v i"]
+        );
+    }
+}
