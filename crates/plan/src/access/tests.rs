@@ -199,7 +199,7 @@ fn planned(sql: &str) -> crate::physical::QueryPlan {
 #[track_caller]
 fn check_rows(sql: &str, expected: &[&str]) {
     let text = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    let found: Vec<String> = traditional(&planned(sql))
+    let found: Vec<String> = traditional(&(&planned(sql)).into())
         .into_iter()
         .map(|row| {
             [
@@ -214,7 +214,7 @@ fn check_rows(sql: &str, expected: &[&str]) {
             .join(" ")
         })
         .collect();
-    assert_eq!(found, expected, "{sql}\n{}", tree(&planned(sql)));
+    assert_eq!(found, expected, "{sql}\n{}", tree(&(&planned(sql)).into());
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind};
 
-use super::view_target::ViewParts;
 use super::index_hints::IndexHint;
+use super::view_target::ViewParts;
 use super::{BlockColumn, ScalarColumn, same_name};
 use crate::catalog::{DefaultSource, TableSource};
 use crate::expression::{Expression, ExpressionKind};
