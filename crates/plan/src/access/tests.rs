@@ -214,7 +214,7 @@ fn check_rows(sql: &str, expected: &[&str]) {
             .join(" ")
         })
         .collect();
-    assert_eq!(found, expected, "{sql}\n{}", tree(&(&planned(sql)).into());
+    assert_eq!(found, expected, "{sql}\n{}", tree(&(&planned(sql)).into()));
 }
 
 #[test]
