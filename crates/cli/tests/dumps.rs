@@ -1,6 +1,8 @@
 //! Dumps that mysqldump and mariadb-dump made, loaded by the program; then it must give the answers
 //! that their servers gave. `tests/dumps/make` makes them anew.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

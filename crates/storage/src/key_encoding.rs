@@ -342,7 +342,7 @@ impl KeyEncoder {
     }
 
     fn ends_in_prefix(&self, values: &[Value]) -> bool {
-        let last = self.parts.iter().zip(values).last();
+        let last = self.parts.iter().zip(values).next_back();
         last.is_some_and(|(part, value)| part.prefix.is_some() && !value.is_null())
     }
 

@@ -125,7 +125,7 @@ impl Environment {
             }
             log = Some(Mutex::new(opened));
         }
-        let file = DataFile::open(&directory, stable)?;
+        let file = DataFile::new(&directory, stable)?;
         let environment = Self {
             file: RwLock::new(Some(Arc::new(file))),
             is_given_up: AtomicBool::new(false),
@@ -342,7 +342,7 @@ impl Environment {
 
     /// Opens the file anew, with a checkpoint: nothing keeps the pages of the last one any more.
     fn open_file(&self) -> Result<Arc<DataFile>> {
-        let file = Arc::new(DataFile::open(&self.directory, &self.stable)?);
+        let file = Arc::new(DataFile::new(&self.directory, &self.stable)?);
         if let Some(mut log) = self.log() {
             self.write_checkpoint(&file, &mut log)?;
         }
@@ -351,7 +351,7 @@ impl Environment {
 }
 
 impl DataFile {
-    fn open(directory: &Path, stable: &StableRanges) -> Result<Self> {
+    fn new(directory: &Path, stable: &StableRanges) -> Result<Self> {
         let env = open_environment(directory)?;
         let txn = env
             .write_txn()

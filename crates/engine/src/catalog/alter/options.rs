@@ -26,9 +26,9 @@ impl Alteration<'_> {
                     self.builder.table.partitioning = Some(text.clone());
                 }
                 AlterAction::RemovePartitioning => {
-                    if self.builder.table.partitioning.take().is_none() {
-                        return Err(codes::ER_PARTITION_MGMT_ON_NONPARTITIONED.error());
-                    }
+                    let partitioning = self.builder.table.partitioning.take();
+                    let none = || codes::ER_PARTITION_MGMT_ON_NONPARTITIONED.error();
+                    partitioning.ok_or_else(none)?;
                 }
                 AlterAction::Validation => self.check_validation()?,
                 AlterAction::DisableKeys | AlterAction::EnableKeys
