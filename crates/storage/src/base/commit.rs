@@ -194,8 +194,7 @@ fn write(environment: &Environment, group: &[Arc<Waiting>], syncs: bool) -> Resu
             rows += filled.rows as i64;
         }
         let types = &all[0].types;
-        if types.is_empty() {
-            // The tree is dropped.
+        if all.iter().any(|tree| tree.dropped) {
             writer.remove(&record_key(META, &row_count_name(*id)))?;
             continue;
         }

@@ -24,6 +24,8 @@ pub(super) struct TreeChanges {
     pub(super) types: Arc<[PhysicalType]>,
     /// Nothing of what was committed before is left.
     pub(super) cleared: bool,
+    /// Nothing will ever be in it again.
+    pub(super) dropped: bool,
     /// Blocks of the file that nobody else sees, where nothing was committed.
     pub(super) filled: Option<Arc<Filled>>,
     pub(super) changes: BTreeMap<Vec<u8>, Change>,
@@ -75,6 +77,7 @@ impl TreeChanges {
         Self {
             types: Arc::clone(types),
             cleared: false,
+            dropped: false,
             filled: None,
             changes: BTreeMap::new(),
         }
@@ -113,10 +116,11 @@ impl Changes {
         self.log.push(Undo::Change(tree, key, before));
     }
 
-    /// Empties a tree.
-    pub(super) fn clear(&mut self, tree: TreeId, types: &Arc<[PhysicalType]>) {
+    /// Empties a tree, or removes it for ever.
+    pub(super) fn clear(&mut self, tree: TreeId, types: &Arc<[PhysicalType]>, dropped: bool) {
         let mut empty = TreeChanges::new(types);
         empty.cleared = true;
+        empty.dropped = dropped;
         let before = self.overlay.trees.insert(tree, Arc::new(empty));
         self.log.push(Undo::Tree(tree, before));
     }

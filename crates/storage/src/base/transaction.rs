@@ -130,7 +130,7 @@ impl DurableTransaction {
 
     /// Removes a tree with every row.
     pub fn drop_tree(&self, tree: TreeId) {
-        self.0.clear_tree(tree, &Arc::from([]));
+        self.0.state().changes.clear(tree, &Arc::from([]), true);
     }
 
     /// Sets or removes the record of a name: whatever the layers above want to keep beside the rows,
@@ -204,7 +204,7 @@ impl Transaction {
 
     /// Empties a tree.
     pub(super) fn clear_tree(&self, tree: TreeId, types: &Arc<[mayfly_types::PhysicalType]>) {
-        self.state().changes.clear(tree, types);
+        self.state().changes.clear(tree, types, false);
     }
 
     fn set(
