@@ -1,0 +1,185 @@
+//! Random statements over a table: every way in which an index could be read for them.
+
+use crate::constants::PATTERNS;
+use crate::random::Random;
+use crate::table::Table;
+
+impl Table {
+    fn condition(&self, alias: &str, depth: usize, random: &mut Random) -> String {
+        const SIGNS: &[&str] = &["=", "<=>", "<>", "<", "<=", ">", ">=", "=", "="];
+        if depth > 0 && random.below(3) > 0 {
+            let a = self.condition(alias, depth - 1, random);
+            let b = self.condition(alias, depth - 1, random);
+            return match random.below(9) {
+                0..=4 => format!("({a} AND {b})"),
+                5..=7 => format!("({a} OR {b})"),
+                _ => format!("(NOT {a})"),
+            };
+        }
+        let column = random.below(self.kinds.len());
+        let name = format!("{alias}c{column}");
+        let mut value = || self.constant(column, random);
+        let (x, y, z) = (value(), value(), value());
+        match random.below(20) {
+            0..=7 => format!("{name} {} {x}", random.pick(SIGNS)),
+            8 => format!("{x} {} {name}", random.pick(SIGNS)),
+            9 | 10 => format!("{name} BETWEEN {x} AND {y}"),
+            11 => format!("{name} NOT BETWEEN {x} AND {y}"),
+            12 | 13 => format!("{name} IN ({x}, {y}, {z})"),
+            14 => format!("{name} NOT IN ({x}, {y})"),
+            15 => format!("{name} IS NULL"),
+            16 => format!("{name} IS NOT NULL"),
+            17 => format!("{name} LIKE {}", random.pick(PATTERNS)),
+            place => {
+                let other = random.below(self.kinds.len());
+                let (u, v) = (self.constant(other, random), self.constant(other, random));
+                let pair = format!("({name}, {alias}c{other})");
+                match place {
+                    18 => format!("{pair} {} ({x}, {u})", random.pick(SIGNS)),
+                    _ => format!("{pair} IN (({x}, {u}), ({y}, {v}))"),
+                }
+            }
+        }
+    }
+
+    fn order(&self, alias: &str, random: &mut Random) -> String {
+        let parts: Vec<String> = (0..1 + random.below(2))
+            .map(|_| {
+                let column = random.below(self.kinds.len());
+                let direction = if random.one_in(2) { " DESC" } else { "" };
+                format!("{alias}c{column}{direction}")
+            })
+            .collect();
+        parts.join(", ")
+    }
+
+    /// A statement with `{t}` for the table.
+    pub(crate) fn statement(&self, other: &Self, random: &mut Random) -> (String, bool) {
+        let condition = self.condition("t.", 2, random);
+        let column = random.below(self.kinds.len());
+        let theirs = random.below(other.kinds.len());
+        let sign = if random.one_in(5) { "<=>" } else { "=" };
+        let and = format!("t.c{column} {sign} u.c{theirs}");
+        let more = match random.one_in(2) {
+            true => {
+                let second = random.below(self.kinds.len());
+                let of = random.below(other.kinds.len());
+                format!(" AND t.c{second} = u.c{of}")
+            }
+            false => String::new(),
+        };
+        let rest = match random.one_in(2) {
+            true => format!(" AND {}", self.condition("t.", 0, random)),
+            false => String::new(),
+        };
+        let is_text = ["CHAR", "TEXT", "BINARY", "BLOB"]
+            .iter()
+            .any(|name| self.kinds[column].sql.contains(name));
+        match random.below(24) {
+            0..=8 => (format!("SELECT id FROM {{t}} WHERE {condition}"), false),
+            9 | 10 => {
+                let order = self.order("t.", random);
+                let limit = random.below(6);
+                (
+                    format!(
+                        "SELECT {} FROM {{t}} WHERE {condition} ORDER BY {order} LIMIT {limit}",
+                        ranks(&order)
+                    ),
+                    true,
+                )
+            }
+            11 => {
+                let order = self.order("t.", random);
+                (
+                    format!(
+                        "SELECT {} FROM {{t}} WHERE {condition} ORDER BY {order}",
+                        ranks(&order)
+                    ),
+                    true,
+                )
+            }
+            12 | 13 => {
+                let order = self.order("t.", random).replace(" DESC", "");
+                (
+                    format!(
+                        "SELECT COUNT(*), SUM(id), MIN(id) FROM {{t}} WHERE {condition} GROUP BY {order}"
+                    ),
+                    false,
+                )
+            }
+            14 => {
+                let order = self.order("t.", random).replace(" DESC", "");
+                (
+                    format!(
+                        "SELECT COUNT(*) FROM (SELECT DISTINCT {order} FROM {{t}} WHERE {condition}) AS x"
+                    ),
+                    false,
+                )
+            }
+            15 | 16 => {
+                let end = random.pick(&["MIN", "MAX"]);
+                match is_text {
+                    false => (
+                        format!(
+                            "SELECT {end}(t.c{column}), COUNT(*) > 0 FROM {{t}} WHERE {condition}"
+                        ),
+                        false,
+                    ),
+                    true => (
+                        format!(
+                            "SELECT COUNT(*) FROM f AS o WHERE o.c{column} <=> (SELECT {end}(t.c{column}) FROM {{t}} WHERE {condition})"
+                        ),
+                        false,
+                    ),
+                }
+            }
+            17 | 18 => (
+                format!(
+                    "SELECT STRAIGHT_JOIN u.id, t.id FROM u JOIN {{t}} ON {and}{more} WHERE 1{rest}"
+                ),
+                false,
+            ),
+            19 => (
+                format!("SELECT u.id, t.id FROM u LEFT JOIN {{t}} ON {and}{more}{rest}"),
+                false,
+            ),
+            20 => (
+                format!(
+                    "SELECT u.id FROM u WHERE u.c{theirs} IN (SELECT t.c{column} FROM {{t}} WHERE 1{rest})"
+                ),
+                false,
+            ),
+            21 => (
+                format!(
+                    "SELECT u.id FROM u WHERE u.c{theirs} NOT IN (SELECT t.c{column} FROM {{t}} WHERE 1{rest})"
+                ),
+                false,
+            ),
+            22 => {
+                let not = if random.one_in(2) { "NOT " } else { "" };
+                (
+                    format!(
+                        "SELECT u.id FROM u WHERE {not}EXISTS (SELECT 1 FROM {{t}} WHERE {and}{more}{rest})"
+                    ),
+                    false,
+                )
+            }
+            _ => (
+                format!("SELECT u.id, (SELECT COUNT(*) FROM {{t}} WHERE {and}{more}{rest}) FROM u"),
+                false,
+            ),
+        }
+    }
+}
+
+/// How many rows are before one, by each key of an order: what compares equal may be in any order.
+fn ranks(order: &str) -> String {
+    let keys = order.replace(" DESC", "");
+    let ranks = keys.split(", ").map(|key| {
+        format!(
+            "(SELECT COUNT(*) FROM f AS o WHERE o.{} < {key})",
+            &key[2..]
+        )
+    });
+    ranks.collect::<Vec<_>>().join(", ")
+}
