@@ -75,8 +75,9 @@ pub fn parameterize(sql: &str, collation: CollationId) -> Option<Parameterized> 
                     && before == Some(Kind::Word)
                     && (text(after).is_empty()
                         || text(after) == "," && is(0, "UPDATE")
-                        || is(after, "AND")
-                        || is(after, "WHERE"))
+                        || ["AND", "WHERE", "GROUP", "ORDER", "LIMIT", "FOR"]
+                            .iter()
+                            .any(|word| is(after, word)))
             }
             _ => false,
         };

@@ -24,7 +24,15 @@ impl Sizes {
             false => (all.key(rows.start), all.key(rows.end - 1)),
         };
         // What the first and the last have in common, all have.
-        let prefix = common(first, last);
+        Self::with_prefix(all, rows, common(first, last))
+    }
+
+    /// For a block of some rows that are in any order.
+    pub(super) fn of_unordered(all: &Rows, rows: Range<usize>) -> Self {
+        Self::with_prefix(all, rows, 0)
+    }
+
+    fn with_prefix(all: &Rows, rows: Range<usize>, prefix: usize) -> Self {
         let keys = TextSize::of(&all.keys, rows.clone());
         let columns: Vec<ColumnSize> = (0..all.columns.len())
             .map(|number| ColumnSize::of(all, number, rows.clone()))

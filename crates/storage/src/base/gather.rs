@@ -83,7 +83,7 @@ impl Pieces {
     /// Makes a block of the transaction's own rows. To be called once all rows are there.
     pub(super) fn seal(&mut self) -> Checked<()> {
         if let Some(own) = self.own.take() {
-            let block = self.add_own(own.encode(0..own.len()))?;
+            let block = self.add_own(own.encode_unordered())?;
             for run in self.runs.iter_mut().filter(|run| run.block == OWN) {
                 run.block = block;
             }

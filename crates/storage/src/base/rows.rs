@@ -493,9 +493,18 @@ impl Rows {
         first[..length.min(first.len())].to_vec()
     }
 
-    /// The bytes of a block.
+    /// The bytes of a block of rows whose keys rise.
     pub(super) fn encode(&self, rows: Range<usize>) -> Vec<u8> {
-        let sizes = Sizes::of(self, rows.clone());
+        self.encode_as(&Sizes::of(self, rows.clone()), rows)
+    }
+
+    /// The bytes of a block of all rows, in any order: it can be read, but not searched.
+    pub(super) fn encode_unordered(&self) -> Vec<u8> {
+        let rows = 0..self.len();
+        self.encode_as(&Sizes::of_unordered(self, rows.clone()), rows)
+    }
+
+    fn encode_as(&self, sizes: &Sizes, rows: Range<usize>) -> Vec<u8> {
         let mut out = Vec::with_capacity(sizes.total);
         out.extend_from_slice(&[0; CHECKSUM_BYTES]);
         out.extend_from_slice(&(rows.len() as u32).to_le_bytes());

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use mayfly_engine::{Database, DatabaseOptions};
-use mayfly_testkit::fixture::must;
+use mayfly_testkit::fixture::{Fixture, must};
 
 use crate::definitions::{BEFORE, CYCLE, look, looks};
 use crate::model::{JOURNAL_EVERY, JOURNAL_ROWS, Model, Numbers, SHARED_EVERY, TABLES, WRITERS};
@@ -40,7 +40,10 @@ fn main() -> ExitCode {
         worker::work(Path::new(word()), place, &flush);
     }
     let arguments = Arguments::from_args();
-    let trials = vec![Trial::test("killed_at_random_moments", killed)];
+    let trials = vec![
+        Trial::test("alone_each_transaction_is_as_the_model", alone),
+        Trial::test("killed_at_random_moments", killed),
+    ];
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -115,6 +118,66 @@ struct World {
     /// The largest numbers that were given.
     last_numbers: [u64; 2],
     totals: BTreeMap<String, u64>,
+}
+
+/// Transactions of each writer.
+const ALONE: u64 = 250;
+
+/// With nobody beside it, a transaction leaves in its own tables what the model says, as its own
+/// session and as others see it.
+fn alone() -> Result<(), Failed> {
+    let fixture = Fixture::open(|options| {
+        options.parallel_rows_min = 500;
+        options.variables = vec![("temptable_max_ram".to_owned(), "2097152".to_owned())];
+    });
+    let mut session = fixture.database.session();
+    let mut other = fixture.database.session();
+    TABLES
+        .iter()
+        .for_each(|table| drop(must(&mut session, table)));
+    must(&mut session, "USE work");
+    must(&mut other, "USE work");
+    must(&mut session, "SET cte_max_recursion_depth = 10000");
+    for writer in 1..=WRITERS {
+        let mut model = Model::new(writer);
+        for n in 1..=ALONE {
+            let shown = format!("SELECT id, v, u, s FROM t WHERE w = {writer} ORDER BY id");
+            let before = model.clone();
+            let transaction = model.step();
+            must(&mut session, "BEGIN");
+            for statement in &transaction.undone {
+                must(&mut session, statement);
+            }
+            must(&mut session, "ROLLBACK");
+            let seen = must(&mut session, &shown);
+            if seen != before.shown_rows() {
+                return Err(format!(
+                    "writer {writer}, rolled back before {n}: {:?}",
+                    transaction.undone
+                )
+                .into());
+            }
+            must(&mut session, "BEGIN");
+            for statement in &transaction.statements {
+                must(&mut session, statement);
+            }
+            let own = must(&mut session, &shown);
+            must(&mut session, "COMMIT");
+            for seen in [own, must(&mut other, &shown)] {
+                let expected = model.shown_rows();
+                if seen != expected {
+                    let differ: Vec<_> =
+                        seen.iter().filter(|row| !expected.contains(row)).collect();
+                    let text = format!(
+                        "writer {writer}, transaction {n}: {differ:?} {:?}",
+                        transaction.statements
+                    );
+                    return Err(text.into());
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn killed() -> Result<(), Failed> {
