@@ -12,6 +12,7 @@ mod character_sets;
 mod convert;
 mod database;
 pub mod delimited;
+mod direct_changes;
 mod error;
 mod expressions;
 mod files;

@@ -6,7 +6,7 @@
 //! things: savepoints by name, a savepoint for each statement (a statement that fails leaves nothing
 //! behind), and what ends with the transaction.
 
-use std::cell::OnceCell;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use mayfly_storage::Participant;
@@ -52,8 +52,9 @@ pub(crate) struct Characteristics {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Mark([u64; PARTICIPANTS_MAX]);
 
-/// The session's undo log, and the store of durable tables.
-const PARTICIPANTS_MAX: usize = 2;
+/// The session's undo log, its transaction in the store of durable tables, and its changes of those
+/// that know no transactions.
+const PARTICIPANTS_MAX: usize = 3;
 
 /// What ROLLBACK leaves as it is, and warns of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,11 +69,11 @@ pub(crate) enum NotUndone {
 
 /// A session's transaction, open or not.
 pub(crate) struct Transaction {
-    participants: [Box<dyn Participant>; PARTICIPANTS_MAX - 1],
+    first: Box<dyn Participant>,
     /// What is let go when everything else has ended.
     last: Box<dyn Participant>,
-    /// One that takes part from its first statement on.
-    late: OnceCell<Box<dyn Participant>>,
+    /// Those that take part from their first statement on.
+    late: RefCell<Vec<Box<dyn Participant>>>,
     savepoints: Vec<(String, Mark)>,
     begun: Option<Characteristics>,
     not_undone: BTreeSet<NotUndone>,
@@ -83,7 +84,6 @@ pub(crate) struct Transaction {
 impl std::fmt::Debug for Transaction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Transaction")
-            .field("participants", &self.participants.len())
             .field("begun", &self.begun)
             .finish_non_exhaustive()
     }
@@ -93,9 +93,9 @@ impl Transaction {
     /// A transaction in which this store takes part; `last` lets go when all others have ended.
     pub(crate) fn new(participant: Box<dyn Participant>, last: Box<dyn Participant>) -> Self {
         Self {
-            participants: [participant],
+            first: participant,
             last,
-            late: OnceCell::new(),
+            late: RefCell::default(),
             savepoints: Vec::new(),
             begun: None,
             not_undone: BTreeSet::new(),
@@ -130,12 +130,11 @@ impl Transaction {
 
     /// A store takes part from now on.
     pub(crate) fn join(&self, participant: Box<dyn Participant>) {
-        // There is one such store, and its session joins once.
-        let _ = self.late.set(participant);
+        self.late.borrow_mut().push(participant);
     }
 
     fn participants(&mut self) -> impl Iterator<Item = &mut Box<dyn Participant>> {
-        self.participants.iter_mut().chain(self.late.get_mut())
+        std::iter::once(&mut self.first).chain(self.late.get_mut())
     }
 
     /// Names the moment.
@@ -169,11 +168,14 @@ impl Transaction {
         self.not_undone.iter().copied().collect()
     }
 
-    /// A statement has ended: what was held for it alone is let go.
-    pub(crate) fn end_statement(&mut self) {
+    /// A statement has ended: what was held for it alone is let go, and what it has changed in tables
+    /// without transactions is kept.
+    pub(crate) fn end_statement(&mut self) -> Result<()> {
+        let mut ended = Ok(());
         for participant in self.participants() {
-            participant.end_statement();
+            ended = ended.and(participant.end_statement());
         }
+        ended
     }
 
     /// Keeps what was changed and ends.
@@ -209,10 +211,7 @@ impl Transaction {
     }
 
     fn end(&mut self) {
-        let changed = self
-            .participants
-            .iter_mut()
-            .any(|part| part.savepoint() > 0);
+        let changed = self.first.savepoint() > 0;
         if self.begun.take().is_none() && changed {
             // What SET TRANSACTION said was for the statement's own transaction.
             self.next = None;

@@ -21,6 +21,9 @@ pub trait Participant: Send {
     /// transactions).
     fn roll_back(&mut self) -> bool;
 
-    /// A statement has ended, in whatever way: lets go of what it held for itself.
-    fn end_statement(&mut self) {}
+    /// A statement has ended, in whatever way: lets go of what it held for itself, and keeps what it has
+    /// changed in tables that know no transactions.
+    fn end_statement(&mut self) -> Result<()> {
+        Ok(())
+    }
 }

@@ -225,3 +225,72 @@ fn numbers_go_on_after_a_restart() {
         must(&mut session, "DELETE FROM test.t");
     }
 }
+
+#[test]
+fn tables_without_transactions_keep_what_statements_do() {
+    let directory = Directory::new("without-transactions");
+    for engine in ["MyISAM", "Aria"] {
+        {
+            let database = directory.open();
+            let mut session = database.session();
+            must(&mut session, "USE test");
+            must(&mut session, "DROP TABLE IF EXISTS m, i");
+            must(
+                &mut session,
+                &format!("CREATE TABLE m (a INT PRIMARY KEY) ENGINE={engine}"),
+            );
+            must(&mut session, "CREATE TABLE i (a INT PRIMARY KEY)");
+            let warned =
+                ["Warning\t1196\tSome non-transactional changed tables couldn't be rolled back"];
+            must(
+                &mut session,
+                "BEGIN; INSERT INTO i VALUES (1); INSERT INTO m VALUES (2)",
+            );
+            must(&mut session, "ROLLBACK");
+            assert_eq!(must(&mut session, "SHOW WARNINGS"), warned);
+            assert_eq!(
+                must(&mut session, "SELECT (SELECT COUNT(*) FROM i), a FROM m"),
+                ["0\t2"]
+            );
+            must(
+                &mut session,
+                "BEGIN; INSERT INTO m VALUES (3); COMMIT; BEGIN; INSERT INTO i VALUES (1)",
+            );
+            must(&mut session, "ROLLBACK");
+            assert!(must(&mut session, "SHOW WARNINGS").is_empty());
+            // Others see it at once.
+            must(
+                &mut session,
+                "BEGIN; UPDATE m SET a = a + 10; DELETE FROM m WHERE a = 13",
+            );
+            let mut other = database.session();
+            assert_eq!(must(&mut other, "SELECT a FROM test.m"), ["12"]);
+            must(&mut other, "INSERT INTO test.m VALUES (4)");
+            must(&mut session, "ROLLBACK");
+            // A statement that fails in the middle keeps what it did.
+            let error = rows(&mut session, "INSERT INTO m VALUES (5), (6), (5), (7)").unwrap_err();
+            assert_eq!(error.errno(), 1062);
+            let error =
+                rows(&mut session, "UPDATE m SET a = 100 WHERE a > 4 ORDER BY a").unwrap_err();
+            assert_eq!(error.errno(), 1062);
+            assert_eq!(
+                must(&mut session, "SELECT a FROM m ORDER BY a"),
+                ["4", "6", "12", "100"]
+            );
+            must(&mut session, "ALTER TABLE m ADD COLUMN b INT DEFAULT 7");
+        }
+        let database = directory.open();
+        assert_eq!(database.check().unwrap(), 2);
+        let mut session = database.session();
+        must(&mut session, "USE test");
+        assert_eq!(
+            must(&mut session, "SELECT COUNT(*), SUM(b) FROM m"),
+            ["4\t28"]
+        );
+        must(&mut session, "TRUNCATE TABLE m");
+        must(&mut session, "ALTER TABLE m ENGINE = InnoDB");
+        must(&mut session, "BEGIN; INSERT INTO m VALUES (1, 1); ROLLBACK");
+        assert!(must(&mut session, "SHOW WARNINGS").is_empty());
+        assert_eq!(must(&mut session, "SELECT COUNT(*) FROM m"), ["0"]);
+    }
+}

@@ -13,9 +13,9 @@ use mayfly_types::{Result, TypeKind, Value};
 use super::definition::TableDefinition;
 use super::dictionary::{self, Trees};
 use super::indexes::{IndexStorage, index_sources};
-use super::memory_engine;
 use super::table_store::TableStore;
 use super::zoned_table;
+use super::{engines, memory_engine};
 use crate::convert;
 use crate::session::Session;
 use crate::table_locks::TableLock;
@@ -180,14 +180,17 @@ impl BaseTable {
         }
     }
 
-    /// How the data directory has it, when its rows are stored as sessions see them.
+    /// How the data directory has it, when its rows are stored as sessions see them and a transaction
+    /// sees.
     pub(crate) fn durable_rows(&self) -> Option<Arc<mayfly_storage::TableDefinition>> {
-        self.durable().filter(|_| self.timestamps.is_empty())
+        let is_plain =
+            self.timestamps.is_empty() && engines::has_transactions(&self.definition.engine);
+        self.durable().filter(|_| is_plain)
     }
 
     /// The rows as a statement of the session sees them, with moments in TIMESTAMP columns.
     pub(crate) fn storage(&self, session: &Session) -> Result<Arc<dyn Table>> {
-        self.store.open(session)
+        self.store.open(session, session.changes_directly(self))
     }
 
     /// How much it holds; nothing when that cannot be read.

@@ -23,6 +23,12 @@ pub(crate) fn has_foreign_keys(engine: &str) -> bool {
     engine == "InnoDB"
 }
 
+/// Whether the tables of an engine take part in transactions.
+pub(crate) fn has_transactions(name: &str) -> bool {
+    let engine = ENGINES.iter().find(|engine| engine.name == name);
+    engine.is_none_or(|engine| engine.transactions)
+}
+
 /// The engines.
 pub(crate) const ENGINES: &[Engine] = &[
     Engine {

@@ -69,12 +69,16 @@ impl TableStore {
     }
 
     /// The handle of a session's statement: it sees the rows of now, and its changes are part of the
-    /// session's transaction.
-    pub(crate) fn open(&self, session: &Session) -> Result<Arc<dyn Table>> {
+    /// session's transaction, or stay in any case if `directly`.
+    pub(crate) fn open(&self, session: &Session, directly: bool) -> Result<Arc<dyn Table>> {
         Ok(match self {
             Self::User(table) => table.open(session.temp_table_context(), session.undo_log()),
             Self::Durable(definition, _) => {
-                Arc::new(session.durable_statement()?.table(definition)?)
+                let statement = match directly {
+                    true => session.direct_statement()?,
+                    false => session.durable_statement()?,
+                };
+                Arc::new(statement.table(definition)?)
             }
         })
     }

@@ -30,6 +30,7 @@ use mayfly_types::{Condition, Diagnostics, Error, Interrupt, Level, Result, SqlT
 pub(crate) use self::tables::{StatementTables, Surroundings};
 use crate::catalog::BaseTable;
 use crate::database::{Database, space_limit};
+use crate::direct_changes::DirectChanges;
 use crate::result::{Outcome, ResultStream, StatementResult, StatementSummary};
 use crate::statement_options::StatementOptions;
 use crate::statements::prepared::Prepared;
@@ -159,6 +160,9 @@ pub struct Session {
     durable: OnceCell<DurableTransaction>,
     /// The running statement's view of durable tables, once it needs one.
     durable_statement: OnceCell<DurableStatement>,
+    /// The same for tables without transactions.
+    direct: OnceCell<DirectChanges>,
+    direct_statement: OnceCell<DurableStatement>,
     /// The running statement changes or locks rows: it sees those of now.
     reads_newest: Cell<bool>,
     /// The temporary table that the running statement adds rows to.
@@ -238,6 +242,8 @@ impl Session {
             locked_tables: LockedTables::default(),
             durable: OnceCell::new(),
             durable_statement: OnceCell::new(),
+            direct: OnceCell::new(),
+            direct_statement: OnceCell::new(),
             reads_newest: Cell::new(false),
             written_temporary: None,
             temporary_version: 0,
@@ -370,7 +376,7 @@ impl Session {
 
     /// The statement is done: alone, it is a transaction that ends here.
     pub(crate) fn commit_statement(&mut self) -> Result<()> {
-        self.transaction.end_statement();
+        self.transaction.end_statement()?;
         match self.is_in_transaction() {
             true => Ok(()),
             false => self.transaction.commit(),
@@ -379,7 +385,8 @@ impl Session {
 
     /// The statement has failed: what it did is undone.
     fn undo_statement(&mut self, before: &Mark, error: &Error) {
-        self.transaction.end_statement();
+        // It has failed already.
+        let _ = self.transaction.end_statement();
         if ends_transaction(error) || !self.is_in_transaction() {
             self.transaction.roll_back();
         } else {
@@ -389,7 +396,7 @@ impl Session {
 
     /// The rows of a statement could not all be made.
     pub(crate) fn abandon_rows(&mut self, error: &Error) {
-        self.transaction.end_statement();
+        let _ = self.transaction.end_statement();
         if ends_transaction(error) || !self.is_in_transaction() {
             self.transaction.roll_back();
         }
@@ -442,6 +449,7 @@ impl Session {
         self.temp = OnceCell::new();
         self.interrupt = OnceCell::new();
         self.durable_statement = OnceCell::new();
+        self.direct_statement = OnceCell::new();
         self.reads_newest.set(false);
         self.written_temporary = None;
         self.last_summary = StatementSummary::begin(now);

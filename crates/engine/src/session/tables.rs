@@ -15,7 +15,8 @@ use mayfly_types::error::codes;
 use super::Session;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
-use crate::catalog::memory_engine;
+use crate::catalog::{engines, memory_engine};
+use crate::direct_changes::DirectChanges;
 use crate::statement_options::StatementOptions;
 use crate::transaction::Isolation;
 
@@ -165,13 +166,59 @@ impl Session {
             Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadView::Statement,
             Isolation::RepeatableRead | Isolation::Serializable => ReadView::Transaction,
         };
-        let statement = self.durable()?.statement(DurableStatementOptions {
+        let statement = self.durable()?.statement(self.durable_options(view));
+        Ok(self.durable_statement.get_or_init(|| statement))
+    }
+
+    fn durable_options(&self, view: ReadView) -> DurableStatementOptions {
+        DurableStatementOptions {
             view,
-            lock_wait: options.innodb_lock_wait_timeout,
+            lock_wait: self.options.innodb_lock_wait_timeout,
             interrupt: self.interrupt().clone(),
             batch_rows: self.database.options.batch_size,
-        });
-        Ok(self.durable_statement.get_or_init(|| statement))
+        }
+    }
+
+    /// The session's part in tables without transactions.
+    fn direct(&self) -> Result<&DirectChanges> {
+        if let Some(direct) = self.direct.get() {
+            return Ok(direct);
+        }
+        let memory = &self.database.budgets.base_tables;
+        let direct = DirectChanges::new(self.database.store()?.session(memory));
+        self.transaction.join(Box::new(direct.clone()));
+        Ok(self.direct.get_or_init(|| direct))
+    }
+
+    /// The running statement's view of tables without transactions.
+    pub(crate) fn direct_statement(&self) -> Result<&DurableStatement> {
+        if let Some(statement) = self.direct_statement.get() {
+            return Ok(statement);
+        }
+        let transaction = self.direct()?.transaction();
+        let statement = transaction.statement(self.durable_options(ReadView::Statement));
+        Ok(self.direct_statement.get_or_init(|| statement))
+    }
+
+    /// Whether what a statement changes in a table stays, whatever comes of it and of the session's
+    /// transaction. A table that is still being made goes with whoever makes it.
+    pub(crate) fn changes_directly(&self, table: &BaseTable) -> bool {
+        let definition = &table.definition;
+        if engines::has_transactions(&definition.engine) {
+            return false;
+        }
+        let catalog = &self.database.catalog;
+        let known = || catalog.table(&definition.database, &definition.name);
+        let is_it = |trees| known().is_some_and(|known| known.trees() == Some(trees));
+        table.trees().is_none_or(is_it)
+    }
+
+    /// The transaction that changes a table.
+    pub(crate) fn transaction_of(&self, table: &BaseTable) -> Result<&DurableTransaction> {
+        match self.changes_directly(table) {
+            true => Ok(self.direct()?.transaction()),
+            false => self.durable(),
+        }
     }
 
     /// The running statement changes or locks rows: the tables that it opens from here on show those
@@ -179,6 +226,7 @@ impl Session {
     pub(crate) fn read_newest(&mut self) {
         self.reads_newest.set(true);
         self.durable_statement = OnceCell::new();
+        self.direct_statement = OnceCell::new();
     }
 
     /// What the session's transaction has changed in its temporary tables.

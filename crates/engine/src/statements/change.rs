@@ -251,6 +251,7 @@ fn change(
             while let Some(batch) = ordered.next_batch()? {
                 let shared = is_shared(change.writer);
                 if change.update(&mut writers, &batch, shared)? == Step::StartAnew {
+                    writers.discard();
                     return Ok(None);
                 }
             }
@@ -270,6 +271,7 @@ fn change(
                 }
             };
             if step == Step::StartAnew {
+                writers.discard();
                 return Ok(None);
             }
         }

@@ -225,7 +225,7 @@ impl Writers<'_> {
         }
         let handle = table.rows_in(self.session)?;
         self.tables.push(Entry {
-            writer: RowWriter::new(Arc::clone(table), handle),
+            writer: RowWriter::new(self.session, Arc::clone(table), handle),
             is_apart: false,
             links: None,
         });

@@ -111,6 +111,7 @@ pub(crate) struct RowSink<'t> {
     /// The next number, where the session has set one.
     forced_number: Option<u64>,
     written: Written,
+    is_finished: bool,
 }
 
 /// Rows that are ready to be written.
@@ -159,15 +160,14 @@ impl<'t> RowSink<'t> {
             spare_numbers: VecDeque::new(),
             forced_number: None,
             written: Written::default(),
+            is_finished: false,
         })
     }
 
     /// Says what is done with rows whose like is there already.
-    pub(crate) fn on_duplicate(self, what: OnDuplicate) -> Self {
-        Self {
-            on_duplicate: what,
-            ..self
-        }
+    pub(crate) fn on_duplicate(mut self, what: OnDuplicate) -> Self {
+        self.on_duplicate = what;
+        self
     }
 
     /// The rows come through a view.
@@ -322,18 +322,17 @@ impl<'t> RowSink<'t> {
     pub(crate) fn end_row(&mut self) -> Result<()> {
         self.rules.refuse_warnings()?;
         for position in 0..self.definition.columns.len() {
-            let given = self.making.values[position].take();
-            let value = match given {
-                Some(value) => value,
-                // What the list names but the row does not set: `VALUES ()`, or a column of
-                // LOAD DATA beyond the end of the line.
-                None if matches!(self.origins[position], Origin::Given) => {
-                    self.set_default(position)?;
-                    self.making.values[position].take().unwrap_or(Value::Null)
-                }
-                None => Value::Null,
-            };
-            self.making.builders[position].push(&value);
+            // What the list names but the row does not set: `VALUES ()`, or a column of
+            // LOAD DATA beyond the end of the line.
+            if self.making.values[position].is_none()
+                && matches!(self.origins[position], Origin::Given)
+            {
+                self.set_default(position)?;
+            }
+        }
+        let values = self.making.values.iter_mut();
+        for (value, builder) in values.zip(&mut self.making.builders) {
+            builder.push(&value.take().unwrap_or(Value::Null));
         }
         self.making.rows += 1;
         if self.making.rows == ROWS_PER_BATCH {
@@ -649,16 +648,37 @@ impl<'t> RowSink<'t> {
     /// Makes the rows visible, and gives them if they were kept.
     pub(crate) fn finish_returning(mut self) -> Result<(Written, Vec<Batch>)> {
         self.flush_rows()?;
+        self.is_finished = true;
+        self.keep()?;
+        let returned = self.returned.take();
+        Ok((
+            std::mem::take(&mut self.written),
+            returned.unwrap_or_default(),
+        ))
+    }
+
+    fn keep(&mut self) -> Result<()> {
         let counters = self.session.counters();
         counters.add(Counter::HandlerWrite, self.written.inserted);
         counters.add(Counter::HandlerUpdate, self.written.updated);
         counters.add(Counter::HandlerDelete, self.written.deleted);
-        self.writers.finish()?;
+        self.writers.keep()?;
         if self.written.inserted > 0 && self.table.trees().is_some() {
-            let transaction = self.session.durable()?;
+            let transaction = self.session.transaction_of(self.table)?;
             self.table.keep_numbers(transaction, NUMBERS_AHEAD)?;
         }
-        Ok((self.written, self.returned.unwrap_or_default()))
+        Ok(())
+    }
+}
+
+impl Drop for RowSink<'_> {
+    fn drop(&mut self) {
+        let has_failed = !self.is_finished && !std::thread::panicking();
+        if has_failed && self.writers.of(self.writer).stays {
+            // The rows before the one at which it failed.
+            let _ = self.flush_rows();
+            let _ = self.keep();
+        }
     }
 }
 

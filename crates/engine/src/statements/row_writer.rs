@@ -11,6 +11,7 @@ use crate::catalog::BaseTable;
 use crate::catalog::definition::{KeyDefinition, KeyTarget, TableDefinition};
 use crate::catalog::indexes;
 use crate::convert;
+use crate::session::Session;
 
 /// A row that cannot be written because its like is there already.
 pub(super) struct Conflict {
@@ -35,18 +36,30 @@ pub(super) struct RowWriter {
     handle: Arc<dyn Table>,
     writer: Option<Box<dyn TableWriter>>,
     unique_indexes: usize,
+    /// What was written stays, also if the statement fails.
+    pub(super) stays: bool,
+}
+
+impl Drop for RowWriter {
+    fn drop(&mut self) {
+        if self.stays && !std::thread::panicking() {
+            // The statement has failed already.
+            let _ = self.keep();
+        }
+    }
 }
 
 impl RowWriter {
     /// A writer over a statement's handle to the table.
-    pub(super) fn new(table: Arc<BaseTable>, handle: Arc<dyn Table>) -> Self {
+    pub(super) fn new(session: &Session, table: Arc<BaseTable>, handle: Arc<dyn Table>) -> Self {
         let indexes = handle.indexes().iter();
         let unique_indexes = indexes.filter(|index| index.unique).count();
         Self {
-            table,
             handle,
             writer: None,
             unique_indexes,
+            stays: session.changes_directly(&table),
+            table,
         }
     }
 

@@ -66,7 +66,7 @@ impl<'t> Writers<'t> {
         }
         let checks = self.session.options().foreign_key_checks;
         self.tables.push(Entry {
-            writer: RowWriter::new(Arc::clone(table), Arc::clone(handle)),
+            writer: RowWriter::new(self.session, Arc::clone(table), Arc::clone(handle)),
             is_apart: !checks || table.definition.temporary,
             links: None,
         });
@@ -181,7 +181,8 @@ impl<'t> Writers<'t> {
         Ok((rows, None))
     }
 
-    fn keep(&mut self) -> Result<()> {
+    /// What was written until now is seen by later statements.
+    pub(super) fn keep(&mut self) -> Result<()> {
         let writers = self.tables.iter_mut();
         writers
             .map(|entry| &mut entry.writer)
@@ -189,6 +190,12 @@ impl<'t> Writers<'t> {
     }
 
     fn forget(&mut self) {
+        let undone = self.tables.iter_mut().filter(|entry| !entry.writer.stays);
+        undone.for_each(|entry| entry.writer.forget());
+    }
+
+    /// The statement starts anew: nothing of what was written has happened.
+    pub(super) fn discard(mut self) {
         for entry in &mut self.tables {
             entry.writer.forget();
         }

@@ -265,21 +265,18 @@ impl DurableWriter {
         }
     }
 
-    pub(super) fn set(
+    /// Memory for it is reserved when the row is whole: a row is never changed by half.
+    fn set(
         &mut self,
         tree: TreeId,
         types: &Arc<[PhysicalType]>,
         key: Vec<u8>,
         change: Option<Arc<[u8]>>,
-    ) -> Result<()> {
+    ) {
         self.bytes += change_bytes(&key, &change);
-        if self.bytes > self.reserved {
-            self.reserve()?;
-        }
         let changes = self.trees.entry(tree);
         let changes = changes.or_insert_with(|| TreeChanges::new(types));
         changes.changes.insert(key, change);
-        Ok(())
     }
 
     /// Adds a row that is known to be new.
@@ -299,7 +296,7 @@ impl DurableWriter {
             definition.types(),
             position.to_vec(),
             new,
-        )?;
+        );
         for ((_, index), keys) in definition.secondary().zip(secondary) {
             let mut key = Vec::with_capacity(position.len() + 24);
             keys.append(place, &mut key);
@@ -311,9 +308,9 @@ impl DurableWriter {
                 &index.types,
                 key,
                 Some(Arc::from(bytes.as_slice())),
-            )?;
+            );
         }
-        Ok(())
+        self.reserve()
     }
 
     /// Reserves memory for what there is.
@@ -469,13 +466,13 @@ impl TableWriter for DurableWriter {
             }
             if new_position != position {
                 let (tree, types) = (definition.rows(), definition.types());
-                self.set(tree, types, position.to_vec(), None)?;
+                self.set(tree, types, position.to_vec(), None);
             }
             bytes.clear();
             row::encode(definition.columns(), new_arrays.iter(), place, &mut bytes);
             let new = Some(Arc::from(bytes.as_slice()));
             let (tree, types) = (definition.rows(), definition.types());
-            self.set(tree, types, new_position.clone(), new)?;
+            self.set(tree, types, new_position.clone(), new);
             for (number, (_, index)) in definition.secondary().enumerate() {
                 let entry = |key: &[u8], position: &[u8]| [key, position].concat();
                 let old_key = entry(&old_keys[number][was], position);
@@ -489,11 +486,12 @@ impl TableWriter for DurableWriter {
                         continue;
                     }
                 } else {
-                    self.set(index.tree, &index.types, old_key, None)?;
+                    self.set(index.tree, &index.types, old_key, None);
                 }
                 let new = Some(Arc::from(bytes.as_slice()));
-                self.set(index.tree, &index.types, new_key, new)?;
+                self.set(index.tree, &index.types, new_key, new);
             }
+            self.reserve()?;
         }
         Ok(written(rows.row_count(), None))
     }
@@ -512,13 +510,14 @@ impl TableWriter for DurableWriter {
         for (was, place) in found.iter().enumerate() {
             let position = positions.value(*place);
             let (tree, types) = (definition.rows(), definition.types());
-            self.set(tree, types, position.to_vec(), None)?;
+            self.set(tree, types, position.to_vec(), None);
             for (index, keys) in &secondary {
                 let mut key = Vec::new();
                 keys.append(was, &mut key);
                 key.extend_from_slice(position);
-                self.set(index.tree, &index.types, key, None)?;
+                self.set(index.tree, &index.types, key, None);
             }
+            self.reserve()?;
         }
         Ok(found.len() as u64)
     }

@@ -491,8 +491,9 @@ impl Participant for UndoLog {
         std::mem::take(&mut self.lock().not_undone)
     }
 
-    fn end_statement(&mut self) {
+    fn end_statement(&mut self) -> mayfly_types::Result<()> {
         self.lock().release();
+        Ok(())
     }
 }
 

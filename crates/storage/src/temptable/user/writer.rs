@@ -58,6 +58,8 @@ pub(super) struct Change<'a> {
     scratch: &'a mut Scratch,
     /// Where the long values of new rows are.
     pub(super) sources: &'a mut Sources,
+    /// A row was added, changed or removed.
+    has_changed: bool,
 }
 
 /// Why a change stopped.
@@ -94,25 +96,27 @@ impl Core {
                 },
             ..
         } = &mut *state;
-        let undo = if core.is_transactional() {
+        let records = core.is_transactional().then(|| {
             let mut undo = undo.lock();
             let table = undo.table(core);
-            Some((undo, table))
-        } else {
-            undo.note_not_undone();
-            None
-        };
+            (undo, table)
+        });
         sources.begin_batch();
         let mut change = Change {
             core,
             content,
             account: account.as_mut(),
-            undo,
+            undo: records,
             scratch,
             sources,
+            has_changed: false,
         };
         let (done, stopped) = work(&mut change, rows);
+        let stays = change.has_changed && change.undo.is_none();
         drop(change);
+        if stays {
+            undo.note_not_undone();
+        }
         // Lets go of the values of the rows.
         sources.begin_batch();
         if !scratch.is_small() {
@@ -182,6 +186,7 @@ impl Change<'_> {
             }
         }
         let id = inserted.map_err(|failure| self.stopped(failure))?;
+        self.has_changed = true;
         if let Some((undo, table)) = &mut self.undo {
             undo.inserted(*table, id);
         }
@@ -269,6 +274,7 @@ impl Change<'_> {
         is_delete: bool,
         changed: std::result::Result<bool, Failure>,
     ) -> std::result::Result<bool, Stopped> {
+        self.has_changed |= matches!(changed, Ok(true));
         if let Some((undo, table)) = &mut self.undo
             && begun
         {
