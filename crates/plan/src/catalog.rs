@@ -174,7 +174,8 @@ pub trait Catalog {
     /// The type of the user variable's current value (a NULL string when it was never set).
     fn user_variable_type(&self, name: &str) -> SqlType;
 
-    /// The value of a `?`, when it is known and the plan cannot be made without it (LIMIT).
+    /// The value of a `?`, when it is known and decides about the plan: that of LIMIT, or one whose
+    /// digits say how it is compared.
     fn parameter_value(&self, index: usize) -> Option<Value> {
         let _ = index;
         None

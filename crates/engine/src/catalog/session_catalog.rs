@@ -28,6 +28,8 @@ pub(crate) struct SessionCatalog<'s> {
     named: RefCell<Vec<(TableId, String)>>,
     /// The planner was told something that may be otherwise the next time.
     told_of_moment: Cell<bool>,
+    /// The `?` whose values the planner was told.
+    values_told: RefCell<Vec<usize>>,
 }
 
 impl<'s> SessionCatalog<'s> {
@@ -40,7 +42,15 @@ impl<'s> SessionCatalog<'s> {
             base_tables: RefCell::default(),
             named: RefCell::new(session.written_temporary_table().into_iter().collect()),
             told_of_moment: Cell::new(false),
+            values_told: RefCell::default(),
         }
+    }
+
+    /// The values of `?` that the plan is made for.
+    pub(crate) fn values_told(&self) -> Vec<(usize, Value)> {
+        let told = self.values_told.borrow();
+        let value = |index: &usize| Some((*index, self.parameters.get(*index)?.clone()));
+        told.iter().filter_map(value).collect()
     }
 
     /// The tables that were asked for, and, when the plan is as good the next time, those that are
@@ -213,7 +223,7 @@ impl Catalog for SessionCatalog<'_> {
     }
 
     fn parameter_value(&self, index: usize) -> Option<Value> {
-        self.told_of_moment.set(true);
+        self.values_told.borrow_mut().push(index);
         self.parameters.get(index).cloned()
     }
 

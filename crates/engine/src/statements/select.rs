@@ -34,6 +34,8 @@ pub(crate) struct KeptPlan<P> {
     /// How many rows each of them had.
     rows: Vec<u64>,
     parameters: Vec<SqlType>,
+    /// The values of `?` that decided about it.
+    values: Vec<(usize, Value)>,
     surroundings: Surroundings,
     /// What it comes to when it is one row by a key.
     point: Option<PointPlan>,
@@ -54,6 +56,7 @@ impl KeptPlan<()> {
             tables: Vec::new(),
             rows: Vec::new(),
             parameters: parameters.iter().map(|(_, ty)| ty.clone()).collect(),
+            values: Vec::new(),
             surroundings: session.surroundings(),
             point,
         }
@@ -83,7 +86,14 @@ impl<P> KeptPlan<P> {
     /// Whether it was made for such parameters, and nothing has changed since.
     pub(crate) fn is_for(&self, session: &Session, parameters: &[(Value, SqlType)]) -> bool {
         let types = parameters.iter().map(|(_, ty)| ty);
-        session.is_in(&self.surroundings) && types.eq(&self.parameters)
+        let value = |index: usize| parameters.get(index).map(|(value, _)| value);
+        session.is_in(&self.surroundings) && types.eq(&self.parameters) && self.has_values(value)
+    }
+
+    /// Whether the values that decided about it are these.
+    fn has_values<'v>(&self, value: impl Fn(usize) -> Option<&'v Value>) -> bool {
+        let mut values = self.values.iter();
+        values.all(|(index, known)| value(*index) == Some(known))
     }
 
     /// The plan with the tables as they are now, if it is good for these parameters.
@@ -91,8 +101,10 @@ impl<P> KeptPlan<P> {
         &self,
         session: &Session,
         parameters: &[SqlType],
+        values: &[Value],
     ) -> Result<Option<(Arc<P>, Arc<StatementTables>)>> {
-        if self.parameters != parameters || !session.is_in(&self.surroundings) {
+        let is_same = self.parameters == parameters && self.has_values(|index| values.get(index));
+        if !is_same || !session.is_in(&self.surroundings) {
             return Ok(None);
         }
         let mut tables = Vec::with_capacity(self.tables.len());
@@ -139,7 +151,7 @@ pub(crate) fn plan_or_keep<P: PointAccess>(
     let mut kept = kept.map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner));
     let before = kept.as_ref().and_then(|kept| kept.as_ref());
     if let Some(kept) = before
-        && let Some(planned) = kept.planned(session, parameters)?
+        && let Some(planned) = kept.planned(session, parameters, values)?
     {
         return Ok(planned);
     }
@@ -152,6 +164,7 @@ pub(crate) fn plan_or_keep<P: PointAccess>(
         plan(&catalog, &options)?
     };
     let plan = Arc::new(plan);
+    let values = catalog.values_told();
     let (tables, lasting) = catalog.into_tables();
     if let Some(kept) = &mut kept {
         let rows = |table: &Arc<BaseTable>| {
@@ -165,6 +178,7 @@ pub(crate) fn plan_or_keep<P: PointAccess>(
             rows: lasting.iter().map(rows).collect(),
             tables: lasting.iter().map(Arc::downgrade).collect(),
             parameters: parameters.to_vec(),
+            values,
             surroundings: session.surroundings(),
         });
     }

@@ -11,14 +11,18 @@ use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 use super::collation::{aggregate_collations, has_collation};
 use super::expression::literal;
 use super::types::{cast, with_collation};
+use crate::catalog::Catalog;
 use crate::expression::{Expression, ExpressionKind};
 
 /// Converts two operands to the type that they are compared in.
 pub(crate) fn unify_for_comparison(
+    catalog: &dyn Catalog,
     left: Expression,
     right: Expression,
     operation: &str,
 ) -> Result<(Expression, Expression)> {
+    let left = constant_beside(catalog, left, &right.ty);
+    let right = constant_beside(catalog, right, &left.ty);
     let (left, right) = match (left.ty.kind, right.ty.kind) {
         (TypeKind::Year, _) => (left, full_year(right)),
         (_, TypeKind::Year) => (full_year(left), right),
@@ -31,6 +35,24 @@ pub(crate) fn unify_for_comparison(
             with_collation(left, collation),
             with_collation(right, collation),
         )),
+    }
+}
+
+/// A `?` as the constant that it stands for, where the type to compare in depends on its value: beside
+/// a year, and as text beside an integer.
+fn constant_beside(catalog: &dyn Catalog, operand: Expression, other: &SqlType) -> Expression {
+    let ExpressionKind::Parameter(index) = operand.kind else {
+        return operand;
+    };
+    let is_text = has_collation(&operand.ty);
+    let depends = match other.kind {
+        TypeKind::Year => is_text || operand.ty.is_integer(),
+        _ => is_text && other.is_integer(),
+    };
+    let value = depends.then(|| catalog.parameter_value(index)).flatten();
+    match value {
+        None | Some(Value::Null) => operand,
+        Some(value) => Expression::literal(value, operand.ty),
     }
 }
 

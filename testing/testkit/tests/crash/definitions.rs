@@ -49,6 +49,7 @@ pub(crate) fn look(session: &mut Session) -> Vec<String> {
         if !["defined", "other"].contains(&database.as_str()) {
             continue;
         }
+        seen.push(database.clone());
         for table in must(session, &format!("SHOW TABLES FROM {database}")) {
             let name = format!("{database}.{table}");
             seen.extend(must(session, &format!("SHOW CREATE TABLE {name}")));

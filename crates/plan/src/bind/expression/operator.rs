@@ -13,6 +13,7 @@ use crate::bind::collation::{aggregate_collations, has_collation};
 use crate::bind::comparison::unify_for_comparison;
 use crate::bind::types::{and, compare, not, or, with_collation};
 use crate::bind::{Binder, not_supported};
+use crate::catalog::Catalog;
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::physical::build::expression_is_volatile;
 
@@ -163,7 +164,8 @@ impl Binder<'_> {
         comparison: Comparison,
         right: Expression,
     ) -> Result<Expression> {
-        let (left, right) = unify_for_comparison(left, right, comparison_text(comparison))?;
+        let text = comparison_text(comparison);
+        let (left, right) = unify_for_comparison(self.catalog, left, right, text)?;
         Ok(compare(comparison, left, right))
     }
 
@@ -220,8 +222,9 @@ impl Binder<'_> {
         let mut operands = [operand?, low?, high?];
         share_collation(&mut operands, "between")?;
         let [operand, low, high] = operands;
-        self.with_value(operand, |_, operand| {
-            let unify = |value, bound| unify_for_comparison(value, bound, "between");
+        self.with_value(operand, |binder, operand| {
+            let catalog = binder.catalog;
+            let unify = |value, bound| unify_for_comparison(catalog, value, bound, "between");
             let (low_operand, low) = unify(operand.clone(), low)?;
             let (high_operand, high) = unify(operand, high)?;
             Ok(if negated {
@@ -295,7 +298,9 @@ impl Binder<'_> {
                 share_collation(&mut operands, " IN ")?;
                 let list = operands.split_off(1);
                 let operand = operands.remove(0);
-                self.with_value(operand, |_, operand| in_list_of_values(operand, list))?
+                self.with_value(operand, |binder, operand| {
+                    in_list_of_values(binder.catalog, operand, list)
+                })?
             }
         };
         Ok(if negated { not(found) } else { found })
@@ -312,7 +317,11 @@ impl Binder<'_> {
 }
 
 /// Constants that meet the operand in one type make one lookup; the rest is compared singly.
-fn in_list_of_values(operand: Expression, list: Vec<Expression>) -> Result<Expression> {
+fn in_list_of_values(
+    catalog: &dyn Catalog,
+    operand: Expression,
+    list: Vec<Expression>,
+) -> Result<Expression> {
     let mut lookups: Vec<(Expression, Vec<Value>)> = Vec::new();
     let mut others = Vec::new();
     let mut nullable = operand.nullable;
@@ -324,7 +333,7 @@ fn in_list_of_values(operand: Expression, list: Vec<Expression>) -> Result<Expre
             values.push(Value::Null);
             continue;
         }
-        let (left, right) = unify_for_comparison(operand.clone(), item, " IN ")?;
+        let (left, right) = unify_for_comparison(catalog, operand.clone(), item, " IN ")?;
         match right.kind {
             ExpressionKind::Literal(value) => {
                 match lookups

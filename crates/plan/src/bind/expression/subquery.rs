@@ -120,7 +120,8 @@ impl Binder<'_> {
         let mut unified = Vec::with_capacity(left.len());
         for (value, column) in left.into_iter().zip(&block.columns) {
             let right = Expression::column(column.id, column.ty.clone(), column.nullable);
-            let (value, right) = unify_for_comparison(value, right, comparison_text(comparison))?;
+            let text = comparison_text(comparison);
+            let (value, right) = unify_for_comparison(self.catalog, value, right, text)?;
             columns.push(match right.kind {
                 ExpressionKind::Column(id) => id,
                 _ => {
