@@ -9,7 +9,7 @@ use mayfly_syntax::ast::{
     Expr, FunctionArguments, ObjectNamePart, SelectItem, UnaryOperator, Value as Literal,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
+use mayfly_types::{Batch, Error, Result, SqlMode, SqlType, TypeKind, Value};
 
 use crate::catalog::definition::{ColumnDefault, TableDefinition};
 use crate::catalog::session_catalog::SessionCatalog;
@@ -84,6 +84,26 @@ pub(crate) fn bind_with(
         ..ScalarNames::default()
     };
     bind_in(session, expr, names, parameters)
+}
+
+/// The type of an expression over a table's columns, under a mode.
+pub(crate) fn type_in_mode(
+    session: &Session,
+    expr: &Expr,
+    definition: &TableDefinition,
+    sql_mode: SqlMode,
+) -> Result<SqlType> {
+    let columns = columns_of(session, definition);
+    let names = ScalarNames {
+        columns: &columns,
+        ..ScalarNames::default()
+    };
+    let options = PlanOptions {
+        sql_mode,
+        ..session.options().plan.clone()
+    };
+    let catalog = SessionCatalog::new(session, &[]);
+    Ok(bind_scalar(expr, names, &catalog, &options)?.ty)
 }
 
 /// Binds an expression whose names mean this, and that has `?` of these types.
@@ -252,7 +272,7 @@ fn unknown_column(error: &Error) -> Option<&str> {
 }
 
 /// Error 1054 as the definition of a column has it.
-fn in_clause(error: Error, clause: &str) -> Error {
+pub(crate) fn in_clause(error: Error, clause: &str) -> Error {
     match unknown_column(&error) {
         Some(column) => codes::ER_BAD_FIELD_ERROR.with(&[&column, &clause]),
         None => error,

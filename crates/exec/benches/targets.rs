@@ -126,6 +126,8 @@ impl World {
                     ty,
                     nullable: true,
                     invisible: false,
+                    hidden: false,
+                    generated: None,
                     default: mayfly_plan::DefaultSource::None,
                 })
                 .collect(),
@@ -347,6 +349,7 @@ fn query(root: Plan) -> Arc<QueryPlan> {
         root,
         shared: Vec::new(),
         parameter_count: 0,
+        date_parameters: Vec::new(),
         tables: Vec::new(),
         limit: None,
     })

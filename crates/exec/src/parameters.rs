@@ -56,6 +56,10 @@ impl Walk<'_> {
                     ranges.for_each_expression(&mut |value| self.expression(value));
                 }
             }
+            Operator::IndexMerge(merge) => {
+                self.expressions(&merge.predicate);
+                self.plan(&merge.positions);
+            }
             Operator::IndexLookupJoin(join) => {
                 self.plan(&join.left);
                 self.expressions(join.keys.iter().map(|key| &key.value));

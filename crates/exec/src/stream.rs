@@ -18,6 +18,10 @@ pub fn execute(
     statement: &Arc<StatementContext>,
     parameters: &[Value],
 ) -> Result<ResultStream> {
+    let warn = |warning| statement.evaluation.diagnostics.warn(warning);
+    for date in &plan.date_parameters {
+        date.check(parameters, statement.evaluation.sql_mode, warn)?;
+    }
     let run = RunContext::new(Arc::clone(statement), Arc::clone(plan), parameters);
     Ok(ResultStream {
         state: State::New(Arc::clone(plan)),

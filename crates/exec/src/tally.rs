@@ -28,8 +28,12 @@ fn visit(plan: &Plan, is_first: bool, counters: &Counters) {
     stacker::maybe_grow(64 * 1024, 1024 * 1024, || match &plan.operator {
         Operator::TableScan { .. } | Operator::SharedScan { .. } => scan_all(),
         Operator::IndexScan(scan) if scan.ranges.is_none() => scan_all(),
-        Operator::IndexScan(_) if is_first => count(&counters.select_range, 1),
-        Operator::IndexScan(_) => count(&counters.select_full_range_join, 1),
+        Operator::IndexScan(_) | Operator::IndexMerge(_) if is_first => {
+            count(&counters.select_range, 1)
+        }
+        Operator::IndexScan(_) | Operator::IndexMerge(_) => {
+            count(&counters.select_full_range_join, 1)
+        }
         Operator::IndexLookupJoin(join) => visit(&join.left, is_first, counters),
         Operator::Values { .. } | Operator::WorkingTable { .. } => {}
         Operator::Filter { input, .. }

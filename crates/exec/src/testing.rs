@@ -130,6 +130,8 @@ impl World {
             ty: ty.clone(),
             nullable: true,
             invisible: false,
+            hidden: false,
+            generated: None,
             default: mayfly_plan::DefaultSource::None,
         });
         let source = Arc::new(TableSource {
@@ -378,6 +380,7 @@ pub(crate) fn query_with(
         root,
         shared,
         parameter_count,
+        date_parameters: Vec::new(),
         tables: Vec::new(),
         limit: None,
     }

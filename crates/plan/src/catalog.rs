@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use mayfly_syntax::ast::Query;
+use mayfly_syntax::ast::{Expr, Query};
 use mayfly_types::{Error, Result, SqlType, Value};
 
 /// Names a table for as long as a plan may live. A table that is dropped and made again, or
@@ -23,6 +23,10 @@ pub struct ColumnSource {
     pub nullable: bool,
     /// Left out of `*`.
     pub invisible: bool,
+    /// No name means it: it holds the values of an expression that an index is over.
+    pub hidden: bool,
+    /// What it is computed of, when an index is over it.
+    pub generated: Option<Arc<Expr>>,
     /// What `DEFAULT(column)` gives.
     pub default: DefaultSource,
 }

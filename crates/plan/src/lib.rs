@@ -7,6 +7,7 @@ pub mod access;
 pub mod bind;
 pub mod catalog;
 pub mod change;
+pub mod date_parameter;
 pub mod explain;
 pub mod expression;
 pub mod logical;

@@ -36,6 +36,14 @@ pub struct OptimizerSwitches {
     /// `group_by_limit_pushdown` (Mayfly's own): GROUP BY … LIMIT n without ORDER BY stops making
     /// groups after the first n.
     pub group_by_limit_pushdown: bool,
+    /// `index_merge`: several indexes of a table are read for their rows.
+    pub index_merge: bool,
+    /// `index_merge_union`
+    pub index_merge_union: bool,
+    /// `index_merge_sort_union`
+    pub index_merge_sort_union: bool,
+    /// `index_merge_intersection`
+    pub index_merge_intersection: bool,
     /// `use_invisible_indexes`: as if they were visible.
     pub use_invisible_indexes: bool,
     /// `prefer_ordering_index`: an index is read for its order alone when a LIMIT ends the reading

@@ -183,8 +183,8 @@ pub struct EmbeddedSession {
     paths: Paths,
 }
 
-/// What the MEMORY engine has no place for: BLOB and TEXT, generated columns.
-const NOT_IN_MEMORY: [u16; 2] = [1163, 3106];
+/// What the MEMORY engine has no place for: BLOB and TEXT, generated columns, keys over expressions.
+const NOT_IN_MEMORY: [u16; 3] = [1163, 1478, 3106];
 
 fn creates_table(sql: &str) -> bool {
     let mut words = sql.split_whitespace().map(str::to_ascii_lowercase);

@@ -12,7 +12,7 @@ use mayfly_syntax::ast::{
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, TypeKind};
 
-use super::column_uses::{names_column, text_names_column};
+use super::column_uses::names_column;
 use super::create::{Builder, check_name};
 use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, ForeignKeyDefinition, KeyDefinition, KeyPart,
@@ -75,8 +75,15 @@ pub(crate) fn definition(
     alteration.keys()?;
     alteration.constraints()?;
     let sources = alteration.columns.iter().map(|column| column.source);
-    let sources: Vec<Option<usize>> = sources.collect();
+    let mut sources: Vec<Option<usize>> = sources.collect();
     let mut definition = alteration.builder.finish()?;
+    let hidden = definition.columns.iter().skip(sources.len());
+    sources.extend(hidden.map(|new| {
+        let text = |column: &ColumnDefinition| column.generated.as_ref().map(|g| g.text.clone());
+        let same =
+            |old: &ColumnDefinition| old.is_hidden() && old.ty == new.ty && text(old) == text(new);
+        old.columns.iter().position(same)
+    }));
     let numbered = definition.auto_increment_column();
     let was_numbered = |column: usize| sources[column] == old.auto_increment_column();
     if numbered.is_some_and(was_numbered) && !is_numbered_anew(&statement.actions) {
@@ -172,7 +179,7 @@ impl Alteration<'_> {
         let unknown = |name: &str| codes::ER_BAD_FIELD_ERROR.with(&[&name, &self.old.name]);
         let mut used = vec![false; self.actions.len()];
         let mut kept = Vec::with_capacity(self.old.columns.len());
-        for (position, old) in self.old.columns.iter().enumerate() {
+        for (position, old) in self.old.named_columns().enumerate() {
             let names = |action: &AlterAction| match action {
                 AlterAction::DropColumn(name) => same_name(name, &old.name),
                 _ => changed_column(action).is_some_and(|name| same_name(name, &old.name)),
@@ -454,9 +461,10 @@ impl Alteration<'_> {
                 |action| matches!(action, AlterAction::DropKey(name) if same_name(name, &key.name)),
             );
             for part in &key.parts {
-                if let KeyTarget::Expression(text) = &part.target
+                if let KeyTarget::Expression(hidden) = part.target
                     && !dropped_key
-                    && text_names_column(text, &old.name)
+                    && let Some(generated) = &self.old.columns[hidden].generated
+                    && names_column(&generated.expression, &old.name)
                 {
                     return Err(codes::ER_DEPENDENT_BY_FUNCTIONAL_INDEX.with(&[&old.name]));
                 }
@@ -586,9 +594,17 @@ impl Alteration<'_> {
         let primary = key.kind == KeyKind::Primary;
         let mut parts = Vec::with_capacity(key.parts.len());
         for part in &key.parts {
-            let KeyTarget::Column(old) = part.target else {
-                parts.push(part.clone());
-                continue;
+            let old = match part.target {
+                KeyTarget::Column(old) => old,
+                KeyTarget::Expression(old) => {
+                    if let Some(generated) = &self.old.columns[old].generated {
+                        parts.push(KeyPart {
+                            target: self.builder.key_expression(&generated.expression)?,
+                            ..part.clone()
+                        });
+                    }
+                    continue;
+                }
             };
             let Some(new) = self
                 .columns

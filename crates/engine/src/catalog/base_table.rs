@@ -313,6 +313,11 @@ fn timestamps(definition: &TableDefinition) -> Vec<usize> {
 }
 
 fn table_source(id: TableId, definition: &TableDefinition, indexes: IndexStorage) -> TableSource {
+    let indexes = index_sources(definition, indexes);
+    let keys: Vec<usize> = indexes
+        .iter()
+        .flat_map(|index| index.parts.iter().map(|part| part.column))
+        .collect();
     TableSource {
         id,
         database: definition.database.clone(),
@@ -320,16 +325,26 @@ fn table_source(id: TableId, definition: &TableDefinition, indexes: IndexStorage
         columns: definition
             .columns
             .iter()
-            .map(|column| ColumnSource {
-                name: column.name.clone(),
+            .enumerate()
+            .map(|(at, column)| ColumnSource {
+                name: match column.is_hidden() {
+                    true => definition.hidden_text(at).to_owned(),
+                    false => column.name.clone(),
+                },
                 ty: column.ty.clone(),
                 nullable: column.nullable,
                 invisible: column.invisible,
+                hidden: column.is_hidden(),
+                generated: column
+                    .generated
+                    .as_ref()
+                    .filter(|_| keys.contains(&at))
+                    .map(|generated| Arc::new((*generated.expression).clone())),
                 default: column.default_source(&TimeZone::UTC),
             })
             .collect(),
         unique_keys: definition.identifying_columns(),
-        indexes: index_sources(definition, indexes),
+        indexes,
         row_count: 0,
         temporary: definition.temporary,
     }

@@ -174,7 +174,7 @@ pub(super) fn check(session: &Session, table: &TableDefinition) -> Result<()> {
         Place::Check(&check.name).check(&check.expression)?;
     }
     expressions::check_definition(session, table)?;
-    for (position, column) in table.columns.iter().enumerate() {
+    for (position, column) in table.named_columns().enumerate() {
         check_references(table, position, column)?;
     }
     for check in &table.checks {
@@ -243,12 +243,20 @@ fn check_key(table: &TableDefinition, key: &KeyDefinition) -> Result<()> {
     if matches!(key.kind, KeyKind::FullText | KeyKind::Spatial) {
         return Ok(());
     }
+    for part in &key.parts {
+        if let KeyTarget::Expression(column) = part.target
+            && let Some(generated) = &table.columns[column].generated
+            && names(table, &generated.expression).any(|named| table.columns[named].auto_increment)
+        {
+            return Err(codes::ER_FUNCTIONAL_INDEX_REF_AUTO_INCREMENT.with(&[&key.name]));
+        }
+    }
     if key.parts.len() > KEY_PARTS_MAX {
         return Err(codes::ER_TOO_MANY_KEY_PARTS.with(&[&KEY_PARTS_MAX]));
     }
-    let lengths = key.parts.iter().map(|part| match part.target {
-        KeyTarget::Column(position) => part_length(&table.columns[position].ty, part.prefix),
-        KeyTarget::Expression(_) => 0,
+    let lengths = key.parts.iter().map(|part| {
+        let (KeyTarget::Column(position) | KeyTarget::Expression(position)) = part.target;
+        part_length(&table.columns[position].ty, part.prefix)
     });
     let length = lengths.fold(0, u64::saturating_add);
     let limit: u64 = match table.engine.as_str() {

@@ -23,9 +23,3 @@ pub(crate) fn names_column(expression: &Expr, name: &str) -> bool {
     });
     flow.is_break()
 }
-
-/// Whether the text of an expression of a definition names a column.
-pub(crate) fn text_names_column(text: &str, name: &str) -> bool {
-    text.to_lowercase()
-        .contains(&mayfly_syntax::printer::quoted_identifier(name).to_lowercase())
-}

@@ -507,12 +507,12 @@ impl Builder<'_> {
         numbered.unwrap_or(base)
     }
 
-    fn key_part(&self, key: &ast::KeyDefinition, part: &ast::KeyPart) -> Result<KeyPart> {
+    fn key_part(&mut self, key: &ast::KeyDefinition, part: &ast::KeyPart) -> Result<KeyPart> {
         let (name, prefix) = match &part.target {
             KeyPartTarget::Expression(expr) => {
                 checks::check_key_expression(key, expr)?;
                 return Ok(KeyPart {
-                    target: KeyTarget::Expression(expression_text::text(expr)),
+                    target: self.key_expression(expr)?,
                     prefix: None,
                     descending: part.descending,
                 });

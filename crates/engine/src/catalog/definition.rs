@@ -16,7 +16,7 @@ pub(crate) struct TableDefinition {
     pub(crate) database: String,
     /// Its name.
     pub(crate) name: String,
-    /// Its columns, in order.
+    /// Its columns, in order; behind those with names the hidden ones of its keys.
     pub(crate) columns: Vec<ColumnDefinition>,
     /// Its keys, in the order in which MySQL lists them.
     pub(crate) keys: Vec<KeyDefinition>,
@@ -69,6 +69,11 @@ pub(crate) struct ColumnDefinition {
 }
 
 impl ColumnDefinition {
+    /// Whether it is that of a key part over an expression: no statement names it.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.name.is_empty()
+    }
+
     /// The default as a session in that time zone sees it, if it is a value.
     pub(crate) fn default_value(&self, zone: &TimeZone) -> Option<Value> {
         match &self.default {
@@ -153,7 +158,7 @@ pub(crate) struct KeyDefinition {
 /// A part of a key.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyPart {
-    /// The column by position, or an expression as SHOW CREATE prints it.
+    /// The column, or an expression.
     pub(crate) target: KeyTarget,
     /// Only the first so many characters.
     pub(crate) prefix: Option<u64>,
@@ -166,8 +171,8 @@ pub(crate) struct KeyPart {
 pub(crate) enum KeyTarget {
     /// A column, by position.
     Column(usize),
-    /// An expression's text.
-    Expression(String),
+    /// The hidden column of an expression, by position.
+    Expression(usize),
 }
 
 /// A foreign key.
@@ -195,6 +200,18 @@ pub(crate) struct CheckConstraint {
 }
 
 impl TableDefinition {
+    /// The columns that statements can name.
+    pub(crate) fn named_columns(&self) -> impl Iterator<Item = &ColumnDefinition> {
+        self.columns.iter().filter(|column| !column.is_hidden())
+    }
+
+    /// The expression of a hidden column, as SHOW CREATE prints it.
+    pub(crate) fn hidden_text(&self, column: usize) -> &str {
+        let column = self.columns.get(column);
+        let generated = column.and_then(|column| column.generated.as_ref());
+        generated.map_or("", |generated| &generated.text)
+    }
+
     /// The position of a column, by its name in any case.
     pub(crate) fn column_position(&self, name: &str) -> Option<usize> {
         let same = |column: &ColumnDefinition| same_name(&column.name, name);

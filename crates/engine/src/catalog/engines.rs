@@ -106,6 +106,10 @@ pub(crate) fn check(table: &TableDefinition) -> Result<()> {
         "CSV" if table.columns.iter().any(|column| column.nullable) => {
             Err(codes::ER_CHECK_NOT_IMPLEMENTED.with(&[&"nullable columns"]))
         }
+        "MEMORY" | "MyISAM" if table.columns.iter().any(ColumnDefinition::is_hidden) => {
+            let what = "Index on virtual generated column";
+            Err(codes::ER_ILLEGAL_HA_CREATE_OPTION.with(&[&table.engine, &what]))
+        }
         "MEMORY" | "CSV" if generated => {
             let what = "Specified storage engine";
             Err(codes::ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN.with(&[&what]))

@@ -80,6 +80,27 @@ impl Printer<'_> {
                     operands.join(&format!(" {} ", op.to_string().to_lowercase()))
                 )
             }
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::Arrow,
+                right,
+            } => format!("json_extract({},{})", self.expr(left), self.expr(right)),
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::LongArrow,
+                right,
+            } => format!(
+                "json_unquote(json_extract({},{}))",
+                self.expr(left),
+                self.expr(right)
+            ),
+            Expr::Cast {
+                expr, data_type, ..
+            } if matches!(self, Self::Table) => format!(
+                "cast({} as {})",
+                self.expr(expr),
+                data_type.to_string().to_lowercase()
+            ),
             Expr::BinaryOp { left, op, right } => {
                 let op = op.to_string();
                 let op = match op.as_str() {

@@ -1,8 +1,7 @@
 //! The keys of a table's definition as the indexes of its store.
 //!
 //! A store has its unique indexes first and the primary key before all, so that of several duplicates
-//! a row meets MySQL's first. A FULLTEXT or SPATIAL key, and one over an expression, is kept in the
-//! definition and has no index.
+//! a row meets MySQL's first. A FULLTEXT or SPATIAL key is kept in the definition and has no index.
 
 use mayfly_plan::{IndexPartSource, IndexSource};
 use mayfly_storage::{IndexId, IndexPart, IndexSpec, KeyMode};
@@ -74,9 +73,8 @@ fn source(
     let whole_columns = |key: &KeyDefinition| -> Vec<usize> {
         let parts = key.parts.iter().filter(|part| part.prefix.is_none());
         parts
-            .filter_map(|part| match part.target {
-                KeyTarget::Column(column) => Some(column),
-                KeyTarget::Expression(_) => None,
+            .map(|part| match part.target {
+                KeyTarget::Column(column) | KeyTarget::Expression(column) => column,
             })
             .collect()
     };
@@ -126,10 +124,8 @@ fn spec(definition: &TableDefinition, key: &KeyDefinition) -> Option<IndexSpec> 
 }
 
 fn index_part(definition: &TableDefinition, part: &KeyPart) -> Option<IndexPart> {
-    let KeyTarget::Column(column) = part.target else {
-        return None;
-    };
-    let ty = &definition.columns[column].ty;
+    let (KeyTarget::Column(column) | KeyTarget::Expression(column)) = part.target;
+    let ty = &definition.columns.get(column)?.ty;
     Some(IndexPart {
         column,
         mode: match ty.physical() {

@@ -15,8 +15,10 @@ pub(crate) mod dictionary;
 pub(crate) mod engines;
 pub(crate) mod expression_text;
 mod foreign_key_builder;
+
 pub(crate) mod foreign_key_checks;
 pub(crate) mod foreign_keys;
+mod functional_keys;
 pub(crate) mod indexes;
 pub(crate) mod memory_engine;
 pub(crate) mod session_catalog;

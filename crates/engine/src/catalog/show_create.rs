@@ -22,7 +22,7 @@ pub(crate) fn table(
 ) -> String {
     let name = |name: &str| identifier(name, quote);
     let mut lines = Vec::new();
-    for column in &definition.columns {
+    for column in definition.named_columns() {
         lines.push(column_line(column, definition.collation, quote, zone));
     }
     for key in &definition.keys {
@@ -255,7 +255,7 @@ fn key_line(key: &KeyDefinition, definition: &TableDefinition, quote: bool) -> S
     let parts = key.parts.iter().map(|part| {
         let mut text = match &part.target {
             KeyTarget::Column(column) => identifier(&definition.columns[*column].name, quote),
-            KeyTarget::Expression(text) => format!("({text})"),
+            KeyTarget::Expression(column) => format!("({})", definition.hidden_text(*column)),
         };
         if let Some(prefix) = part.prefix {
             text += &format!("({prefix})");

@@ -120,7 +120,7 @@ fn system_rows(source: &TableSource) -> impl Iterator<Item = Row> + '_ {
 }
 
 fn definition_rows(definition: &TableDefinition, zone: &TimeZone) -> Vec<Row> {
-    let columns = definition.columns.iter().zip(1_u64..);
+    let columns = definition.named_columns().zip(1_u64..);
     columns
         .map(|(column, position)| {
             row(
@@ -263,7 +263,7 @@ fn default_value(column: &ColumnDefinition, zone: &TimeZone) -> Value {
 }
 
 /// An expression as MySQL keeps it in its dictionary, where its quotes are escaped.
-fn escaped_quotes(expression: &str) -> String {
+pub(super) fn escaped_quotes(expression: &str) -> String {
     expression.replace('\'', "\\'")
 }
 

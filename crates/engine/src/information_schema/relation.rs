@@ -52,6 +52,8 @@ impl Relation {
                     ty: kind.sql_type(),
                     nullable: true,
                     invisible: false,
+                    hidden: false,
+                    generated: None,
                     default: DefaultSource::None,
                 };
                 columns.iter().map(column).collect()

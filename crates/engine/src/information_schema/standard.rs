@@ -54,6 +54,8 @@ fn parse_column(line: &str) -> Option<ColumnSource> {
         ty,
         nullable,
         invisible: false,
+        hidden: false,
+        generated: None,
         default,
     })
 }

@@ -3,6 +3,7 @@
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::Value;
 
+use super::columns::escaped_quotes;
 use super::relation::{Columns, Relation, Row, text, text_or_null, yes_no};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::KeyTarget;
@@ -56,7 +57,10 @@ fn table_rows(session: &Session, table: &BaseTable) -> Vec<Row> {
                     let column = &definition.columns[*position];
                     (Some(column.name.as_str()), column.nullable, None)
                 }
-                KeyTarget::Expression(expression) => (None, true, Some(expression.as_str())),
+                KeyTarget::Expression(column) => {
+                    let text = escaped_quotes(definition.hidden_text(*column));
+                    (None, true, Some(text))
+                }
             };
             let direction = if part.descending { "D" } else { "A" };
             rows.push(vec![
@@ -81,7 +85,7 @@ fn table_rows(session: &Session, table: &BaseTable) -> Vec<Row> {
                 text(""),
                 text(&key.comment),
                 yes_no(!key.invisible),
-                text_or_null(expression),
+                text_or_null(expression.as_deref()),
             ]);
         }
     }

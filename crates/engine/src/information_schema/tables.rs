@@ -104,7 +104,7 @@ fn row_format(definition: &TableDefinition) -> String {
     let mut options = definition.options.iter();
     let asked = options.find(|(name, _)| name == "ROW_FORMAT");
     let asked = asked.map(|(_, value)| value.as_str());
-    let fixed = definition.columns.iter().all(|column| {
+    let fixed = definition.named_columns().all(|column| {
         let long = matches!(
             column.ty.kind,
             TypeKind::VarChar

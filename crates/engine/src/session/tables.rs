@@ -87,7 +87,7 @@ impl Session {
             shown.retain(|(id, _)| *id != replaced.id.0);
         }
         if table.definition.engine == "InnoDB" {
-            shown.push((table.id.0, table.definition.columns.len()));
+            shown.push((table.id.0, table.definition.named_columns().count()));
         }
     }
 

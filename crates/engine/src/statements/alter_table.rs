@@ -272,10 +272,10 @@ impl Work {
         let in_place = |(old, new): (&ColumnDefinition, &ColumnDefinition)| {
             is_in_place(&old.ty, &new.ty) && stored_text(old) == stored_text(new)
         };
-        let adds_stored =
-            new.columns.iter().enumerate().any(|(index, column)| {
-                old_column(index).is_none() && stored_text(column).is_some()
-            });
+        let adds_stored = new.columns.iter().enumerate().any(|(index, column)| {
+            let is_filled = stored_text(column).is_some() || column.is_hidden();
+            old_column(index).is_none() && is_filled
+        });
         let by_copy = actions.iter().any(|action| {
             matches!(action, AlterAction::Option(option)
                 if option.name == "ALGORITHM" && option.value.eq_ignore_ascii_case("COPY"))

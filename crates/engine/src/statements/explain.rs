@@ -194,9 +194,7 @@ fn traditional(subject: &Subject<'_>) -> Outcome {
             text(row.access),
             text(row.possible_keys.as_deref()),
             text(row.key.as_deref()),
-            row.key_length.map_or(Value::Null, |length| {
-                Value::from(length.to_string().as_str())
-            }),
+            text(row.key_length.as_deref()),
             text(row.reference.as_deref()),
             row.rows.map_or(Value::Null, Value::UInt),
             row.filtered.map_or(Value::Null, Value::Float),

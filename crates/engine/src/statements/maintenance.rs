@@ -110,8 +110,7 @@ fn checksum(session: &mut Session, statement: &TableMaintenance) -> Result<Outco
 fn sum_of_rows(session: &mut Session, table: &BaseTable) -> Result<u64> {
     let definition = &table.definition;
     let names = definition
-        .columns
-        .iter()
+        .named_columns()
         .map(|column| quoted_identifier(&column.name));
     let text = format!(
         "SELECT {} FROM {}.{}",

@@ -154,9 +154,7 @@ pub(super) fn key_text(
         if index > 0 {
             entry.push(b'-');
         }
-        let KeyTarget::Column(position) = part.target else {
-            continue;
-        };
+        let (KeyTarget::Column(position) | KeyTarget::Expression(position)) = part.target;
         let ty = &definition.columns[position].ty;
         let mut value = Vec::new();
         convert::display_row(shown.column(position), row, ty, &mut value);

@@ -14,6 +14,7 @@ mod filter;
 mod first_rows;
 mod hash_join;
 mod index_lookup_join;
+mod index_merge;
 mod index_scan;
 mod keys;
 mod limit;
@@ -88,6 +89,7 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
             ..
         } => scan::build(table, columns, predicate.as_ref()),
         Operator::IndexScan(scan) => index_scan::build(scan),
+        Operator::IndexMerge(merge) => index_merge::build(merge, build(&merge.positions, run)?),
         Operator::IndexLookupJoin(join) => index_lookup_join::build(join, build(&join.left, run)?)?,
         Operator::SharedScan { shared, .. } => Arc::new(shared::SharedScan::new(*shared)),
         Operator::WorkingTable { shared, .. } => Arc::new(shared::WorkingTable::new(*shared)),

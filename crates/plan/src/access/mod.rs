@@ -9,11 +9,14 @@ pub(crate) mod constant;
 mod interval;
 pub mod keys;
 pub(crate) mod lookup;
+pub mod merge;
 pub(crate) mod path;
 #[cfg(test)]
 mod tests;
 
 use mayfly_types::{CollationId, PhysicalType, Value};
+
+pub use merge::MergeAccess;
 
 pub use keys::{Condition, KeyBox, KeyRanges, RangePart};
 
@@ -27,6 +30,37 @@ pub enum Access {
     Table,
     /// Through an index.
     Index(Box<IndexAccess>),
+    /// Through several.
+    Merge(Box<MergeAccess>),
+}
+
+impl Access {
+    /// For each of the scan's predicates, whether what is read makes it needless; nothing when none is.
+    pub fn covered(&self) -> &[bool] {
+        match self {
+            Self::Table => &[],
+            Self::Index(access) => &access.covered,
+            Self::Merge(merge) => &merge.covered,
+        }
+    }
+
+    /// The indexes that are read.
+    pub fn indexes(&self) -> &[IndexAccess] {
+        match self {
+            Self::Table => &[],
+            Self::Index(access) => std::slice::from_ref(access),
+            Self::Merge(merge) => &merge.parts,
+        }
+    }
+
+    /// The indexes that are read.
+    pub fn indexes_mut(&mut self) -> &mut [IndexAccess] {
+        match self {
+            Self::Table => &mut [],
+            Self::Index(access) => std::slice::from_mut(access),
+            Self::Merge(merge) => &mut merge.parts,
+        }
+    }
 }
 
 /// A way through an index.

@@ -9,6 +9,7 @@ use mayfly_types::Value;
 use super::analysis::{Analysis, analyse};
 use super::constant::known_value;
 use super::keys::KeyRanges;
+use super::merge;
 use super::{Access, IndexAccess};
 use crate::catalog::{IndexSource, ValueRange};
 use crate::logical::{ColumnSet, Scan};
@@ -16,7 +17,7 @@ use crate::options::PlanOptions;
 use crate::physical::build::rows::{filtered, selectivity};
 
 /// What reading begins with.
-const START_COST: f64 = 0.25;
+pub(super) const START_COST: f64 = 0.25;
 /// A row of a scan, or of an index that holds all that is asked for.
 pub(crate) const ROW_COST: f64 = 0.1;
 /// What each doubling of a table adds to a row that is fetched by its position. Measured on a durable
@@ -30,7 +31,7 @@ const SEEK_COST: f64 = 0.05;
 const DIVES_MAX: usize = 200;
 
 /// What it costs to look at so many conditions of a row.
-fn check_cost(conditions: usize) -> f64 {
+pub(super) fn check_cost(conditions: usize) -> f64 {
     conditions as f64 * 0.02
 }
 
@@ -43,6 +44,8 @@ pub enum HintPurpose {
     OrderBy,
     /// GROUP BY
     GroupBy,
+    /// Index merges.
+    Merge,
 }
 
 /// What index hints allow of a table's indexes.
@@ -117,6 +120,14 @@ pub(crate) fn best(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) -> (P
             best = path;
         }
     }
+    let merge = merge::best(scan, options, &mut possible);
+    possible.sort_unstable();
+    possible.dedup();
+    if let Some(merge) = merge
+        && (merge.cost < best.cost || scan.hints.force(HintPurpose::Merge))
+    {
+        best = merge;
+    }
     if matches!(best.access, Access::Table) {
         best.cost = table_path(scan).cost;
     }
@@ -186,7 +197,7 @@ pub(crate) fn whole_path(scan: &Scan, position: usize, needed: &ColumnSet) -> Op
 }
 
 /// How many of the rows that were read meet the conditions that the ranges do not cover.
-fn rest(scan: &Scan, read: f64, covered: &[bool]) -> f64 {
+pub(super) fn rest(scan: &Scan, read: f64, covered: &[bool]) -> f64 {
     let open = scan.predicates.iter().zip(covered);
     let left: f64 = open
         .filter(|(_, covered)| !**covered)
@@ -223,7 +234,12 @@ pub(crate) fn row_cost(scan: &Scan, index: &IndexSource, needed: &ColumnSet) -> 
     if is_covering(scan, index, needed) {
         return ROW_COST;
     }
-    ROW_COST + FETCH_COST_OF_DOUBLING * doublings(scan)
+    ROW_COST + fetch_cost(scan)
+}
+
+/// What it costs to fetch a row by its position.
+pub(super) fn fetch_cost(scan: &Scan) -> f64 {
+    FETCH_COST_OF_DOUBLING * doublings(scan)
 }
 
 /// How often a thousand rows are doubled before they are as many as a table's: what makes a place in

@@ -318,11 +318,12 @@ impl Binder<'_> {
             unique_keys,
         })?;
         let select_id = self.scope().select_id;
-        let scan = |first: ColumnId| {
+        let scan = |first: ColumnId, generated: Arc<[Computed]>| {
             Relation::Scan(Scan {
                 table: table.clone(),
                 alias: alias.to_owned(),
                 first,
+                generated,
                 predicates: Vec::new(),
                 select_id,
                 statistics: statistics.clone(),
@@ -337,7 +338,8 @@ impl Binder<'_> {
         };
         let pads = self.options.sql_mode.has(SqlMode::PAD_CHAR_TO_FULL_LENGTH);
         if !pads || !table.columns.iter().any(is_padded) {
-            return Ok(scan(first));
+            let generated = self.bind_generated(&table, first);
+            return Ok(scan(first, generated));
         }
         let read = self.new_columns(table.columns.len() + 1);
         let mut columns = Vec::with_capacity(table.columns.len());
@@ -355,7 +357,7 @@ impl Binder<'_> {
             });
         }
         Ok(Relation::Extend {
-            input: Box::new(scan(read)),
+            input: Box::new(scan(read, Arc::new([]))),
             columns,
         })
     }

@@ -1,5 +1,5 @@
 //! Which indexes hints allow: USE, FORCE and IGNORE INDEX behind a table, and the hints `INDEX`,
-//! `JOIN_INDEX`, `ORDER_INDEX`, `GROUP_INDEX` and their negations in the comment behind SELECT, which
+//! `JOIN_INDEX`, `ORDER_INDEX`, `GROUP_INDEX`, `INDEX_MERGE` and their negations in the comment behind SELECT, which
 //! override them (the manual, "Index Hints", "Index-Level Optimizer Hints").
 
 use mayfly_syntax::ast::{
@@ -18,6 +18,8 @@ const EVERY: &[HintPurpose] = &[
     HintPurpose::GroupBy,
 ];
 
+const MERGE: &[HintPurpose] = &[HintPurpose::Merge];
+
 /// The hints that are about indexes: name, what for, and whether the indexes are to be left alone.
 const HINTS: &[(&str, &[HintPurpose], bool)] = &[
     ("INDEX", EVERY, false),
@@ -28,6 +30,8 @@ const HINTS: &[(&str, &[HintPurpose], bool)] = &[
     ("NO_ORDER_INDEX", &[HintPurpose::OrderBy], true),
     ("GROUP_INDEX", &[HintPurpose::GroupBy], false),
     ("NO_GROUP_INDEX", &[HintPurpose::GroupBy], true),
+    ("INDEX_MERGE", MERGE, false),
+    ("NO_INDEX_MERGE", MERGE, true),
 ];
 
 /// An index hint in a comment.
@@ -251,7 +255,7 @@ impl Binder<'_> {
                 if hint.negated {
                     let ignored = named.iter().map(|index| (*purpose, *index));
                     allowed.ignored.extend(ignored);
-                } else if !hint.indexes.is_empty() {
+                } else if !hint.indexes.is_empty() || *purpose == HintPurpose::Merge {
                     allowed.only.push((*purpose, named.clone(), true));
                 }
             }

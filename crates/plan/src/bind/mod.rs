@@ -35,6 +35,7 @@ use mayfly_types::{Error, Result, SqlType};
 
 use crate::catalog::DefaultSource;
 use crate::catalog::{Catalog, TableId, TableSource};
+use crate::date_parameter::DateParameter;
 use crate::logical::{ColumnId, Query, Shared};
 use crate::options::PlanOptions;
 use crate::physical::{ColumnOrigin, OutputColumn, StatementLimit};
@@ -102,6 +103,8 @@ pub(crate) struct Binder<'a> {
     /// The number of the query block that WITH stands before, until that is bound.
     reserved_select: Option<usize>,
     parameter_count: usize,
+    /// The `?` that are compared with dates.
+    date_parameters: Vec<DateParameter>,
     /// The innermost scope in which a name was found since this was last set to `None`.
     deepest: Option<usize>,
     /// What is bound is a value to be kept: variables have the scale of theirs.
@@ -141,6 +144,7 @@ impl<'a> Binder<'a> {
             next_select: 1,
             reserved_select: None,
             parameter_count: options.parameters.len(),
+            date_parameters: Vec::new(),
             deepest: None,
             keeps_value: false,
             placeholders_seen: 0,
@@ -173,6 +177,7 @@ impl<'a> Binder<'a> {
             shared: self.shared,
             next_column: self.next_column,
             parameter_count: self.parameter_count,
+            date_parameters: self.date_parameters,
             tables: self.tables,
             limit: self.limit,
         }

@@ -1,14 +1,17 @@
 //! Expressions over the columns of one row, outside of a query block: VALUES of INSERT, ON DUPLICATE
 //! KEY UPDATE, RETURNING, SET, DEFAULT, CHECK, generated columns, SET of LOAD DATA.
 
+use std::sync::Arc;
+
 use mayfly_syntax::ast;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
 use super::scope::{Clause, Scope};
 use super::{Binder, types};
-use crate::catalog::{Catalog, DefaultSource, TableId};
-use crate::expression::Expression;
+use crate::catalog::{Catalog, DefaultSource, TableId, TableSource};
+use crate::expression::{Expression, ExpressionKind};
+use crate::logical::{ColumnId, Computed, visit_expression_mut};
 use crate::options::PlanOptions;
 use crate::physical::OutputColumn;
 
@@ -106,6 +109,49 @@ fn begin<'a>(
 }
 
 impl Binder<'_> {
+    /// What the generated columns of a table are computed of that an index is over; `first` is the
+    /// number of the table's first column.
+    pub(super) fn bind_generated(&self, table: &TableSource, first: ColumnId) -> Arc<[Computed]> {
+        if table
+            .columns
+            .iter()
+            .all(|column| column.generated.is_none())
+        {
+            return Arc::new([]);
+        }
+        let columns: Vec<ScalarColumn<'_>> = table
+            .columns
+            .iter()
+            .map(|column| ScalarColumn {
+                table: &table.name,
+                name: if column.hidden { "" } else { &column.name },
+                ty: &column.ty,
+                nullable: column.nullable,
+                default: DefaultSource::None,
+            })
+            .collect();
+        let names = ScalarNames {
+            columns: &columns,
+            ..ScalarNames::default()
+        };
+        let computed = table.columns.iter().enumerate().filter_map(|(at, column)| {
+            let mut binder = begin(names, self.catalog, self.options);
+            binder.keeps_value = true;
+            // One that does not bind under the session's settings finds no equal either.
+            let bound = binder.bind_expression(column.generated.as_deref()?).ok()?;
+            let mut expression = types::as_value(bound);
+            visit_expression_mut(&mut expression, &mut |inner| {
+                if let ExpressionKind::Column(id) = &mut inner.kind {
+                    *id += first;
+                }
+                true
+            });
+            let id = first + at;
+            Some(Computed { id, expression })
+        });
+        computed.collect()
+    }
+
     fn refuse_aggregates(&mut self) -> Result<()> {
         match self.scope().aggregates.is_empty() {
             true => Ok(()),

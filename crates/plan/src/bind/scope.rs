@@ -97,7 +97,7 @@ impl ScopeTable {
             ScopeColumns::Base { table, .. } => table
                 .columns
                 .iter()
-                .position(|column| same_name(&column.name, name)),
+                .position(|column| !column.hidden && same_name(&column.name, name)),
             ScopeColumns::Derived(columns) => columns
                 .iter()
                 .position(|column| same_name(&column.name, name)),

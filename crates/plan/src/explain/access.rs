@@ -9,7 +9,7 @@ use crate::access::constant::known_value;
 use crate::access::{Condition, KeyRanges};
 use crate::catalog::{IndexSource, TableSource, ValueRange};
 use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::physical::{IndexLookupJoin, IndexScan};
+use crate::physical::{IndexLookupJoin, IndexMerge, IndexScan, MergeKind};
 use crate::text::{Names, expression_text};
 
 /// What the traditional format shows of an index.
@@ -20,7 +20,7 @@ pub(super) struct KeyColumns {
     /// key
     pub(super) key: Option<String>,
     /// key_len
-    pub(super) length: Option<u64>,
+    pub(super) length: Option<String>,
     /// ref
     pub(super) reference: Option<String>,
 }
@@ -50,8 +50,41 @@ pub(super) fn of_scan(scan: &IndexScan) -> KeyColumns {
     KeyColumns {
         access,
         key: Some(index.name.clone()),
-        length: Some(key_length(&scan.table, index, parts)),
+        length: Some(key_length(&scan.table, index, parts).to_string()),
         reference,
+    }
+}
+
+/// What the traditional format shows of an index merge.
+pub(super) fn of_merge(merge: &IndexMerge) -> KeyColumns {
+    let parts: Vec<KeyColumns> = merge.parts().map(of_scan).collect();
+    let names = parts.iter().filter_map(|part| part.key.clone());
+    let lengths = parts.iter().filter_map(|part| part.length.clone());
+    KeyColumns {
+        access: "index_merge",
+        key: Some(names.collect::<Vec<_>>().join(",")),
+        length: Some(lengths.collect::<Vec<_>>().join(",")),
+        reference: None,
+    }
+}
+
+/// `Using union(a,b)`
+pub(super) fn merge_note(merge: &IndexMerge) -> String {
+    let kind = match merge.kind {
+        MergeKind::Union => "union",
+        MergeKind::SortUnion => "sort_union",
+        MergeKind::Intersection => "intersect",
+    };
+    let names = of_merge(merge).key.unwrap_or_default();
+    format!("Using {kind}({names})")
+}
+
+/// The step of the tree.
+pub(super) fn merge_text(merge: &IndexMerge) -> &'static str {
+    match merge.kind {
+        MergeKind::Union => "Deduplicate rows sorted by row ID",
+        MergeKind::SortUnion => "Sort-deduplicate by row ID",
+        MergeKind::Intersection => "Intersect rows sorted by row ID",
     }
 }
 
@@ -70,7 +103,7 @@ pub(super) fn of_lookup(join: &IndexLookupJoin, names: &dyn Names) -> KeyColumns
     KeyColumns {
         access: if join.finds_one { "eq_ref" } else { "ref" },
         key: Some(index.name.clone()),
-        length: Some(key_length(&join.table, index, join.keys.len())),
+        length: Some(key_length(&join.table, index, join.keys.len()).to_string()),
         reference: Some(references.join(",")),
     }
 }

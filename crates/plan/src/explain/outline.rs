@@ -195,6 +195,32 @@ impl Outliner<'_> {
                     cost,
                 }
             }
+            Operator::IndexMerge(merge) => {
+                let names = column_names(&merge.table, &merge.alias, &merge.columns);
+                let parts: Vec<Step> = merge
+                    .parts()
+                    .map(|scan| {
+                        let text = access::scan_text(scan, &ByPosition(&[]));
+                        let cost = SCAN_COST + scan.read_rows * ROW_COST;
+                        let mut read = step(text, cost, scan.read_rows, Vec::new());
+                        read.facts = access::scan_facts(scan, &ByPosition(&[]));
+                        read
+                    })
+                    .collect();
+                let found: f64 = merge.parts().map(|scan| scan.read_rows).sum();
+                let cost = SCAN_COST + found * ROW_COST + merge.read_rows * FETCH_COST;
+                let text = access::merge_text(merge).to_owned();
+                let read = step(text, cost, merge.read_rows, parts);
+                let read = match &merge.predicate {
+                    Some(predicate) => self.filtered(read, predicate, &names, cost, rows),
+                    None => read,
+                };
+                Described {
+                    step: read,
+                    names,
+                    cost,
+                }
+            }
             Operator::IndexLookupJoin(join) => self.lookup_join(join, rows),
             Operator::SharedScan { shared, alias } => self.shared(*shared, alias, rows),
             Operator::WorkingTable { shared, alias } => {
@@ -724,8 +750,12 @@ fn join_word(kind: JoinKind) -> &'static str {
 /// The names of some columns of a table.
 fn column_names(table: &TableSource, alias: &str, columns: &[usize]) -> Vec<String> {
     let name = |index: &usize| {
-        let name = table.columns.get(*index).map(|column| column.name.as_str());
-        format!("{alias}.{}", name.unwrap_or_default())
+        let column = table.columns.get(*index);
+        match column {
+            // Its name is an expression.
+            Some(column) if column.hidden => column.name.clone(),
+            _ => format!("{alias}.{}", column.map_or("", |column| &column.name)),
+        }
     };
     columns.iter().map(name).collect()
 }

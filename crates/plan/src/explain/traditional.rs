@@ -29,7 +29,7 @@ pub struct ExplainRow {
     /// The index that is read.
     pub key: Option<String>,
     /// How many bytes of the key matter.
-    pub key_length: Option<u64>,
+    pub key_length: Option<String>,
     /// What the key is compared with.
     pub reference: Option<String>,
     /// How many rows it is thought to have.
@@ -125,6 +125,8 @@ struct Table {
     filtered: f64,
     conditions: bool,
     notes: Vec<String>,
+    /// Which indexes are merged.
+    merge: Option<String>,
     key: KeyColumns,
     possible: Vec<String>,
     /// What is read of it is known not to be there.
@@ -141,6 +143,7 @@ impl Table {
             filtered: 1.0,
             conditions: false,
             notes: Vec::new(),
+            merge: None,
             key: KeyColumns {
                 access: "ALL",
                 ..KeyColumns::default()
@@ -195,7 +198,7 @@ impl<'p> Explainer<'p> {
         }
         let several = block.tables.len() > 1;
         for (index, table) in block.tables.into_iter().enumerate() {
-            let mut notes = Vec::new();
+            let mut notes = Vec::from_iter(table.merge);
             if table.conditions {
                 notes.push("Using where".to_owned());
             }
@@ -333,6 +336,20 @@ impl<'p> Explainer<'p> {
                     .by_index(scan.covering, scan.reverse),
                 );
                 if let Some(predicate) = &scan.predicate {
+                    self.subqueries(predicate);
+                }
+            }
+            Operator::IndexMerge(merge) => {
+                let read = Some((merge.read_rows.round() as u64).max(1));
+                block.tables.push(Table {
+                    filtered: share(plan, merge.read_rows, merge.predicate.as_ref()),
+                    conditions: merge.predicate.is_some(),
+                    possible: index_names(&merge.table, &merge.possible),
+                    key: access::of_merge(merge),
+                    merge: Some(access::merge_note(merge)),
+                    ..Table::scanned(Some(merge.alias.clone()), read)
+                });
+                if let Some(predicate) = &merge.predicate {
                     self.subqueries(predicate);
                 }
             }

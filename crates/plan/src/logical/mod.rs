@@ -23,6 +23,7 @@ use mayfly_types::SqlType;
 use crate::access::path::IndexHints;
 use crate::access::{Access, Lookup};
 use crate::catalog::{TableSource, TableStatistics};
+use crate::date_parameter::DateParameter;
 use crate::expression::{Comparison, Expression};
 use crate::physical::{
     AggregateCall, JoinKind, Purpose, SetOperationKind, SortKey, TemporaryTable,
@@ -162,6 +163,8 @@ pub struct Scan {
     pub alias: String,
     /// The number of its first column; the others follow, and behind them that of the position.
     pub first: ColumnId,
+    /// Generated columns that an index is over, and what each is computed of.
+    pub generated: Arc<[Computed]>,
     /// Only rows for which all of these are true.
     pub predicates: Vec<Expression>,
     /// `select#` of its query block.
@@ -320,6 +323,8 @@ pub struct Query {
     pub next_column: ColumnId,
     /// How many `?` there are.
     pub parameter_count: usize,
+    /// The `?` that are compared with dates.
+    pub date_parameters: Vec<DateParameter>,
     /// Every base table that is read.
     pub tables: Vec<Arc<TableSource>>,
     /// The statement's own LIMIT.

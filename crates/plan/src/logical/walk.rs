@@ -1,7 +1,7 @@
 //! Walks over logical trees, in one place, so that rules name only what they change.
 
 use super::{Relation, Scan, Subquery, SubqueryKind};
-use crate::access::{Access, KeyRanges};
+use crate::access::KeyRanges;
 use crate::expression::{Expression, ExpressionKind};
 
 /// How deep a walk may go before it continues on a new piece of stack.
@@ -150,12 +150,10 @@ pub(crate) fn for_each_child_mut(
 }
 
 impl Scan {
-    /// The ranges of an index that are read.
-    fn ranges(&self) -> Option<&KeyRanges> {
-        match &self.access {
-            Access::Table => None,
-            Access::Index(access) => access.ranges.as_ref(),
-        }
+    /// The ranges of indexes that are read.
+    fn ranges(&self) -> impl Iterator<Item = &KeyRanges> {
+        let indexes = self.access.indexes().iter();
+        indexes.filter_map(|access| access.ranges.as_ref())
     }
 }
 
@@ -205,7 +203,7 @@ impl Relation {
             Self::Values { rows, .. } => rows.iter().flatten().for_each(visit),
             Self::Scan(scan) => {
                 scan.predicates.iter().for_each(&mut *visit);
-                if let Some(ranges) = scan.ranges() {
+                for ranges in scan.ranges() {
                     ranges.for_each_expression(&mut |expression| visit(expression));
                 }
             }
@@ -247,10 +245,10 @@ impl Relation {
             Self::Values { rows, .. } => rows.iter_mut().flatten().for_each(visit),
             Self::Scan(scan) => {
                 scan.predicates.iter_mut().for_each(&mut *visit);
-                if let Access::Index(access) = &mut scan.access
-                    && let Some(ranges) = &mut access.ranges
-                {
-                    ranges.for_each_expression_mut(visit);
+                for access in scan.access.indexes_mut() {
+                    if let Some(ranges) = &mut access.ranges {
+                        ranges.for_each_expression_mut(visit);
+                    }
                 }
             }
             Self::Filter { predicates, .. } => predicates.iter_mut().for_each(visit),

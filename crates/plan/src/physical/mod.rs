@@ -9,6 +9,7 @@ use mayfly_types::{SqlType, Value};
 
 use crate::access::{KeyRanges, LookupKey};
 use crate::catalog::TableSource;
+use crate::date_parameter::DateParameter;
 use crate::expression::Expression;
 
 /// A whole query, ready to run any number of times.
@@ -23,6 +24,8 @@ pub struct QueryPlan {
     pub shared: Vec<SharedResult>,
     /// How many parameters expressions may read ([`crate::ExpressionKind::Parameter`]).
     pub parameter_count: usize,
+    /// The `?` that are compared with dates.
+    pub date_parameters: Vec<DateParameter>,
     /// Every base table that is read.
     pub tables: Vec<Arc<TableSource>>,
     /// The statement's own LIMIT.
@@ -185,6 +188,8 @@ pub enum Operator {
     },
     /// The rows of a base table that an index leads to.
     IndexScan(Box<IndexScan>),
+    /// The rows of a base table that several indexes lead to.
+    IndexMerge(Box<IndexMerge>),
     /// A join that follows an index of its right table: output is the left columns, then (unless semi
     /// or anti) the right ones. Its rows come in the order of the left ones.
     IndexLookupJoin(Box<IndexLookupJoin>),
@@ -356,6 +361,53 @@ pub struct IndexScan {
     pub read_rows: f64,
     /// The indexes that its conditions could use.
     pub possible: Vec<usize>,
+}
+
+/// What [`Operator::IndexMerge`] does.
+#[derive(Debug, Clone)]
+pub struct IndexMerge {
+    /// The table.
+    pub table: Arc<TableSource>,
+    /// The name that the statement gives it.
+    pub alias: String,
+    /// What is made of the rows that the indexes find.
+    pub kind: MergeKind,
+    /// A set operation over scans of the indexes that give positions: the positions of the rows, each
+    /// once.
+    pub positions: Plan,
+    /// Which columns, by index in the table, or [`POSITION`].
+    pub columns: Vec<usize>,
+    /// Only rows for which this is true (over the scanned columns).
+    pub predicate: Option<Expression>,
+    /// How many rows are thought to be fetched.
+    pub read_rows: f64,
+    /// The indexes that its conditions could use.
+    pub possible: Vec<usize>,
+}
+
+impl IndexMerge {
+    /// The scans of the indexes.
+    pub fn parts(&self) -> impl Iterator<Item = &IndexScan> {
+        let inputs = match &self.positions.operator {
+            Operator::SetOperation { inputs, .. } => inputs.as_slice(),
+            _ => &[],
+        };
+        inputs.iter().filter_map(|input| match &input.operator {
+            Operator::IndexScan(scan) => Some(&**scan),
+            _ => None,
+        })
+    }
+}
+
+/// How the rows that several indexes find become those of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MergeKind {
+    /// What any finds; each index gives its rows in the order of their positions.
+    Union,
+    /// What any finds, in any order.
+    SortUnion,
+    /// What all find.
+    Intersection,
 }
 
 /// What [`Operator::IndexLookupJoin`] does.

@@ -226,6 +226,7 @@ pub(super) fn cost(relation: &Relation, needed: &ColumnSet, options: &PlanOption
 fn scan_cost(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) -> f64 {
     let chosen = match &scan.access {
         Access::Table => None,
+        Access::Merge(merge) => return merge.cost,
         Access::Index(access) => match access.ranges {
             Some(_) => path::range_path(scan, access.index, needed, options),
             None => path::whole_path(scan, access.index, needed),

@@ -91,6 +91,7 @@ impl<'a> Orders<'a> {
         };
         let own = match &scan.access {
             Access::Table => path::table_path(scan).cost,
+            Access::Merge(merge) => merge.cost,
             Access::Index(access) => self.path(scan, access.index).map_or(0.0, |path| path.cost),
         };
         let rest = (chosen - own).max(0.0);
@@ -147,7 +148,7 @@ impl<'a> Orders<'a> {
             .keys
             .iter()
             .map(|key| match key.expression.kind {
-                ExpressionKind::Column(id) if id == key.id => Some(id),
+                ExpressionKind::Column(id) => Some(id),
                 _ => None,
             })
             .collect();
@@ -173,6 +174,7 @@ impl<'a> Orders<'a> {
         }
         let own = match &scan.access {
             Access::Table => path::table_path(scan).cost,
+            Access::Merge(merge) => merge.cost,
             Access::Index(access) => self.path(scan, access.index).map_or(0.0, |path| path.cost),
         };
         let Some(best) = self.best(
@@ -192,7 +194,7 @@ impl<'a> Orders<'a> {
                 let per_key = path::rows_per_key(scan, index, parts).max(1.0);
                 (all / per_key).min(rows)
             }
-            Access::Table => rows,
+            Access::Table | Access::Merge(_) => rows,
         };
         let share = match limit {
             Some(limit) => (limit as f64 / groups.max(1.0)).min(1.0),
@@ -235,7 +237,7 @@ impl<'a> Orders<'a> {
         is_limited: bool,
     ) -> Option<Path> {
         let is_chosen = |position: usize| match &scan.access {
-            Access::Table => false,
+            Access::Table | Access::Merge(_) => false,
             Access::Index(access) => access.index == position,
         };
         let mut best: Option<Path> = None;
@@ -404,6 +406,16 @@ fn follow<'r>(
         Relation::Join(join) if join.lookup.is_some() => follow(&mut join.left, keys, collations),
         Relation::Aggregate(aggregate) if aggregate.ordered => {
             // The groups come in the order of the index that gives their rows.
+            let keys = keys
+                .into_iter()
+                .map(|(id, descending)| {
+                    let key = aggregate.keys.iter().find(|key| key.id == id)?;
+                    match key.expression.kind {
+                        ExpressionKind::Column(id) => Some((id, descending)),
+                        _ => None,
+                    }
+                })
+                .collect::<Option<Vec<_>>>()?;
             let scan = match follow(&mut aggregate.input, keys, collations)? {
                 Source::Scan(scan, keys) => (scan, keys),
                 Source::InOrder => return Some(Source::InOrder),

@@ -9,6 +9,7 @@ mod combine_distinct;
 mod distinct_aggregates;
 mod drop_orders;
 mod first_groups;
+mod generated_columns;
 mod index_ends;
 mod index_orders;
 mod inline_common_tables;
@@ -51,6 +52,8 @@ const RULES: &[&dyn Rule] = &[
     &subqueries_to_joins::SubqueriesToJoins,
     &outer_to_inner::OuterToInner,
     &push_predicates::PushPredicates,
+    // Each condition stands where the columns are that it is computed of.
+    &generated_columns::GeneratedColumns,
     &scan_rows::ScanRows,
     // Knows how many rows remain of each table after its own conditions.
     &join_order::JoinOrder,

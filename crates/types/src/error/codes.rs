@@ -138,6 +138,10 @@ codes! {
     ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED = (3102, "HY000", "Expression of generated column '{}' contains a disallowed function.");
     ER_GENERATED_COLUMN_NON_PRIOR = (3107, "HY000", "Generated column can refer only to generated columns defined prior to it.");
     ER_GENERATED_COLUMN_REF_AUTO_INC = (3109, "HY000", "Generated column '{}' cannot refer to auto-increment column.");
+    ER_FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION = (3753, "42000", "Cannot create a functional index on a function that returns a JSON or GEOMETRY value.");
+    ER_FUNCTIONAL_INDEX_REF_AUTO_INCREMENT = (3754, "HY000", "Functional index '{}' cannot refer to an auto-increment column.");
+    ER_FUNCTIONAL_INDEX_ON_LOB = (3757, "HY000", "Cannot create a functional index on an expression that returns a BLOB or TEXT. Please consider using CAST.");
+    ER_ILLEGAL_HA_CREATE_OPTION = (1478, "HY000", "Table storage engine '{}' does not support the create option '{}'");
     ER_FUNCTIONAL_INDEX_PRIMARY_KEY = (3756, "HY000", "The primary key cannot be a functional index");
     ER_FUNCTIONAL_INDEX_FUNCTION_IS_NOT_ALLOWED = (3758, "HY000", "Expression of functional index '{}' contains a disallowed function.");
     ER_FUNCTIONAL_INDEX_ON_FIELD = (3762, "HY000", "Functional index on a column is not supported. Consider using a regular index instead.");

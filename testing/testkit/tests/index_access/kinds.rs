@@ -204,6 +204,42 @@ const fn blob(sql: &'static str, values: &'static [&'static str]) -> Kind {
     }
 }
 
+impl Kind {
+    fn is_any(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.sql.starts_with(name))
+    }
+
+    /// Expressions over a value, for `{}`, that a key part can be over.
+    pub(crate) fn expressions(&self) -> &'static [&'static str] {
+        if self.prefix_only {
+            &["LENGTH({})"]
+        } else if self.is_any(&["BINARY", "VARBINARY"]) {
+            &["HEX({})", "LENGTH({})"]
+        } else if self.is_any(&["CHAR", "VARCHAR", "ENUM", "SET"]) {
+            &["LOWER({})", "CONCAT({},'x')", "LEFT({},1)", "LENGTH({})"]
+        } else if self.is_any(&["DATE", "TIMESTAMP"]) {
+            &["YEAR({})", "DATE({})", "MONTH({})"]
+        } else if self.is_any(&["TIME"]) {
+            &["HOUR({})"]
+        } else if self.is_any(&["BIT"]) {
+            &["({} & 3)"]
+        } else {
+            &["({} + 1)", "ABS({})", "({} * 2)", "({} % 3)"]
+        }
+    }
+
+    /// A generated column over a value, for `{}`: its type and what it is computed of.
+    pub(crate) fn generated(&self) -> Option<(&'static str, &'static str)> {
+        let text = self.is_any(&["CHAR", "VARCHAR", "TEXT", "BLOB", "BINARY", "VARBINARY"]);
+        match text {
+            true => Some(("INT", "LENGTH({})")),
+            false if self.is_any(&["TINYINT", "MEDIUMINT"]) => Some(("BIGINT", "({} + 1)")),
+            false if self.is_any(&["DATE"]) => Some(("INT", "MONTH({})")),
+            false => None,
+        }
+    }
+}
+
 pub(crate) const KINDS: &[Kind] = &[
     kind("TINYINT", SMALL),
     kind("SMALLINT UNSIGNED", SMALL_UNSIGNED),

@@ -83,12 +83,21 @@ fn one_table(session: &mut Session, seed: u64, failures: &mut Vec<String>) {
         let (statement, ordered) = table.statement(&other, &mut random);
         let expected = answer(session, &statement.replace("{t}", "f AS t"), ordered);
         let all = table.key_names().join(", ");
-        let mut ways = vec!["x AS t".to_owned(), format!("x AS t IGNORE INDEX ({all})")];
+        let mut ways = vec![
+            "x AS t".to_owned(),
+            format!("x AS t IGNORE INDEX ({all})"),
+            format!("x AS t FORCE INDEX ({all})"),
+        ];
+        let merging = statement.replacen("SELECT", "SELECT /*+ INDEX_MERGE(t) */", 1);
         for name in table.key_names() {
             ways.push(format!("x AS t FORCE INDEX ({name})"));
         }
-        for way in ways {
-            let sql = statement.replace("{t}", &way);
+        let mut all_ways: Vec<String> = ways
+            .iter()
+            .map(|way| statement.replace("{t}", way))
+            .collect();
+        all_ways.push(merging.replace("{t}", "x AS t"));
+        for sql in all_ways {
             let found = answer(session, &sql, ordered);
             if found != expected {
                 let plan = answer(session, &format!("EXPLAIN FORMAT=TREE {sql}"), true);

@@ -16,9 +16,9 @@ impl Table {
                 _ => format!("(NOT {a})"),
             };
         }
-        let column = random.below(self.kinds.len());
-        let name = format!("{alias}c{column}");
-        let mut value = || self.constant(column, random);
+        let operand = self.operand(alias, random);
+        let name = &operand.text;
+        let mut value = || self.compared(&operand, random);
         let (x, y, z) = (value(), value(), value());
         match random.below(20) {
             0..=7 => format!("{name} {} {x}", random.pick(SIGNS)),
@@ -45,9 +45,9 @@ impl Table {
     fn order(&self, alias: &str, random: &mut Random) -> String {
         let parts: Vec<String> = (0..1 + random.below(2))
             .map(|_| {
-                let column = random.below(self.kinds.len());
+                let operand = self.operand(alias, random);
                 let direction = if random.one_in(2) { " DESC" } else { "" };
-                format!("{alias}c{column}{direction}")
+                format!("{}{direction}", operand.text)
             })
             .collect();
         parts.join(", ")
@@ -59,7 +59,11 @@ impl Table {
         let column = random.below(self.kinds.len());
         let theirs = random.below(other.kinds.len());
         let sign = if random.one_in(5) { "<=>" } else { "=" };
-        let and = format!("t.c{column} {sign} u.c{theirs}");
+        let ours = match random.one_in(4) {
+            true => self.operand("t.", random).text,
+            false => format!("t.c{column}"),
+        };
+        let and = format!("{ours} {sign} u.c{theirs}");
         let more = match random.one_in(2) {
             true => {
                 let second = random.below(self.kinds.len());
@@ -121,7 +125,7 @@ impl Table {
                 match is_text {
                     false => (
                         format!(
-                            "SELECT {end}(t.c{column}), COUNT(*) > 0 FROM {{t}} WHERE {condition}"
+                            "SELECT {end}(t.c{column}) + 0, COUNT(*) > 0 FROM {{t}} WHERE {condition}"
                         ),
                         false,
                     ),
@@ -176,10 +180,8 @@ impl Table {
 fn ranks(order: &str) -> String {
     let keys = order.replace(" DESC", "");
     let ranks = keys.split(", ").map(|key| {
-        format!(
-            "(SELECT COUNT(*) FROM f AS o WHERE o.{} < {key})",
-            &key[2..]
-        )
+        let theirs = key.replace("t.c", "o.c");
+        format!("(SELECT COUNT(*) FROM f AS o WHERE {theirs} < {key})")
     });
     ranks.collect::<Vec<_>>().join(", ")
 }

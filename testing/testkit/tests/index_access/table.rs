@@ -7,6 +7,17 @@ use crate::random::Random;
 pub(crate) struct Table {
     pub(crate) kinds: Vec<&'static Kind>,
     pub(crate) keys: Vec<String>,
+    /// Expressions over a column, for `{}`, that keys are over or generated columns are computed of.
+    expressions: Vec<(usize, &'static str)>,
+    /// Columns that `*` does not show: their definitions.
+    generated: Vec<String>,
+}
+
+/// A column or an expression over one.
+pub(crate) struct Operand {
+    pub(crate) text: String,
+    column: usize,
+    of: &'static str,
 }
 
 impl Table {
@@ -16,34 +27,64 @@ impl Table {
             .map(|_| &KINDS[random.below(KINDS.len())])
             .collect();
         let mut keys = Vec::new();
+        let mut expressions = Vec::new();
+        let mut generated = Vec::new();
         for number in 0..1 + random.below(3) {
             let mut parts: Vec<usize> = (0..count).collect();
             for place in (1..count).rev() {
                 parts.swap(place, random.below(place + 1));
             }
             parts.truncate(1 + random.below(count.min(3)));
+            let mut computed = false;
             let text: Vec<String> = parts
                 .iter()
                 .map(|column| {
                     let kind = kinds[*column];
+                    let direction = if random.one_in(4) { " DESC" } else { "" };
+                    if random.one_in(4) {
+                        computed = true;
+                        let value = format!("c{column}");
+                        if let (Some((ty, of)), true) = (kind.generated(), random.one_in(3)) {
+                            let name = format!("g{}", generated.len());
+                            let of_column = of.replace("{}", &value);
+                            let stored = random.pick(&["VIRTUAL", "STORED"]);
+                            generated
+                                .push(format!("{name} {ty} AS ({of_column}) {stored} INVISIBLE"));
+                            expressions.push((*column, of));
+                            return format!("{name}{direction}");
+                        }
+                        let of = kind.expressions()[random.below(kind.expressions().len())];
+                        expressions.push((*column, of));
+                        return format!("({}){direction}", of.replace("{}", &value));
+                    }
                     let prefix = match kind.prefix {
                         Some(prefix) if kind.prefix_only || random.one_in(4) => {
                             format!("({})", prefix + random.below(2) as u32)
                         }
                         _ => String::new(),
                     };
-                    let direction = if random.one_in(4) { " DESC" } else { "" };
                     format!("c{column}{prefix}{direction}")
                 })
                 .collect();
-            let nullable = parts.iter().any(|part| kinds[*part].sql.ends_with("NULL"));
-            let unique = if random.one_in(6) { "UNIQUE " } else { "" };
-            keys.push(match number == 0 && !nullable && random.one_in(4) {
-                true => format!("PRIMARY KEY ({})", text.join(", ")),
-                false => format!("{unique}KEY k{number} ({})", text.join(", ")),
+            // A DATE of a primary key is IS NULL when it is zero.
+            let nullable = parts.iter().any(|part| {
+                let ty = kinds[*part].sql;
+                ty.ends_with("NULL") || ty.starts_with("DATE")
             });
+            let unique = if random.one_in(6) { "UNIQUE " } else { "" };
+            keys.push(
+                match number == 0 && !nullable && !computed && random.one_in(4) {
+                    true => format!("PRIMARY KEY ({})", text.join(", ")),
+                    false => format!("{unique}KEY k{number} ({})", text.join(", ")),
+                },
+            );
         }
-        Self { kinds, keys }
+        Self {
+            kinds,
+            keys,
+            expressions,
+            generated,
+        }
     }
 
     pub(crate) fn columns(&self) -> String {
@@ -55,7 +96,8 @@ impl Table {
     }
 
     pub(crate) fn definition(&self) -> String {
-        format!("({}, {})", self.columns(), self.keys.join(", "))
+        let all = [&[self.columns()], &self.generated[..], &self.keys[..]].concat();
+        format!("({})", all.join(", "))
     }
 
     pub(crate) fn key_names(&self) -> Vec<String> {
@@ -72,6 +114,32 @@ impl Table {
         match random.one_in(8) {
             true => "NULL".to_owned(),
             false => random.pick(self.kinds[column].values).to_owned(),
+        }
+    }
+
+    /// A column, or an expression over one that a key may be over, and something to compare it with.
+    pub(crate) fn operand(&self, alias: &str, random: &mut Random) -> Operand {
+        let (column, of) = match self.expressions.is_empty() || random.below(3) > 0 {
+            true => (random.below(self.kinds.len()), "{}"),
+            false => self.expressions[random.below(self.expressions.len())],
+        };
+        Operand {
+            text: of.replace("{}", &format!("{alias}c{column}")),
+            column,
+            of,
+        }
+    }
+
+    /// What an operand is compared with.
+    pub(crate) fn compared(&self, operand: &Operand, random: &mut Random) -> String {
+        // What is computed of a very large integer may be out of range.
+        let is_large = self.kinds[operand.column].sql.starts_with("BIG");
+        match is_large || operand.of == "{}" || random.one_in(3) {
+            true => self.constant(operand.column, random),
+            false => {
+                let value = random.pick(self.kinds[operand.column].values);
+                operand.of.replace("{}", value)
+            }
         }
     }
 

@@ -196,6 +196,10 @@ fn access<'p, 't>(
     };
     let is_whole =
         |limit: &StatementLimit| limit.offset == 0 && limit.count == u64::MAX && !limit.counts_all;
+    // A text that is no date is an error, which only the whole way looks for.
+    if !plan.date_parameters.is_empty() {
+        return None;
+    }
     if !plan.shared.is_empty() || !plan.limit.as_ref().is_none_or(is_whole) {
         return None;
     }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use mayfly_syntax::ast::{BinaryOperator, Expr};
 use mayfly_types::error::codes;
-use mayfly_types::temporal::{DateRules, parse_datetime};
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::literal::is_hexadecimal;
@@ -14,6 +13,7 @@ use crate::bind::comparison::unify_for_comparison;
 use crate::bind::types::{and, compare, not, or, with_collation};
 use crate::bind::{Binder, not_supported};
 use crate::catalog::Catalog;
+use crate::date_parameter::{DateParameter, check_date_text};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::physical::build::expression_is_volatile;
 
@@ -112,8 +112,8 @@ impl Binder<'_> {
             (None, None) => {
                 let left = self.bind_expression(left)?;
                 let right = self.bind_expression(right)?;
-                self.check_temporal_literal(&left, &right)?;
-                self.check_temporal_literal(&right, &left)?;
+                self.check_temporal_text(&left, &right)?;
+                self.check_temporal_text(&right, &left)?;
                 self.compare_bound(left, comparison, right)
             }
             (Some(left), Some(right)) => self.compare_rows(left, comparison, right),
@@ -128,32 +128,30 @@ impl Binder<'_> {
         }
     }
 
-    /// Error 1525 for a date that is compared with a string constant that is none.
-    fn check_temporal_literal(&self, temporal: &Expression, other: &Expression) -> Result<()> {
-        let kind = match temporal.ty.kind {
-            TypeKind::Date => "DATE",
-            TypeKind::DateTime => "DATETIME",
-            TypeKind::Timestamp => "TIMESTAMP",
-            _ => return Ok(()),
-        };
-        let ExpressionKind::Literal(Value::Bytes(text)) = &other.kind else {
-            return Ok(());
-        };
-        if !other.ty.is_string() || is_hexadecimal(other) {
+    /// Error 1525 for a date that is compared with a text that is none: at once for a constant, when
+    /// the plan runs for the value of a `?`.
+    fn check_temporal_text(&mut self, temporal: &Expression, other: &Expression) -> Result<()> {
+        let is_date = matches!(
+            temporal.ty.kind,
+            TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp
+        );
+        if !is_date || !other.ty.is_string() || is_hexadecimal(other) {
             return Ok(());
         }
-        match parse_datetime(text, DateRules::of(self.options.sql_mode), false) {
-            Ok(_) => Ok(()),
-            Err(_) => {
-                let text = String::from_utf8_lossy(text);
-                let name = match temporal.ty.kind {
-                    TypeKind::Date => "date",
-                    _ => "datetime",
-                };
-                self.catalog
-                    .warn(codes::ER_TRUNCATED_WRONG_VALUE.with(&[&name, &text]));
-                Err(codes::ER_WRONG_VALUE.with(&[&kind, &text]))
+        match &other.kind {
+            ExpressionKind::Literal(text) => {
+                let kind = temporal.ty.kind;
+                let warn = |warning| self.catalog.warn(warning);
+                check_date_text(kind, text, self.options.sql_mode, warn)
             }
+            ExpressionKind::Parameter(parameter) => {
+                self.date_parameters.push(DateParameter {
+                    parameter: *parameter,
+                    kind: temporal.ty.kind,
+                });
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 

@@ -226,6 +226,7 @@ fn is_volatile(plan: &Plan) -> bool {
         Operator::Values { rows } => rows.iter().any(|row| any(row)),
         Operator::TableScan { predicate, .. } => one(predicate),
         Operator::IndexScan(scan) => one(&scan.predicate),
+        Operator::IndexMerge(merge) => one(&merge.predicate),
         Operator::IndexLookupJoin(join) => one(&join.residual) || is_volatile(&join.left),
         Operator::SharedScan { .. } | Operator::WorkingTable { .. } => false,
         Operator::Filter { input, predicate } => {

@@ -13,16 +13,18 @@ pub(crate) mod rows;
 pub(crate) use expression::expression_is_volatile;
 pub(crate) use rows::estimate;
 
+use std::sync::Arc;
+
 use lowered::{Lowered, block, exact, materialized, narrowed, no_rows};
 
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, Value};
 
 use super::{
-    IndexScan, Operator, POSITION, Plan, Purpose, QueryPlan, SetOperationKind, SharedId,
-    SharedResult, SharedSource, TemporaryTable, position_type,
+    IndexMerge, IndexScan, MergeKind, Operator, POSITION, Plan, Purpose, QueryPlan,
+    SetOperationKind, SharedId, SharedResult, SharedSource, TemporaryTable, position_type,
 };
-use crate::access::Access;
+use crate::access::{Access, IndexAccess, MergeAccess};
 use crate::catalog::TableSource;
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::{
@@ -42,6 +44,7 @@ pub fn lower(query: logical::Query) -> Result<QueryPlan> {
         columns: query.output,
         shared: lowering.results,
         parameter_count: lowering.parameter_count,
+        date_parameters: query.date_parameters,
         tables: query.tables,
         limit: query.limit,
     })
@@ -240,11 +243,9 @@ impl Lowering {
     fn scan(&mut self, mut scan: Scan, required: &ColumnSet) -> Result<Lowered> {
         let rows = rows::of_scan(&scan);
         scan.rows = Some(rows);
-        if let Access::Index(access) = &scan.access {
-            let mut covered = access.covered.iter();
-            scan.predicates
-                .retain(|_| !covered.next().copied().unwrap_or(false));
-        }
+        let mut covered = scan.access.covered().iter();
+        scan.predicates
+            .retain(|_| !covered.next().copied().unwrap_or(false));
         let mut needed = ColumnSet::new();
         for predicate in &scan.predicates {
             predicate.collect_columns(&mut needed);
@@ -275,27 +276,26 @@ impl Lowering {
                 columns,
                 possible: scan.possible,
             },
-            Access::Index(mut access) => {
-                if let Some(ranges) = &mut access.ranges {
-                    let mut outcome = Ok(());
-                    ranges.for_each_expression_mut(&mut |value| {
-                        if outcome.is_ok() {
-                            outcome = self.lower_in_place(value, &[]);
-                        }
-                    });
-                    outcome?;
-                }
+            Access::Index(access) => {
+                let predicate = self.conjunction(scan.predicates, &layout)?;
+                let possible = scan.possible;
+                let scan = self.index_scan(&scan.table, &scan.alias, *access, columns)?;
                 Operator::IndexScan(Box::new(IndexScan {
-                    covering: covers(&scan.table, access.index, &columns),
+                    predicate,
+                    possible,
+                    ..scan
+                }))
+            }
+            Access::Merge(merge) => {
+                let (read_rows, kind) = (merge.rows, merge.kind);
+                Operator::IndexMerge(Box::new(IndexMerge {
+                    positions: self.merged_positions(&scan.table, &scan.alias, *merge)?,
                     predicate: self.conjunction(scan.predicates, &layout)?,
                     table: scan.table,
                     alias: scan.alias,
+                    kind,
                     columns,
-                    index: access.index,
-                    ranges: access.ranges,
-                    reverse: access.reverse,
-                    ordered: access.ordered,
-                    read_rows: access.rows,
+                    read_rows,
                     possible: scan.possible,
                 }))
             }
@@ -309,6 +309,73 @@ impl Lowering {
             layout,
         };
         Ok(if never { no_rows(lowered) } else { lowered })
+    }
+
+    /// A scan of these columns of an index.
+    fn index_scan(
+        &mut self,
+        table: &Arc<TableSource>,
+        alias: &str,
+        mut access: IndexAccess,
+        columns: Vec<usize>,
+    ) -> Result<IndexScan> {
+        if let Some(ranges) = &mut access.ranges {
+            let mut outcome = Ok(());
+            ranges.for_each_expression_mut(&mut |value| {
+                if outcome.is_ok() {
+                    outcome = self.lower_in_place(value, &[]);
+                }
+            });
+            outcome?;
+        }
+        Ok(IndexScan {
+            covering: covers(table, access.index, &columns),
+            table: Arc::clone(table),
+            alias: alias.to_owned(),
+            index: access.index,
+            columns,
+            ranges: access.ranges,
+            reverse: access.reverse,
+            ordered: access.ordered,
+            predicate: None,
+            read_rows: access.rows,
+            possible: Vec::new(),
+        })
+    }
+
+    /// The positions of the rows that several indexes find.
+    fn merged_positions(
+        &mut self,
+        table: &Arc<TableSource>,
+        alias: &str,
+        merge: MergeAccess,
+    ) -> Result<Plan> {
+        let mut inputs = Vec::with_capacity(merge.parts.len());
+        for part in merge.parts {
+            let estimated_rows = part.rows;
+            let scan = self.index_scan(table, alias, part, vec![POSITION])?;
+            inputs.push(Plan {
+                operator: Operator::IndexScan(Box::new(scan)),
+                output: vec![position_type()],
+                estimated_rows,
+            });
+        }
+        Ok(Plan {
+            operator: Operator::SetOperation {
+                kind: match merge.kind {
+                    MergeKind::Union | MergeKind::SortUnion => SetOperationKind::Union,
+                    MergeKind::Intersection => SetOperationKind::Intersect,
+                },
+                all: false,
+                inputs,
+                temporary: Some(TemporaryTable {
+                    purpose: Purpose::Distinct,
+                    cause: "an index merge finds each row once".to_owned(),
+                }),
+            },
+            output: vec![position_type()],
+            estimated_rows: merge.rows,
+        })
     }
 
     fn filter(

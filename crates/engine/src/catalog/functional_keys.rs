@@ -1,0 +1,62 @@
+//! Key parts over expressions (the manual, "Functional Key Parts"): as in MySQL each is a hidden
+//! generated column, behind all others, that the key is over. What rows are checked, found and ordered
+//! by is then the same as of any other key.
+
+use mayfly_syntax::ast::Expr;
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result, SqlMode, SqlType, TypeKind};
+
+use super::create::Builder;
+use super::definition::{ColumnDefault, ColumnDefinition, GeneratedColumn, KeyTarget};
+use super::expression_text;
+use crate::expressions;
+
+/// A longer string is a TEXT to MySQL, and that cannot be a key part.
+const CHARACTERS_MAX: u32 = 512;
+
+impl Builder<'_> {
+    /// What a key part over an expression is over. All columns of the table are known.
+    pub(super) fn key_expression(&mut self, expression: &Expr) -> Result<KeyTarget> {
+        let ty = self.key_expression_type(expression)?;
+        self.table.columns.push(ColumnDefinition {
+            // No identifier is empty.
+            name: String::new(),
+            ty,
+            nullable: true,
+            default: ColumnDefault::None,
+            on_update_now: false,
+            auto_increment: false,
+            generated: Some(GeneratedColumn {
+                expression: Box::new(expression.clone()),
+                text: expression_text::text(expression),
+                stored: false,
+            }),
+            comment: String::new(),
+            invisible: true,
+            explicit_collation: false,
+        });
+        Ok(KeyTarget::Expression(self.table.columns.len() - 1))
+    }
+
+    fn key_expression_type(&self, expression: &Expr) -> Result<SqlType> {
+        let ty = expressions::type_in_mode(
+            self.session,
+            expression,
+            &self.table,
+            // What a stored definition means does not depend on who reads it.
+            SqlMode::default(),
+        )
+        .map_err(|error: Error| expressions::in_clause(error, "functional index"))?;
+        let is_long = matches!(
+            ty.kind,
+            TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
+        );
+        match ty.kind {
+            TypeKind::Json => Err(codes::ER_FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION.error()),
+            _ if is_long || (ty.is_string() && ty.length > CHARACTERS_MAX) => {
+                Err(codes::ER_FUNCTIONAL_INDEX_ON_LOB.error())
+            }
+            _ => Ok(ty),
+        }
+    }
+}

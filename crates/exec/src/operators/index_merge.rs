@@ -1,0 +1,94 @@
+//! The rows of a base table at the positions that several of its indexes have found together.
+//!
+//! Below is a set operation over scans of the indexes, which gives each position once, whatever its
+//! size; here the rows are fetched, a batch of positions at a time and by all workers, and checked.
+
+use std::sync::Arc;
+
+use mayfly_plan::physical;
+use mayfly_storage::{ColumnId, Table};
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, Result};
+
+use super::first_rows::{FirstRows, passed};
+use super::{Cursor, Node};
+use crate::context::{RunContext, count};
+use crate::expression::Program;
+
+struct IndexMerge {
+    positions: Arc<dyn Node>,
+    table: mayfly_plan::TableId,
+    columns: Vec<ColumnId>,
+    predicate: Option<Program>,
+    wanted: FirstRows,
+}
+
+pub(super) fn build(merge: &physical::IndexMerge, positions: Arc<dyn Node>) -> Arc<dyn Node> {
+    Arc::new(IndexMerge {
+        positions,
+        table: merge.table.id,
+        columns: merge.columns.iter().copied().map(ColumnId).collect(),
+        predicate: merge.predicate.as_ref().map(Program::compile),
+        wanted: FirstRows::all(),
+    })
+}
+
+impl Node for IndexMerge {
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        self.positions.prepare(run)
+    }
+
+    fn rows_hint(&self) -> u64 {
+        self.positions.rows_hint()
+    }
+
+    fn first_rows(&self, rows: u64) {
+        self.wanted.set(rows);
+    }
+
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        Ok(Box::new(IndexMergeCursor {
+            positions: Arc::clone(&self.positions).open(run)?,
+            table: run.statement.tables.open(self.table)?,
+            wanted: self.wanted.get(),
+            node: self,
+        }))
+    }
+}
+
+struct IndexMergeCursor {
+    node: Arc<IndexMerge>,
+    positions: Box<dyn Cursor>,
+    table: Arc<dyn Table>,
+    /// So many more rows.
+    wanted: u64,
+}
+
+impl Cursor for IndexMergeCursor {
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        let counters = &run.statement.counters;
+        while self.wanted > 0
+            && let Some(found) = self.positions.next(run)?
+        {
+            if found.row_count() == 0 {
+                continue;
+            }
+            let Some(positions) = found.columns().first() else {
+                return Err(codes::ER_UNKNOWN_ERROR.with(&[&"an index merge without positions"]));
+            };
+            let rows = self.table.fetch(positions, &self.node.columns)?;
+            count(&counters.handler_read_rnd, rows.row_count() as u64);
+            let predicate = self.node.predicate.as_ref();
+            let (rows, used) = passed(rows, predicate, self.wanted, run)?;
+            count(&counters.rows_examined, used as u64);
+            match rows {
+                Some(rows) => {
+                    self.wanted -= rows.row_count() as u64;
+                    return Ok(Some(rows));
+                }
+                None => run.statement.check_interrupt()?,
+            }
+        }
+        Ok(None)
+    }
+}
