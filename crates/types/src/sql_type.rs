@@ -345,14 +345,14 @@ impl SqlType {
 
     /// CHAR, VARCHAR, the TEXT kinds and their binary twins; not ENUM, SET or JSON.
     pub fn is_string(&self) -> bool {
+        matches!(self.kind, TypeKind::Char | TypeKind::VarChar) || self.is_blob()
+    }
+
+    /// The TEXT kinds and their binary twins, TINYTEXT to LONGBLOB.
+    pub fn is_blob(&self) -> bool {
         matches!(
             self.kind,
-            TypeKind::Char
-                | TypeKind::VarChar
-                | TypeKind::TinyText
-                | TypeKind::Text
-                | TypeKind::MediumText
-                | TypeKind::LongText
+            TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
         )
     }
 

@@ -623,10 +623,7 @@ impl Alteration<'_> {
                     column.default = ColumnDefault::None;
                 }
             }
-            let is_long = matches!(
-                column.ty.kind,
-                TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
-            );
+            let is_long = column.ty.is_blob();
             let full_text = matches!(key.kind, KeyKind::FullText | KeyKind::Spatial);
             let prefix = part.prefix.filter(|prefix| {
                 column.ty.is_string() && (is_long || *prefix < u64::from(column.ty.length))

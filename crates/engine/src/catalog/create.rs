@@ -337,15 +337,7 @@ impl Builder<'_> {
                 Ok(ColumnDefault::Null)
             };
         }
-        let is_long = matches!(
-            column.ty.kind,
-            TypeKind::TinyText
-                | TypeKind::Text
-                | TypeKind::MediumText
-                | TypeKind::LongText
-                | TypeKind::Json
-        );
-        if is_long {
+        if column.ty.is_blob() || column.ty.kind == TypeKind::Json {
             return Err(codes::ER_BLOB_CANT_HAVE_DEFAULT.with(&[&column.name]));
         }
         let storing = Storing::strict(self.session, &self.table.name);
@@ -524,10 +516,7 @@ impl Builder<'_> {
             .column_position(name)
             .ok_or_else(|| codes::ER_KEY_COLUMN_DOES_NOT_EXIST.with(&[name]))?;
         let ty = &self.table.columns[position].ty;
-        let is_long = matches!(
-            ty.kind,
-            TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
-        );
+        let is_long = ty.is_blob();
         if key.kind == KeyKind::FullText
             && (!ty.is_string() || ty.is_binary_string() || ty.kind == TypeKind::Json)
         {

@@ -88,16 +88,8 @@ pub(crate) fn check(table: &TableDefinition) -> Result<()> {
         .columns
         .iter()
         .any(|column| column.generated.is_some());
-    let is_long = |column: &ColumnDefinition| {
-        matches!(
-            column.ty.kind,
-            TypeKind::TinyText
-                | TypeKind::Text
-                | TypeKind::MediumText
-                | TypeKind::LongText
-                | TypeKind::Json
-        )
-    };
+    let is_long =
+        |column: &ColumnDefinition| column.ty.is_blob() || column.ty.kind == TypeKind::Json;
     match table.engine.as_str() {
         "MEMORY" if table.columns.iter().any(is_long) => {
             Err(codes::ER_TABLE_CANT_HANDLE_BLOB.error())

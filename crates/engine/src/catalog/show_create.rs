@@ -214,12 +214,8 @@ fn default_text(column: &ColumnDefinition, zone: &TimeZone) -> Option<String> {
     }
     match &column.default {
         ColumnDefault::None | ColumnDefault::Null => {
-            let is_long = matches!(
-                column.ty.kind,
-                TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
-            );
             // TEXT and BLOB columns cannot have a literal default, so none is printed.
-            (column.nullable && !is_long).then(|| "NULL".to_owned())
+            (column.nullable && !column.ty.is_blob()).then(|| "NULL".to_owned())
         }
         ColumnDefault::Value(_) => {
             let value = column.default_value(zone)?;

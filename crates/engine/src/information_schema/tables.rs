@@ -105,16 +105,8 @@ fn row_format(definition: &TableDefinition) -> String {
     let asked = options.find(|(name, _)| name == "ROW_FORMAT");
     let asked = asked.map(|(_, value)| value.as_str());
     let fixed = definition.named_columns().all(|column| {
-        let long = matches!(
-            column.ty.kind,
-            TypeKind::VarChar
-                | TypeKind::TinyText
-                | TypeKind::Text
-                | TypeKind::MediumText
-                | TypeKind::LongText
-                | TypeKind::Json
-        );
-        !long
+        let is_variable = matches!(column.ty.kind, TypeKind::VarChar | TypeKind::Json);
+        !is_variable && !column.ty.is_blob()
     });
     let name = match (definition.engine.as_str(), asked) {
         ("MEMORY" | "CSV", _) => "Fixed",

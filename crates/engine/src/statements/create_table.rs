@@ -217,7 +217,7 @@ fn selected_column(session: &Session, column: &OutputColumn, is_union: bool) -> 
 fn default_of_computed(session: &Session, ty: &SqlType) -> ColumnDefault {
     let mode = session.options().sql_mode;
     let has_zero = match ty.kind {
-        TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => false,
+        _ if ty.is_blob() => false,
         TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {
             !mode.has(SqlMode::NO_ZERO_DATE)
         }
