@@ -1,81 +1,210 @@
 //! Locks of rows and keys, which transactions hold until they end.
 //!
-//! A lock has a name, the bytes of a tree and a key, and exists while somebody holds or wants it.
-//! Waiters are served in the order in which they came; who holds a lock already may go on to a
-//! stronger one before them. A transaction waits for one lock at a time, so that who waits for whom is
-//! a graph that is walked before each wait: the one that would close a circle gives up (1213).
+//! A lock has a name, made of a tree and a key, and exists while somebody holds or wants it. Waiters
+//! are served in the order in which they came; who holds a lock already may go on to a stronger one
+//! before them. A transaction waits for one lock at a time, so that who waits for whom is a graph that
+//! is walked before each wait: the one that would close a circle gives up (1213).
+//!
+//! A statement may lock every row of a large table, so a lock is small: its name is a hash, and
+//! nothing is allocated for one that a single transaction holds.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
+use super::environment::TreeId;
 use crate::table::{LockMode, LockWait};
 
 /// So often a waiter looks whether its statement was killed.
 const MOMENT: Duration = Duration::from_millis(50);
 
+/// About how many bytes a lock needs, here and among those that its transaction holds.
+const LOCK_BYTES: u64 = 128;
+
+/// Memory for so many locks is kept when there are none.
+const SPARE_LOCKS: usize = 1 << 10;
+
 /// The number of a transaction.
 pub(super) type TransactionId = u64;
 
-type Name = Arc<[u8]>;
+/// A tree and a key, as a hash of 128 bits. Two that have the same make their transactions wait for
+/// each other where they need not, and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Name([u64; 2]);
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0[0]);
+    }
+}
+
+/// Of what is a hash already.
+#[derive(Debug, Default)]
+struct NameHasher(u64);
+
+impl Hasher for NameHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+type ByName<T> = HashMap<Name, T, BuildHasherDefault<NameHasher>>;
 
 #[derive(Debug, Default)]
 struct Lock {
+    /// Who got it first, of those who hold it.
+    holder: Option<(TransactionId, LockMode)>,
+    contention: Option<Box<Contention>>,
+}
+
+/// Others than the holder.
+#[derive(Debug, Default)]
+struct Contention {
     holders: Vec<(TransactionId, LockMode)>,
     waiters: VecDeque<(TransactionId, LockMode)>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    locks: HashMap<Name, Lock>,
+    locks: ByName<Lock>,
     /// What each waiting transaction waits for.
     waits: HashMap<TransactionId, Name>,
 }
 
 /// All locks of a store.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Locks {
     state: Mutex<State>,
     released: Condvar,
+    /// Nobody can choose keys for their hashes.
+    seed: u64,
 }
 
-/// The locks that a transaction holds.
+impl Default for Locks {
+    fn default() -> Self {
+        let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
+        Self {
+            state: Mutex::default(),
+            released: Condvar::new(),
+            seed: random,
+        }
+    }
+}
+
+/// The locks that a transaction holds, by tree.
 #[derive(Debug, Default)]
-pub(super) struct Held(HashMap<Name, LockMode>);
+pub(super) struct Held {
+    trees: HashMap<TreeId, ByName<LockMode>>,
+    count: u64,
+    /// How many bytes of its transaction's memory are reserved for them.
+    pub(super) reserved: u64,
+}
+
+impl Held {
+    fn has(&self, tree: TreeId, name: Name, mode: LockMode) -> bool {
+        let held = self.trees.get(&tree).and_then(|names| names.get(&name));
+        held.is_some_and(|held| *held >= mode)
+    }
+
+    fn add(&mut self, tree: TreeId, name: Name, mode: LockMode) {
+        let names = self.trees.entry(tree).or_default();
+        self.count += u64::from(names.insert(name, mode).is_none());
+    }
+
+    /// How many bytes the locks need.
+    pub(super) fn bytes(&self) -> u64 {
+        self.count * LOCK_BYTES
+    }
+}
+
+/// Who wants locks, of what kind, and for how long it waits for one.
+pub(super) struct Request<'a> {
+    pub(super) transaction: TransactionId,
+    pub(super) held: &'a Mutex<Held>,
+    pub(super) mode: LockMode,
+    pub(super) wait: LockWait,
+    pub(super) interrupt: &'a Interrupt,
+}
 
 fn conflict(a: LockMode, b: LockMode) -> bool {
     a == LockMode::Exclusive || b == LockMode::Exclusive
 }
 
 impl Lock {
+    fn holders(&self) -> impl Iterator<Item = &(TransactionId, LockMode)> {
+        let others = self.contention.as_ref().map(|other| other.holders.iter());
+        self.holder.iter().chain(others.into_iter().flatten())
+    }
+
+    fn waiters(&self) -> impl Iterator<Item = &(TransactionId, LockMode)> {
+        let waiters = self.contention.as_ref().map(|other| other.waiters.iter());
+        waiters.into_iter().flatten()
+    }
+
     /// Those who keep a transaction from getting the lock.
     fn blockers(&self, of: TransactionId, mode: LockMode) -> impl Iterator<Item = TransactionId> {
-        let is_holder = self.holders.iter().any(|(holder, _)| *holder == of);
+        let is_holder = self.holders().any(|(holder, _)| *holder == of);
         let ahead = self
-            .waiters
-            .iter()
+            .waiters()
             .take_while(move |(waiter, _)| *waiter != of && !is_holder);
-        let all = self.holders.iter().chain(ahead);
-        all.filter(move |(other, other_mode)| *other != of && conflict(*other_mode, mode))
+        self.holders()
+            .chain(ahead)
+            .filter(move |(other, other_mode)| *other != of && conflict(*other_mode, mode))
             .map(|(other, _)| *other)
     }
 
     fn grant(&mut self, to: TransactionId, mode: LockMode) {
-        match self.holders.iter_mut().find(|(holder, _)| *holder == to) {
-            Some((_, held)) => *held = mode.max(*held),
-            None => self.holders.push((to, mode)),
+        let others = self.contention.iter_mut().flat_map(|c| &mut c.holders);
+        let mut all = self.holder.iter_mut().chain(others);
+        if let Some((_, held)) = all.find(|(holder, _)| *holder == to) {
+            *held = mode.max(*held);
+        } else if self.holder.is_none() {
+            self.holder = Some((to, mode));
+        } else {
+            self.contention().holders.push((to, mode));
         }
+    }
+
+    fn contention(&mut self) -> &mut Contention {
+        self.contention.get_or_insert_default()
+    }
+
+    /// Takes a holder's lock away; whether it is of no use to anybody now.
+    fn release(&mut self, by: TransactionId) -> bool {
+        if self.holder.is_some_and(|(holder, _)| holder == by) {
+            self.holder = None;
+        }
+        if let Some(contention) = &mut self.contention {
+            contention.holders.retain(|(holder, _)| *holder != by);
+        }
+        self.is_unused()
+    }
+
+    fn is_unused(&self) -> bool {
+        self.holders().next().is_none() && self.waiters().next().is_none()
     }
 }
 
 impl State {
     /// Whether waiting for `name` would never end.
-    fn is_deadlock(&self, waiter: TransactionId, mode: LockMode, name: &Name) -> bool {
+    fn is_deadlock(&self, waiter: TransactionId, mode: LockMode, name: Name) -> bool {
         let mut seen = vec![waiter];
-        let mut next: Vec<TransactionId> = match self.locks.get(name) {
+        let mut next: Vec<TransactionId> = match self.locks.get(&name) {
             Some(lock) => lock.blockers(waiter, mode).collect(),
             None => return false,
         };
@@ -94,10 +223,7 @@ impl State {
             else {
                 continue;
             };
-            let wanted = lock
-                .waiters
-                .iter()
-                .find(|(waiter, _)| *waiter == transaction);
+            let wanted = lock.waiters().find(|(waiter, _)| *waiter == transaction);
             if let Some((_, mode)) = wanted {
                 next.extend(lock.blockers(transaction, *mode));
             }
@@ -107,45 +233,73 @@ impl State {
 }
 
 impl Locks {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The name of a key's lock.
+    pub(super) fn name(&self, tree: TreeId, key: &[u8]) -> Name {
+        let hash = xxh3_128_with_seed(key, self.seed.wrapping_add(u64::from(tree)));
+        Name([hash as u64, (hash >> 64) as u64])
     }
 
-    /// Gets the lock of a name (a tree and a key) for a transaction, or waits for it; false when it is held by another and shall be
-    /// skipped.
-    pub(super) fn acquire(
+    /// Whether a transaction holds the lock of a key.
+    pub(super) fn is_held(&self, held: &Mutex<Held>, tree: TreeId, key: &[u8]) -> bool {
+        lock(held).has(tree, self.name(tree, key), LockMode::Exclusive)
+    }
+
+    /// Gets locks of a tree, in this order, or waits for them; `acquired` is told false of one that is
+    /// held by another and shall be skipped.
+    pub(super) fn acquire<'k>(
         &self,
-        transaction: TransactionId,
-        held: &Mutex<Held>,
-        name: Vec<u8>,
-        mode: LockMode,
-        wait: LockWait,
-        interrupt: &Interrupt,
+        request: &Request<'_>,
+        tree: TreeId,
+        keys: impl Iterator<Item = &'k [u8]>,
+        mut acquired: impl FnMut(bool),
+    ) -> Result<()> {
+        let mut held = lock(request.held);
+        let mut state: Option<MutexGuard<'_, State>> = None;
+        for key in keys {
+            let name = self.name(tree, key);
+            if held.has(tree, name, request.mode) {
+                acquired(true);
+                continue;
+            }
+            let locks = &mut state.get_or_insert_with(|| lock(&self.state)).locks;
+            let wanted = locks.entry(name).or_default();
+            let mut blockers = wanted.blockers(request.transaction, request.mode);
+            let is_free = blockers.next().is_none();
+            drop(blockers);
+            if is_free {
+                wanted.grant(request.transaction, request.mode);
+            } else {
+                let state = state.take().unwrap_or_else(|| lock(&self.state));
+                if !self.wait_for(request, name, state)? {
+                    acquired(false);
+                    continue;
+                }
+            }
+            held.add(tree, name, request.mode);
+            acquired(true);
+        }
+        Ok(())
+    }
+
+    /// Waits for a lock that another holds.
+    fn wait_for<'s>(
+        &'s self,
+        request: &Request<'_>,
+        name: Name,
+        mut state: MutexGuard<'s, State>,
     ) -> Result<bool> {
-        let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.0.get(name.as_slice()).is_some_and(|has| *has >= mode) {
-            return Ok(true);
-        }
-        let name: Name = name.into();
-        let mut state = self.state();
-        let lock = state.locks.entry(Arc::clone(&name)).or_default();
-        if lock.blockers(transaction, mode).next().is_none() {
-            lock.grant(transaction, mode);
-            held.0.insert(name, mode);
-            return Ok(true);
-        }
-        let patience = match wait {
+        let (transaction, mode) = (request.transaction, request.mode);
+        let patience = match request.wait {
             LockWait::For(patience) => patience,
             LockWait::No => return Err(codes::ER_LOCK_NOWAIT.error()),
             LockWait::Skip => return Ok(false),
         };
-        if state.is_deadlock(transaction, mode, &name) {
+        if state.is_deadlock(transaction, mode, name) {
             return Err(codes::ER_LOCK_DEADLOCK.error());
         }
-        if let Some(lock) = state.locks.get_mut(&name) {
-            lock.waiters.push_back((transaction, mode));
-        }
-        state.waits.insert(transaction, Arc::clone(&name));
+        let wanted = state.locks.entry(name).or_default();
+        wanted.contention().waiters.push_back((transaction, mode));
+        state.waits.insert(transaction, name);
         let start = Instant::now();
         let ended = loop {
             let left = patience.saturating_sub(start.elapsed());
@@ -158,7 +312,7 @@ impl Locks {
             if !blocked {
                 break Ok(true);
             }
-            if let Err(error) = interrupt.check() {
+            if let Err(error) = request.interrupt.check() {
                 break Err(error);
             }
             if start.elapsed() >= patience {
@@ -166,12 +320,12 @@ impl Locks {
             }
         };
         state.waits.remove(&transaction);
-        let lock = state.locks.entry(Arc::clone(&name)).or_default();
-        lock.waiters.retain(|(waiter, _)| *waiter != transaction);
+        let wanted = state.locks.entry(name).or_default();
+        let waiters = &mut wanted.contention().waiters;
+        waiters.retain(|(waiter, _)| *waiter != transaction);
         if ended.is_ok() {
-            lock.grant(transaction, mode);
-            held.0.insert(name, mode);
-        } else if lock.holders.is_empty() && lock.waiters.is_empty() {
+            wanted.grant(transaction, mode);
+        } else if wanted.is_unused() {
             state.locks.remove(&name);
         }
         drop(state);
@@ -182,19 +336,52 @@ impl Locks {
 
     /// Lets go of everything that a transaction holds.
     pub(super) fn release(&self, transaction: TransactionId, held: &Mutex<Held>) {
-        let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.0.is_empty() {
+        let held = std::mem::take(&mut *lock(held));
+        self.release_all(transaction, held.trees.into_values().flatten());
+    }
+
+    /// Lets go of the keys of some trees, the first of which is locked with one `key` that stands for
+    /// them all.
+    pub(super) fn release_keys(
+        &self,
+        transaction: TransactionId,
+        held: &Mutex<Held>,
+        trees: &[TreeId],
+        key: &[u8],
+    ) {
+        let mut held = lock(held);
+        let kept = trees.first().map(|tree| (*tree, self.name(*tree, key)));
+        for tree in trees {
+            let mut names = held.trees.remove(tree).unwrap_or_default();
+            held.count -= names.len() as u64;
+            if let Some((tree, name)) = kept.filter(|(of, _)| of == tree)
+                && let Some(mode) = names.remove(&name)
+            {
+                held.add(tree, name, mode);
+            }
+            self.release_all(transaction, names.into_iter());
+        }
+    }
+
+    fn release_all(
+        &self,
+        transaction: TransactionId,
+        names: impl Iterator<Item = (Name, LockMode)>,
+    ) {
+        let mut names = names.peekable();
+        if names.peek().is_none() {
             return;
         }
-        let mut state = self.state();
-        for (name, _) in held.0.drain() {
-            let Some(lock) = state.locks.get_mut(&name) else {
-                continue;
-            };
-            lock.holders.retain(|(holder, _)| *holder != transaction);
-            if lock.holders.is_empty() && lock.waiters.is_empty() {
+        let mut state = lock(&self.state);
+        for (name, _) in names {
+            let wanted = state.locks.get_mut(&name);
+            if wanted.is_some_and(|lock| lock.release(transaction)) {
                 state.locks.remove(&name);
             }
+        }
+        if state.locks.is_empty() {
+            // What a statement over a large table has needed.
+            state.locks.shrink_to(SPARE_LOCKS);
         }
         let wakes = !state.waits.is_empty();
         drop(state);
@@ -202,4 +389,8 @@ impl Locks {
             self.released.notify_all();
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

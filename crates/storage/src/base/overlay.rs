@@ -153,8 +153,8 @@ impl Changes {
         }
     }
 
-    /// Fills an empty tree.
-    pub(super) fn fill(&mut self, tree: TreeId, changes: TreeChanges) {
+    /// Puts all changes of a tree that has none, or that was filled as a whole.
+    pub(super) fn put(&mut self, tree: TreeId, changes: TreeChanges) {
         let before = self.overlay.trees.insert(tree, Arc::new(changes));
         self.log.push(Undo::Tree(tree, before));
     }

@@ -10,12 +10,13 @@ use mayfly_types::{Batch, PhysicalType, Result};
 use super::block::Block;
 use super::cursor::{Projection, TreeScan};
 use super::definition::TableDefinition;
-use super::environment::{TreeId, record_key};
+use super::environment::TreeId;
+use super::locks::Request;
 use super::row;
 use super::snapshot::Snapshot;
 use super::transaction::StatementState;
 use super::view::{Spot, TreeView};
-use super::writer::DurableWriter;
+use super::writer::{DurableWriter, WHOLE_TABLE};
 use crate::key_encoding::ByteRange;
 use crate::table::{
     ColumnId, IndexId, IndexSpec, KeyRange, LockMode, LockWait, Locked, Table, TableScan,
@@ -145,7 +146,7 @@ impl TableInner {
         Ok(Some(bytes))
     }
 
-    /// Locks a row or key for the transaction.
+    /// Locks a row or key for the transaction; false when it is held by another and shall be skipped.
     pub(super) fn lock_key(
         &self,
         tree: TreeId,
@@ -153,18 +154,51 @@ impl TableInner {
         mode: LockMode,
         wait: LockWait,
     ) -> Result<bool> {
+        let mut is_locked = true;
+        let keys = std::iter::once(key);
+        self.lock_keys(tree, keys, mode, wait, |locked| is_locked = locked)?;
+        Ok(is_locked)
+    }
+
+    /// The same for several. Who holds the whole table needs no more, and who would need too much
+    /// memory for the locks of keys gets that instead, if nobody else writes to the table.
+    pub(super) fn lock_keys<'k>(
+        &self,
+        tree: TreeId,
+        keys: impl Iterator<Item = &'k [u8]>,
+        mode: LockMode,
+        wait: LockWait,
+        mut locked: impl FnMut(bool),
+    ) -> Result<()> {
         let transaction = &self.statement.transaction;
-        let interrupt = &self.statement.options.interrupt;
-        let held = &transaction.held;
-        let locks = &transaction.store.locks;
-        locks.acquire(
-            transaction.id,
+        let (locks, held) = (&transaction.store.locks, &transaction.held);
+        let rows = self.definition.rows();
+        if locks.is_held(held, rows, WHOLE_TABLE) {
+            keys.for_each(|_| locked(true));
+            return Ok(());
+        }
+        let request = |mode, wait| Request {
+            transaction: transaction.id,
             held,
-            record_key(tree, key),
             mode,
             wait,
-            interrupt,
-        )
+            interrupt: &self.statement.options.interrupt,
+        };
+        locks.acquire(&request(mode, wait), tree, keys, locked)?;
+        let Err(error) = transaction.reserve_locks() else {
+            return Ok(());
+        };
+        let mut is_whole = false;
+        let whole = request(LockMode::Exclusive, LockWait::Skip);
+        let name = std::iter::once(WHOLE_TABLE);
+        locks.acquire(&whole, rows, name, |locked| is_whole = locked)?;
+        if !is_whole {
+            return Err(error);
+        }
+        let indexes = self.definition.secondary().map(|(_, index)| index.tree);
+        let trees: Vec<TreeId> = std::iter::once(rows).chain(indexes).collect();
+        locks.release_keys(transaction.id, held, &trees, WHOLE_TABLE);
+        transaction.reserve_locks()
     }
 }
 
@@ -269,9 +303,12 @@ impl Table for DurableTable {
         let tree = inner.definition.rows();
         let keys = positions.as_binary_view();
         let mut locked = Vec::with_capacity(keys.len());
-        for row in 0..keys.len() {
-            locked.push(inner.lock_key(tree, keys.value(row), mode, wait)?);
+        if !inner.lock_key(tree, WHOLE_TABLE, LockMode::Shared, wait)? {
+            locked.resize(keys.len(), false);
+            return Ok(Locked::Unchanged(locked));
         }
+        let all = (0..keys.len()).map(|row| keys.value(row));
+        inner.lock_keys(tree, all, mode, wait, |is_locked| locked.push(is_locked))?;
         let newest = inner.statement.transaction.store.environment.newest()?;
         if newest.version() == inner.snapshot.version() {
             return Ok(Locked::Unchanged(locked));

@@ -21,6 +21,7 @@ use super::snapshot::Snapshot;
 use super::store::Store;
 use super::table::DurableTable;
 use super::view::{Spot, TreeView};
+use super::writer::RESERVE_BYTES;
 use crate::error::user_error;
 use crate::transaction::Participant;
 
@@ -227,6 +228,21 @@ impl Transaction {
         grown.map_err(|error| user_error(&error.into(), "(transaction)"))
     }
 
+    /// Reserves memory for the locks that it holds.
+    pub(super) fn reserve_locks(&self) -> Result<()> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let (needed, reserved) = (held.bytes(), held.reserved);
+        if needed > reserved {
+            let more = (needed - reserved).max(RESERVE_BYTES);
+            self.reserve(more)?;
+            held.reserved += more;
+        } else if reserved - needed > RESERVE_BYTES {
+            self.unreserve(reserved - needed);
+            held.reserved = needed;
+        }
+        Ok(())
+    }
+
     /// Gives back memory of changes that were not joined.
     pub(super) fn unreserve(&self, bytes: u64) {
         self.state().reservation.shrink(bytes);
@@ -236,8 +252,8 @@ impl Transaction {
     pub(super) fn join(&self, trees: Vec<(TreeId, TreeChanges)>) {
         let mut state = self.state();
         for (tree, changes) in trees {
-            if changes.filled.is_some() {
-                state.changes.fill(tree, changes);
+            if changes.filled.is_some() || state.changes.overlay.tree(tree).is_none() {
+                state.changes.put(tree, changes);
                 continue;
             }
             for (key, change) in changes.changes {

@@ -30,7 +30,7 @@ use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten
 /// The key of the lock of a whole table, in the tree of its rows.
 pub(super) const WHOLE_TABLE: &[u8] = &[];
 /// Memory is reserved for changes in steps of so many bytes.
-const RESERVE_BYTES: u64 = 64 << 10;
+pub(super) const RESERVE_BYTES: u64 = 64 << 10;
 
 /// A statement's changes of one table.
 pub(super) struct DurableWriter {
@@ -368,9 +368,9 @@ impl DurableWriter {
     fn take_rows(&mut self, positions: &BinaryViewArray) -> Result<(Batch, Vec<usize>)> {
         let definition = Arc::clone(&self.table.definition);
         let tree = definition.rows();
-        for position in positions.iter().flatten() {
-            self.lock(tree, position, LockMode::Exclusive)?;
-        }
+        let (keys, exclusive) = (positions.iter().flatten(), LockMode::Exclusive);
+        self.table
+            .lock_keys(tree, keys, exclusive, self.wait(), |_| ())?;
         self.refresh()?;
         let mut pieces = Pieces::new(&self.base(definition.rows()));
         let mut found = Vec::with_capacity(positions.len());

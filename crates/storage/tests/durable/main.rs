@@ -357,6 +357,55 @@ fn locks_wait_time_out_and_find_deadlocks() {
     assert_eq!(found, Some(IndexId(1)));
 }
 
+/// Locks of rows are many, and memory is not: the whole table is locked instead, unless another
+/// writes to it.
+#[test]
+fn a_table_is_locked_when_there_is_no_memory_for_its_rows_locks() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let first = store.session(&memory());
+    let definition = people(&first);
+    let rows: Vec<_> = (0..20_000).map(person).collect();
+    insert(&first, &definition, &rows).unwrap();
+    first.commit().unwrap();
+    let budget = Budget::root(BudgetKind::Memory, "memory_limit", 1 << 20);
+    let small = store.session(&budget);
+    let patience = LockWait::For(Duration::from_millis(50));
+    let ids: Vec<i64> = (0..20_000).collect();
+    let lock_all = || {
+        let table = table(&small, &definition);
+        let all = positions(&table, &ids);
+        let mut lock = |from: usize| {
+            let some = all.slice(from, 1000);
+            table.lock(&some, LockMode::Exclusive, patience).map(|_| ())
+        };
+        (0..20_000).step_by(1000).try_for_each(&mut lock)
+    };
+    let write = || {
+        let another = store.session(&memory());
+        table(&another, &definition).writer().map(|_| ())
+    };
+    // Another writes to it: there is no lock for all of it.
+    insert(&first, &definition, &[person(20_001)]).unwrap();
+    assert_eq!(lock_all().unwrap_err().errno(), 1114);
+    small.roll_back();
+    assert_eq!(budget.used(), 0);
+    first.commit().unwrap();
+    lock_all().unwrap();
+    assert!(budget.used() < 1 << 20);
+    assert_eq!(write().unwrap_err().errno(), 1205);
+    // Who reads and locks is kept out too.
+    let other = table(&first, &definition);
+    let new = positions(&other, &[20_001]);
+    let refused = other.lock(&new, LockMode::Shared, patience);
+    assert_eq!(refused.unwrap_err().errno(), 1205);
+    let skipped = other.lock(&new, LockMode::Shared, LockWait::Skip).unwrap();
+    assert_eq!(skipped, Locked::Unchanged(vec![false]));
+    small.roll_back();
+    assert_eq!(budget.used(), 0);
+    write().unwrap();
+}
+
 #[test]
 fn a_row_that_changed_since_it_was_read_is_noticed() {
     let directory = tempfile::tempdir().unwrap();
