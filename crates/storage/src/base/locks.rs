@@ -106,29 +106,21 @@ impl Default for Locks {
     }
 }
 
-/// The locks that a transaction holds, by tree.
+/// The locks that a transaction holds.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    trees: HashMap<TreeId, ByName<LockMode>>,
-    count: u64,
+    /// Each once, in the order in which it got them.
+    names: Vec<(TreeId, Name)>,
+    /// Of these tables it holds all rows and keys.
+    whole: Vec<TreeId>,
     /// How many bytes of its transaction's memory are reserved for them.
     pub(super) reserved: u64,
 }
 
 impl Held {
-    fn has(&self, tree: TreeId, name: Name, mode: LockMode) -> bool {
-        let held = self.trees.get(&tree).and_then(|names| names.get(&name));
-        held.is_some_and(|held| *held >= mode)
-    }
-
-    fn add(&mut self, tree: TreeId, name: Name, mode: LockMode) {
-        let names = self.trees.entry(tree).or_default();
-        self.count += u64::from(names.insert(name, mode).is_none());
-    }
-
     /// How many bytes the locks need.
     pub(super) fn bytes(&self) -> u64 {
-        self.count * LOCK_BYTES
+        self.names.len() as u64 * LOCK_BYTES
     }
 }
 
@@ -158,7 +150,7 @@ impl Lock {
 
     /// Those who keep a transaction from getting the lock.
     fn blockers(&self, of: TransactionId, mode: LockMode) -> impl Iterator<Item = TransactionId> {
-        let is_holder = self.holders().any(|(holder, _)| *holder == of);
+        let is_holder = self.mode_of(of).is_some();
         let ahead = self
             .waiters()
             .take_while(move |(waiter, _)| *waiter != of && !is_holder);
@@ -166,6 +158,17 @@ impl Lock {
             .chain(ahead)
             .filter(move |(other, other_mode)| *other != of && conflict(*other_mode, mode))
             .map(|(other, _)| *other)
+    }
+
+    /// How a transaction holds it.
+    fn mode_of(&self, transaction: TransactionId) -> Option<LockMode> {
+        let mut holders = self.holders();
+        let found = holders.find(|(holder, _)| *holder == transaction);
+        found.map(|(_, mode)| *mode)
+    }
+
+    fn is_free_for(&self, transaction: TransactionId, mode: LockMode) -> bool {
+        self.blockers(transaction, mode).next().is_none()
     }
 
     fn grant(&mut self, to: TransactionId, mode: LockMode) {
@@ -239,11 +242,6 @@ impl Locks {
         Name([hash as u64, (hash >> 64) as u64])
     }
 
-    /// Whether a transaction holds the lock of a key.
-    pub(super) fn is_held(&self, held: &Mutex<Held>, tree: TreeId, key: &[u8]) -> bool {
-        lock(held).has(tree, self.name(tree, key), LockMode::Exclusive)
-    }
-
     /// Gets locks of a tree, in this order, or waits for them; `acquired` is told false of one that is
     /// held by another and shall be skipped.
     pub(super) fn acquire<'k>(
@@ -257,28 +255,60 @@ impl Locks {
         let mut state: Option<MutexGuard<'_, State>> = None;
         for key in keys {
             let name = self.name(tree, key);
-            if held.has(tree, name, request.mode) {
-                acquired(true);
-                continue;
-            }
             let locks = &mut state.get_or_insert_with(|| lock(&self.state)).locks;
             let wanted = locks.entry(name).or_default();
-            let mut blockers = wanted.blockers(request.transaction, request.mode);
-            let is_free = blockers.next().is_none();
-            drop(blockers);
-            if is_free {
-                wanted.grant(request.transaction, request.mode);
-            } else {
-                let state = state.take().unwrap_or_else(|| lock(&self.state));
-                if !self.wait_for(request, name, state)? {
-                    acquired(false);
-                    continue;
+            let before = wanted.mode_of(request.transaction);
+            if before.is_none_or(|mode| mode < request.mode) {
+                if wanted.is_free_for(request.transaction, request.mode) {
+                    wanted.grant(request.transaction, request.mode);
+                } else {
+                    let state = state.take().unwrap_or_else(|| lock(&self.state));
+                    if !self.wait_for(request, name, state)? {
+                        acquired(false);
+                        continue;
+                    }
+                }
+                if before.is_none() {
+                    held.names.push((tree, name));
                 }
             }
-            held.add(tree, name, request.mode);
             acquired(true);
         }
         Ok(())
+    }
+
+    /// Gets the lock that stands for all rows and keys of a table, the trees of which are these,
+    /// instead of theirs. False when another has locked anything of it.
+    pub(super) fn acquire_whole(
+        &self,
+        request: &Request<'_>,
+        trees: &[TreeId],
+        key: &[u8],
+    ) -> Result<bool> {
+        let Some(rows) = trees.first() else {
+            return Ok(false);
+        };
+        let mut is_whole = false;
+        self.acquire(request, *rows, std::iter::once(key), |got| is_whole = got)?;
+        if !is_whole {
+            return Ok(false);
+        }
+        let whole = self.name(*rows, key);
+        let mut held = lock(request.held);
+        let is_needed = |(tree, name): &(TreeId, Name)| !trees.contains(tree) || *name == whole;
+        let (needed, others) = std::mem::take(&mut held.names)
+            .into_iter()
+            .partition(is_needed);
+        held.names = needed;
+        held.whole.push(*rows);
+        drop(held);
+        self.let_go(request.transaction, others);
+        Ok(true)
+    }
+
+    /// Whether a transaction holds all rows and keys of a table.
+    pub(super) fn is_whole(&self, held: &Mutex<Held>, rows: TreeId) -> bool {
+        lock(held).whole.contains(&rows)
     }
 
     /// Waits for a lock that another holds.
@@ -308,7 +338,7 @@ impl Locks {
             let blocked = state
                 .locks
                 .get(&name)
-                .is_some_and(|lock| lock.blockers(transaction, mode).next().is_some());
+                .is_some_and(|lock| !lock.is_free_for(transaction, mode));
             if !blocked {
                 break Ok(true);
             }
@@ -337,43 +367,15 @@ impl Locks {
     /// Lets go of everything that a transaction holds.
     pub(super) fn release(&self, transaction: TransactionId, held: &Mutex<Held>) {
         let held = std::mem::take(&mut *lock(held));
-        self.release_all(transaction, held.trees.into_values().flatten());
+        self.let_go(transaction, held.names);
     }
 
-    /// Lets go of the keys of some trees, the first of which is locked with one `key` that stands for
-    /// them all.
-    pub(super) fn release_keys(
-        &self,
-        transaction: TransactionId,
-        held: &Mutex<Held>,
-        trees: &[TreeId],
-        key: &[u8],
-    ) {
-        let mut held = lock(held);
-        let kept = trees.first().map(|tree| (*tree, self.name(*tree, key)));
-        for tree in trees {
-            let mut names = held.trees.remove(tree).unwrap_or_default();
-            held.count -= names.len() as u64;
-            if let Some((tree, name)) = kept.filter(|(of, _)| of == tree)
-                && let Some(mode) = names.remove(&name)
-            {
-                held.add(tree, name, mode);
-            }
-            self.release_all(transaction, names.into_iter());
-        }
-    }
-
-    fn release_all(
-        &self,
-        transaction: TransactionId,
-        names: impl Iterator<Item = (Name, LockMode)>,
-    ) {
-        let mut names = names.peekable();
-        if names.peek().is_none() {
+    fn let_go(&self, transaction: TransactionId, names: Vec<(TreeId, Name)>) {
+        if names.is_empty() {
             return;
         }
         let mut state = lock(&self.state);
-        for (name, _) in names {
+        for (_, name) in names {
             let wanted = state.locks.get_mut(&name);
             if wanted.is_some_and(|lock| lock.release(transaction)) {
                 state.locks.remove(&name);

@@ -173,7 +173,7 @@ impl TableInner {
         let transaction = &self.statement.transaction;
         let (locks, held) = (&transaction.store.locks, &transaction.held);
         let rows = self.definition.rows();
-        if locks.is_held(held, rows, WHOLE_TABLE) {
+        if locks.is_whole(held, rows) {
             keys.for_each(|_| locked(true));
             return Ok(());
         }
@@ -188,16 +188,11 @@ impl TableInner {
         let Err(error) = transaction.reserve_locks() else {
             return Ok(());
         };
-        let mut is_whole = false;
+        let trees = self.definition.all_trees();
         let whole = request(LockMode::Exclusive, LockWait::Skip);
-        let name = std::iter::once(WHOLE_TABLE);
-        locks.acquire(&whole, rows, name, |locked| is_whole = locked)?;
-        if !is_whole {
+        if !locks.acquire_whole(&whole, &trees, WHOLE_TABLE)? {
             return Err(error);
         }
-        let indexes = self.definition.secondary().map(|(_, index)| index.tree);
-        let trees: Vec<TreeId> = std::iter::once(rows).chain(indexes).collect();
-        locks.release_keys(transaction.id, held, &trees, WHOLE_TABLE);
         transaction.reserve_locks()
     }
 }

@@ -143,7 +143,13 @@ impl DurableWriter {
     }
 
     /// The row of a key as it is now: changed by this statement, by the transaction, or committed.
-    fn existing(&self, tree: TreeId, key: &[u8]) -> Result<Option<Existing>> {
+    /// `near` is a block of the newest rows where it may be.
+    fn existing(
+        &self,
+        tree: TreeId,
+        key: &[u8],
+        near: Option<Block<'static>>,
+    ) -> Result<Option<Existing>> {
         let own = |change: &Option<Arc<[u8]>>| change.clone().map(Existing::Own);
         if let Some(change) = self.trees.get(&tree).and_then(|tree| tree.get(key)) {
             return Ok(own(change));
@@ -156,6 +162,11 @@ impl DurableWriter {
             if before.cleared {
                 return Ok(None);
             }
+        }
+        if let Some(block) = near
+            && let Ok(place) = block.search(key)?
+        {
+            return Ok(Some(Existing::Committed(block, place)));
         }
         let Some(found) = self.base(tree).held_block_of(tree, key)? else {
             return Ok(None);
@@ -344,7 +355,7 @@ impl DurableWriter {
             if let (Some((index, _)), true) = (primary, check) {
                 self.lock(definition.rows(), &position, LockMode::Exclusive)?;
                 self.refresh()?;
-                if self.existing(definition.rows(), &position)?.is_some() {
+                if self.existing(definition.rows(), &position, None)?.is_some() {
                     let duplicate = Duplicate { index, position };
                     return Ok(written(place, Some(duplicate)));
                 }
@@ -378,7 +389,8 @@ impl DurableWriter {
             let Some(position) = position else {
                 continue;
             };
-            match self.existing(tree, position)? {
+            let near = pieces.last_block().map(|(_, block)| block);
+            match self.existing(tree, position, near)? {
                 None => continue,
                 Some(Existing::Own(bytes)) => {
                     pieces.push_own(definition.types(), position, &bytes)?;
@@ -448,7 +460,10 @@ impl TableWriter for DurableWriter {
                 if new_position != position {
                     self.lock(definition.rows(), &new_position, LockMode::Exclusive)?;
                     self.refresh()?;
-                    if self.existing(definition.rows(), &new_position)?.is_some() {
+                    if self
+                        .existing(definition.rows(), &new_position, None)?
+                        .is_some()
+                    {
                         let position = new_position;
                         return Ok(written(place, Some(Duplicate { index, position })));
                     }
@@ -526,7 +541,7 @@ impl TableWriter for DurableWriter {
         self.leave_bulk()?;
         let definition = &self.table.definition;
         let mut pieces = Pieces::new(&self.base(definition.rows()));
-        match self.existing(definition.rows(), position)? {
+        match self.existing(definition.rows(), position, None)? {
             None => return Ok(None),
             Some(Existing::Own(bytes)) => {
                 pieces.push_own(definition.types(), position, &bytes)?;
