@@ -82,3 +82,53 @@ fn a_kill_between_statements_is_forgotten() {
     drop(session);
     fixture.finish();
 }
+
+/// Statements of a second session that wait for the first one, and what the first one holds.
+const WAITING: &[(&str, &str)] = &[
+    (
+        "UPDATE t SET one = 2 WHERE i = 1",
+        "UPDATE t SET one = 3 WHERE i = 1",
+    ),
+    (
+        "UPDATE t SET one = 2 WHERE i = 1",
+        "SELECT * FROM t WHERE i = 1 FOR UPDATE",
+    ),
+    ("INSERT INTO t VALUES (7, 7)", "INSERT INTO t VALUES (7, 8)"),
+    ("SELECT COUNT(*) FROM t", "DROP TABLE t"),
+    ("SELECT COUNT(*) FROM t", "ALTER TABLE t ADD COLUMN c INT"),
+    ("SELECT COUNT(*) FROM t", "LOCK TABLES t WRITE"),
+];
+
+#[test]
+fn a_wait_for_a_lock_is_killed() {
+    let fixture = Fixture::open(|_| {});
+    let mut holder = fixture.database.session();
+    must(&mut holder, "USE test");
+    must(&mut holder, "CREATE TABLE t (i INT PRIMARY KEY, one INT)");
+    must(&mut holder, "INSERT INTO t VALUES (1, 1), (2, 1)");
+    for (holds, waits) in WAITING {
+        must(&mut holder, "BEGIN");
+        must(&mut holder, holds);
+        let mut session = fixture.database.session();
+        must(&mut session, "USE test");
+        let handle = session.kill_handle();
+        let waiter = std::thread::spawn(move || {
+            let outcome = rows(&mut session, waits);
+            (outcome, Instant::now(), session)
+        });
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(!waiter.is_finished(), "{waits} does not wait");
+        let killed = Instant::now();
+        handle.kill();
+        let (outcome, ended, mut session) = waiter.join().expect("it does not panic");
+        let error = outcome.expect_err(waits);
+        assert_eq!(error.errno(), 1317, "{waits}: {error}");
+        assert!(ended - killed < PATIENCE, "{waits}");
+        must(&mut holder, "ROLLBACK");
+        // It holds nothing that would be in the way.
+        must(&mut session, "UPDATE t SET one = one + 1 WHERE i = 1");
+    }
+    must(&mut holder, "DROP TABLE t");
+    drop(holder);
+    fixture.finish();
+}

@@ -1,0 +1,278 @@
+//! Every n-th write or sync of the data file or its log fails, for every n: the statement or COMMIT fails with
+//! MySQL's error, everything is as it was before, nothing that was committed is lost, and the process
+//! goes on: the same statement succeeds as soon as the disk does its part.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod calls;
+
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod faults {
+    use std::path::{Path, PathBuf};
+    use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+    use mayfly_engine::{Database, DatabaseOptions, Session};
+    use mayfly_testkit::fixture::{Watchdog, must, rows};
+
+    use crate::calls::{Fault, arm, calls, disarm};
+
+    const BEFORE: &[&str] = &[
+        "CREATE DATABASE work",
+        "USE work",
+        "CREATE TABLE t (id INT PRIMARY KEY, v INT, s VARCHAR(100), KEY (v), UNIQUE KEY (s))",
+        "INSERT INTO t WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 900) \
+         SELECT i, i % 10, CONCAT('row ', i) FROM r",
+        "CREATE TABLE numbered (id INT AUTO_INCREMENT PRIMARY KEY, v INT)",
+        "INSERT INTO numbered (v) VALUES (1), (2)",
+        "CREATE TABLE bare (id INT, s VARCHAR(100))",
+    ];
+
+    /// What fails, and what undoes it when it has succeeded.
+    const STATEMENTS: &[(&str, &str)] = &[
+        (
+            "INSERT INTO t VALUES (1000, 1, 'new')",
+            "DELETE FROM t WHERE id = 1000",
+        ),
+        ("INSERT INTO numbered (v) VALUES (5)", "DO 0"),
+        ("INSERT INTO bare SELECT id, s FROM t", "DELETE FROM bare"),
+        (
+            "UPDATE t SET v = v + 1, s = CONCAT(s, '.')",
+            "UPDATE t SET v = v - 1, s = LEFT(s, LENGTH(s) - 1)",
+        ),
+        (
+            "REPLACE INTO t VALUES (5, 50, 'five')",
+            "REPLACE INTO t VALUES (5, 5, 'row 5')",
+        ),
+        (
+            "BEGIN; DELETE FROM t WHERE id > 900; INSERT INTO t VALUES (901, 1, '901'); \
+             UPDATE t SET v = 7 WHERE id = 7; INSERT INTO bare VALUES (1, 'a'); COMMIT",
+            "DELETE FROM t WHERE id = 901; DELETE FROM bare",
+        ),
+        (
+            "DELETE FROM t WHERE id BETWEEN 100 AND 700",
+            "INSERT INTO t WITH RECURSIVE r (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM r WHERE i < 700) \
+             SELECT i, i % 10, CONCAT('row ', i) FROM r",
+        ),
+        (
+            "CREATE TABLE u (i INT PRIMARY KEY, j INT, KEY (j))",
+            "DROP TABLE u",
+        ),
+        (
+            "CREATE TABLE u (KEY (v)) AS SELECT id, v FROM t",
+            "DROP TABLE u",
+        ),
+        (
+            "ALTER TABLE t ADD COLUMN d INT DEFAULT 5",
+            "ALTER TABLE t DROP COLUMN d",
+        ),
+        ("CREATE INDEX sv ON t (s, v)", "DROP INDEX sv ON t"),
+        ("ALTER TABLE t COMMENT 'other'", "ALTER TABLE t COMMENT ''"),
+        ("RENAME TABLE t TO u", "RENAME TABLE u TO t"),
+        (
+            "TRUNCATE TABLE numbered",
+            "INSERT INTO numbered (id, v) VALUES (1, 1), (2, 2)",
+        ),
+        ("CREATE VIEW seen AS SELECT * FROM t", "DROP VIEW seen"),
+        ("CREATE DATABASE other", "DROP DATABASE other"),
+        (
+            "DROP TABLE bare",
+            "CREATE TABLE bare (id INT, s VARCHAR(100))",
+        ),
+    ];
+
+    fn open(directory: &Path) -> Arc<Database> {
+        let mut options = DatabaseOptions::new();
+        options.threads = 1;
+        options.datadir = Some(directory.join("data"));
+        options.tmpdir = directory.join("tmp");
+        Database::open(options).unwrap()
+    }
+
+    /// All definitions and rows.
+    fn look(session: &mut Session) -> Vec<String> {
+        let mut seen = must(session, "SHOW DATABASES");
+        for table in must(session, "SHOW TABLES FROM work") {
+            let mut shown = must(session, &format!("SHOW CREATE TABLE work.{table}"));
+            if let Some(place) = shown[0].find(" AUTO_INCREMENT=") {
+                // A number that was taken is not given back.
+                shown[0].truncate(place);
+            }
+            seen.extend(shown);
+            seen.extend(must(
+                session,
+                &format!("SELECT * FROM work.{table} ORDER BY 1, 2"),
+            ));
+        }
+        seen
+    }
+
+    struct World {
+        directory: PathBuf,
+        database: Arc<Database>,
+        session: Session,
+    }
+
+    impl World {
+        fn new(name: &str) -> Self {
+            let directory = format!("mayfly-data-file-{name}-{}", std::process::id());
+            let directory = std::env::temp_dir().join(directory);
+            let _ = std::fs::remove_dir_all(&directory);
+            std::fs::create_dir_all(directory.join("tmp")).unwrap();
+            let database = open(&directory);
+            let mut session = database.session();
+            for statement in BEFORE {
+                must(&mut session, statement);
+            }
+            Self {
+                directory,
+                database,
+                session,
+            }
+        }
+
+        fn attempt(&mut self, sql: &str) -> Result<(), mayfly_engine::Error> {
+            let outcome = rows(&mut self.session, sql).map(|_| ());
+            // A COMMIT that fails has ended the transaction.
+            let open = rows(&mut self.session, "ROLLBACK");
+            assert!(open.is_ok(), "{sql}: {open:?}");
+            outcome
+        }
+
+        fn finish(self) {
+            let Self {
+                directory,
+                database,
+                mut session,
+            } = self;
+            let before = look(&mut session);
+            drop(session);
+            drop(database);
+            let database = open(&directory);
+            database.check().unwrap();
+            assert_eq!(look(&mut database.session()), before, "after a restart");
+            drop(database);
+            std::fs::remove_dir_all(&directory).unwrap();
+        }
+    }
+
+    /// Calls are counted for the whole process.
+    fn alone() -> MutexGuard<'static, ()> {
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let alone = ONE_AT_A_TIME.lock();
+        alone.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn every_call(fault: Fault) {
+        let _alone = alone();
+        let _watchdog = Watchdog::new();
+        let mut world = World::new(&format!("{fault:?}"));
+        for (sql, undo) in STATEMENTS {
+            let mut before = look(&mut world.session);
+            let mut call = 0;
+            let mut injected = 0;
+            loop {
+                call += 1;
+                arm(fault, call);
+                let outcome = world.attempt(sql);
+                let made = calls();
+                let failed = disarm();
+                let here = format!("{sql}: {fault:?} at call {call} of {made}");
+                injected += failed;
+                let Err(error) = outcome else {
+                    if failed == 0 {
+                        break;
+                    }
+                    // What a short write has left out is written by another one.
+                    assert_eq!(fault, Fault::ShortWrite, "{here}: went unnoticed");
+                    must(&mut world.session, undo);
+                    before = look(&mut world.session);
+                    continue;
+                };
+                assert!(failed > 0, "{here}: {error}");
+                assert!([1021, 1026].contains(&error.errno()), "{here}: {error}");
+                assert_eq!(look(&mut world.session), before, "{here}: not as before");
+                if call % 4 == 1 {
+                    let checked = world.database.check();
+                    assert!(checked.is_ok(), "{here}: {checked:?}");
+                }
+                if call % 4 == 3 {
+                    // The process goes on.
+                    let again = world.attempt("INSERT INTO numbered (id, v) VALUES (99, 1)");
+                    assert!(again.is_ok(), "{here}: {again:?}");
+                    must(&mut world.session, "DELETE FROM numbered WHERE id = 99");
+                }
+            }
+            assert!(injected > 0, "{sql} writes nothing");
+            let after = look(&mut world.session);
+            world.database.check().unwrap();
+            must(&mut world.session, undo);
+            if *undo != "DO 0" {
+                assert_ne!(after, before, "{sql}");
+            }
+        }
+        world.finish();
+    }
+
+    /// What is committed while an old snapshot is read, although the file was given up.
+    #[test]
+    fn readers_go_on_while_nothing_can_be_written() {
+        let _alone = alone();
+        let mut world = World::new("readers");
+        let mut reader = world.database.session();
+        must(&mut reader, "START TRANSACTION WITH CONSISTENT SNAPSHOT");
+        must(&mut world.session, "INSERT INTO bare VALUES (1, 'a')");
+        // The last write of a commit says which state is the last one.
+        let insert = "INSERT INTO bare VALUES (2, 'b')";
+        arm(Fault::DeviceError, 0);
+        must(&mut world.session, insert);
+        let last = calls();
+        disarm();
+        arm(Fault::DeviceError, last);
+        let error = world.attempt(insert).unwrap_err();
+        assert_eq!(disarm(), 1);
+        assert_eq!(error.errno(), 1026);
+        // The reader's snapshot is of before, and keeps the file open.
+        assert_eq!(must(&mut reader, "SELECT COUNT(*) FROM work.bare"), ["0"]);
+        assert_eq!(
+            must(&mut world.session, "SELECT COUNT(*) FROM bare"),
+            ["2"]
+        );
+        let error = world.attempt(insert).unwrap_err();
+        assert_eq!(error.errno(), 1026, "{error}");
+        assert_eq!(
+            must(&mut world.session, "SELECT COUNT(*) FROM bare"),
+            ["2"]
+        );
+        assert_eq!(must(&mut reader, "SELECT COUNT(*) FROM work.bare"), ["0"]);
+        must(&mut reader, "COMMIT");
+        must(&mut world.session, insert);
+        assert_eq!(must(&mut reader, "SELECT COUNT(*) FROM work.bare"), ["3"]);
+        drop(reader);
+        world.finish();
+    }
+
+    #[test]
+    fn a_full_disk_ends_the_statement_only() {
+        every_call(Fault::DiskFull);
+    }
+
+    #[test]
+    fn a_disk_that_stays_full_ends_the_statement_only() {
+        every_call(Fault::DiskStaysFull);
+    }
+
+    #[test]
+    fn a_short_write_ends_the_statement_only() {
+        every_call(Fault::ShortWrite);
+    }
+
+    #[test]
+    fn a_failing_device_ends_the_statement_only() {
+        every_call(Fault::DeviceError);
+    }
+
+    #[test]
+    fn an_error_after_the_write_ends_the_statement_only() {
+        every_call(Fault::LateError);
+    }
+}
