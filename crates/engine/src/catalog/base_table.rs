@@ -293,7 +293,7 @@ impl BaseTable {
         Ok(())
     }
 
-    /// Removes every row.
+    /// Removes every row. The numbers begin anew with [`Self::set_auto_increment`].
     pub(crate) fn truncate(&self, session: &Session) -> Result<()> {
         self.storage(session)?.truncate()?;
         if let TableStore::User(table) = &self.store
@@ -301,7 +301,6 @@ impl BaseTable {
         {
             table.empty_under(&memory_engine::limits(&self.definition, session));
         }
-        self.next_auto_increment.store(1, Ordering::Relaxed);
         Ok(())
     }
 }

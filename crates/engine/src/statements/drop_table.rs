@@ -121,6 +121,7 @@ pub(super) fn truncate(session: &mut Session, table: &TableName) -> Result<Outco
     let (database, name) = super::qualified(session, table)?;
     if let Some(table) = session.temporary_table(&database, &name) {
         table.truncate(session)?;
+        table.set_auto_increment(1);
         return Ok(StatementResult::default().into());
     }
     match session.hold_table(&database, &name, TableUse::Alone)? {
@@ -129,6 +130,7 @@ pub(super) fn truncate(session: &mut Session, table: &TableName) -> Result<Outco
             table.truncate(session)?;
             // Before anybody else may use it.
             session.transaction.commit()?;
+            table.set_auto_increment(1);
         }
         None => return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name])),
     }

@@ -12,6 +12,7 @@ use super::block::Block;
 use super::commit::{count_of, row_count_name};
 use super::definition::{IndexTree, TableDefinition};
 use super::environment::{META, TreeId};
+use super::fill;
 use super::gather::Pieces;
 use super::snapshot::Snapshot;
 use super::store::DurableStore;
@@ -26,6 +27,8 @@ impl DurableStore {
             known.extend(table.all_trees());
             check_table(&snapshot, table)?;
         }
+        // Not yet of any table, or not any more.
+        known.extend(fill::marked(&snapshot)?);
         known.sort_unstable();
         let mut tree = META;
         while let Some(next) = snapshot.tree_after(tree)? {

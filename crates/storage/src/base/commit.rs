@@ -14,6 +14,7 @@ use mayfly_types::error::codes;
 
 use super::environment::{Environment, META, TreeId, record_key};
 use super::file_writer::FileWriter;
+use super::fill::Filling;
 use super::overlay::{Change, Filled, Overlay, TreeChanges};
 use super::{fill, tree};
 
@@ -46,6 +47,7 @@ pub(super) struct Committer {
     queue: Mutex<Queue>,
     written: Condvar,
     durability: AtomicU8,
+    pub(super) filling: Filling,
 }
 
 /// The right to write, until it is dropped.
@@ -99,11 +101,12 @@ impl Committer {
         };
         drop(queue);
         let syncs = self.durability.load(Ordering::Relaxed) == 0;
-        let result = write(environment, &group, syncs);
+        let write = |group: &[Arc<Waiting>]| write(environment, &self.filling, group, syncs);
+        let result = write(&group);
         if result.is_err() && group.len() > 1 {
             // Who is to blame shall fail alone.
             for waiting in &group {
-                let result = write(environment, std::slice::from_ref(waiting), syncs);
+                let result = write(std::slice::from_ref(waiting));
                 *lock(&waiting.result) = Some(result);
             }
         } else {
@@ -152,7 +155,12 @@ impl Committer {
 }
 
 /// Writes the changes of a group in one transaction of the file.
-fn write(environment: &Environment, group: &[Arc<Waiting>], syncs: bool) -> Result<()> {
+fn write(
+    environment: &Environment,
+    filling: &Filling,
+    group: &[Arc<Waiting>],
+    syncs: bool,
+) -> Result<()> {
     let mut trees: BTreeMap<TreeId, Vec<&TreeChanges>> = BTreeMap::new();
     for waiting in group {
         for (tree, changes) in &waiting.overlay.trees {
@@ -168,6 +176,7 @@ fn write(environment: &Environment, group: &[Arc<Waiting>], syncs: bool) -> Resu
     let file = environment.file()?;
     let mut log = environment.log();
     let mut writer = FileWriter::begin(environment, &file, log.as_deref_mut())?;
+    let removed = filling.remove_left_over(&mut writer)?;
     for (id, all) in &trees {
         let mut changes: Vec<(&[u8], &Change)> = Vec::new();
         for tree in all {
@@ -202,6 +211,7 @@ fn write(environment: &Environment, group: &[Arc<Waiting>], syncs: bool) -> Resu
         count_rows(&mut writer, *id, rows, cleared)?;
     }
     writer.commit(syncs)?;
+    filling.removed(&removed);
     trees
         .values()
         .flat_map(|all| filled(all))

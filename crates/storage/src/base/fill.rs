@@ -3,12 +3,13 @@
 //! Blocks are written in several transactions of the file, so that a load needs little memory. Until
 //! its own transaction commits, a record marks the tree: every snapshot hides the blocks of trees that
 //! it finds marked, except the snapshots of the [`Fill`] itself. The commit removes the mark together
-//! with what else it does. A fill that does not come so far removes its blocks when it is dropped, or,
-//! after a crash, when the store is opened.
+//! with what else it does. A fill that does not come so far removes its blocks when it is dropped. Where
+//! that fails, the next commit removes them, before it changes anything; after a crash, it is done when
+//! the store is opened.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mayfly_types::Result;
 
@@ -23,8 +24,42 @@ const LOGGED_BYTES: u64 = 2 << 20;
 /// The records that mark trees begin so.
 const MARK: &[u8] = b"\0filling";
 
-/// The trees that are being filled by this process.
-pub(super) type Filling = Mutex<HashSet<TreeId>>;
+/// The trees that are being filled by this process, and those whose fills have left blocks behind.
+#[derive(Debug, Default)]
+pub(super) struct Filling(Mutex<Trees>);
+
+#[derive(Debug, Default)]
+struct Trees {
+    /// Of both kinds.
+    taken: HashSet<TreeId>,
+    left_over: Vec<TreeId>,
+}
+
+impl Filling {
+    fn trees(&self) -> MutexGuard<'_, Trees> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes what fills have left behind, in the transaction that a writer makes; gives the trees.
+    pub(super) fn remove_left_over(&self, writer: &mut FileWriter<'_>) -> Result<Vec<TreeId>> {
+        let left = self.trees().left_over.clone();
+        for tree in &left {
+            writer.clear(*tree)?;
+            remove_mark(writer, *tree)?;
+        }
+        Ok(left)
+    }
+
+    /// The transaction has committed: these trees are empty.
+    pub(super) fn removed(&self, removed: &[TreeId]) {
+        if removed.is_empty() {
+            return;
+        }
+        let mut trees = self.trees();
+        trees.left_over.retain(|tree| !removed.contains(tree));
+        trees.taken.retain(|tree| !removed.contains(tree));
+    }
+}
 
 fn mark_of(tree: TreeId) -> Vec<u8> {
     [MARK, &tree.to_be_bytes()].concat()
@@ -45,16 +80,22 @@ pub(super) fn remove_mark(writer: &mut FileWriter<'_>, tree: TreeId) -> Result<(
 /// Removes what fills left behind that ended with their process.
 pub(super) fn remove_left_over(store: &Store) -> Result<()> {
     let left = marked(&*store.environment.newest()?)?;
-    if left.is_empty() {
+    store.committer.filling.trees().left_over = left;
+    clean_up(store)
+}
+
+fn clean_up(store: &Store) -> Result<()> {
+    let filling = &store.committer.filling;
+    if filling.trees().left_over.is_empty() {
         return Ok(());
     }
+    let mut removed = Vec::new();
     store.committer.change(&store.environment, true, |writer| {
-        for tree in &left {
-            writer.clear(*tree)?;
-            remove_mark(writer, *tree)?;
-        }
+        removed = filling.remove_left_over(writer)?;
         Ok(())
-    })
+    })?;
+    filling.removed(&removed);
+    Ok(())
 }
 
 /// A tree that its transaction fills as a whole.
@@ -80,7 +121,7 @@ impl std::fmt::Debug for Fill {
 impl Fill {
     /// Begins to fill a tree that is empty; `None` when a fill of it is not cleaned up yet.
     pub(super) fn new(store: &Arc<Store>, tree: TreeId) -> Option<Self> {
-        let is_first = trees(&store.filling).insert(tree);
+        let is_first = store.committer.filling.trees().taken.insert(tree);
         is_first.then(|| Self {
             store: Arc::clone(store),
             tree,
@@ -137,24 +178,16 @@ impl Fill {
     }
 }
 
-fn trees(filling: &Filling) -> std::sync::MutexGuard<'_, HashSet<TreeId>> {
-    filling.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Drop for Fill {
     fn drop(&mut self) {
         let begun = self.begun.load(Ordering::Relaxed);
-        if begun && !self.kept.load(Ordering::Relaxed) {
-            let environment = &self.store.environment;
-            let removed = self.store.committer.change(environment, true, |writer| {
-                writer.clear(self.tree)?;
-                remove_mark(writer, self.tree)
-            });
-            if removed.is_err() {
-                // They stay hidden, and go when the store is opened again.
-                return;
-            }
+        let filling = &self.store.committer.filling;
+        if !begun || self.kept.load(Ordering::Relaxed) {
+            filling.trees().taken.remove(&self.tree);
+            return;
         }
-        trees(&self.store.filling).remove(&self.tree);
+        filling.trees().left_over.push(self.tree);
+        // If it fails, the next commit does it.
+        let _ = clean_up(&self.store);
     }
 }

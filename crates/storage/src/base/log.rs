@@ -81,6 +81,8 @@ pub(super) struct Log {
     is_dirty: bool,
     /// The file has changes that are in no group.
     is_incomplete: bool,
+    /// Where a header was to be written that may be there or not.
+    doubtful: Option<u64>,
 }
 
 fn checksum(bytes: &[u8]) -> u64 {
@@ -133,6 +135,7 @@ impl Log {
             frame: Vec::new(),
             is_dirty: false,
             is_incomplete: false,
+            doubtful: None,
         };
         Ok((log, pages))
     }
@@ -262,11 +265,23 @@ impl Log {
 
     /// Ends the group, on disk if `syncs`.
     pub(super) fn finish(&mut self, syncs: bool) -> Result<()> {
+        self.remove_doubtful()?;
         self.write_frame(true)?;
         match syncs {
             true => self.file.sync(),
             false => Ok(()),
         }
+    }
+
+    /// A checkpoint has failed while its header was written. If that came to disk after all, the groups
+    /// that follow would be no part of the log: so it goes before the first of them counts.
+    fn remove_doubtful(&mut self) -> Result<()> {
+        if let Some(slot) = self.doubtful {
+            self.file.write_at(&[0; HEADER_BYTES], slot)?;
+            self.file.sync()?;
+            self.doubtful = None;
+        }
+        Ok(())
     }
 
     /// The finished group counts: the file has its changes.
@@ -281,7 +296,8 @@ impl Log {
         if self.at > self.end {
             // If that fails too, and the process ends before the next commit, the transactions that
             // failed are found committed.
-            let _ = self.file.write_at(&[0; FRAME_BYTES], self.end);
+            let removed = self.file.write_at(&[0; FRAME_BYTES], self.end);
+            let _ = removed.and_then(|()| self.file.sync());
             self.at = self.end;
         }
     }
@@ -322,18 +338,20 @@ impl Log {
         }
         let sum = checksum(&header[8..]);
         header[..8].copy_from_slice(&sum.to_le_bytes());
-        self.file.write_at(&header, generation % 2 * SLOT_BYTES)?;
+        let slot = generation % 2 * SLOT_BYTES;
+        self.doubtful = Some(slot);
+        self.file.write_at(&header, slot)?;
         self.file.sync()?;
-        // A file that is longer has had a header.
-        if self.length <= FRAMES {
-            self.file.set_length(FRAMES + STEP)?;
-            self.length = FRAMES + STEP;
-        }
+        self.doubtful = None;
         self.generation = generation;
         self.end = FRAMES;
         self.at = FRAMES;
         self.is_dirty = false;
         self.is_incomplete = false;
+        // A file that is longer has had a header.
+        if self.length <= FRAMES && self.file.set_length(FRAMES + STEP).is_ok() {
+            self.length = FRAMES + STEP;
+        }
         if self.length > KEPT && self.file.set_length(KEPT).is_ok() {
             self.length = KEPT;
         }
@@ -497,6 +515,24 @@ mod tests {
         log.accept(true);
         let (read, _) = groups(&directory);
         assert_eq!(read, [[b"a=val".to_vec()], [b"d=\x07\x07\x07".to_vec()]]);
+    }
+
+    #[test]
+    fn groups_after_a_checkpoint_that_failed_count() {
+        let (_, directory) = directory("doubtful");
+        let (mut log, _) = Log::open(&directory).expect("it opens");
+        log.restart(b"pages").expect("it is written");
+        put(&mut log, &[b"a"]);
+        let (generation, group, end) = (log.generation, log.group, log.end);
+        log.restart(b"later").expect("it is written");
+        // As if its sync had failed: nobody knows whether the header is there.
+        log.doubtful = Some(log.generation % 2 * SLOT_BYTES);
+        (log.generation, log.group, log.end) = (generation, group, end);
+        put(&mut log, &[b"b"]);
+        assert!(log.doubtful.is_none());
+        let (read, pages) = groups(&directory);
+        assert_eq!(read, [[b"a=val".to_vec()], [b"b=val".to_vec()]]);
+        assert_eq!(pages.as_deref(), Some(&b"pages"[..]));
     }
 
     #[test]

@@ -14,7 +14,6 @@ use mayfly_types::error::codes;
 
 use super::commit::{Committer, Durability, LAST_TREE, count_of, row_count_name};
 use super::environment::{Environment, TreeId};
-use super::fill::Filling;
 use super::locks::Locks;
 use super::transaction::DurableTransaction;
 
@@ -51,7 +50,6 @@ pub(super) struct Store {
     pub(super) environment: Arc<Environment>,
     pub(super) committer: Committer,
     pub(super) locks: Locks,
-    pub(super) filling: Filling,
     last_tree: AtomicU32,
     last_transaction: AtomicU64,
     /// The next hidden row number of trees that have them.
@@ -73,7 +71,6 @@ impl DurableStore {
             committer: Committer::default(),
             environment,
             locks: Locks::default(),
-            filling: Filling::default(),
             last_tree: AtomicU32::new(last_tree),
             last_transaction: AtomicU64::new(0),
             row_numbers: Mutex::default(),
