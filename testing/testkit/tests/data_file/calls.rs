@@ -60,21 +60,25 @@ pub(crate) fn syncs() -> u64 {
     SYNCS.load(SeqCst)
 }
 
+/// Whether calls are counted, and a file is of a data directory.
+fn concerns(file: c_int) -> bool {
+    if DUE.load(SeqCst) < 0 {
+        return false;
+    }
+    let path = std::fs::read_link(format!("/proc/self/fd/{file}"));
+    let name = path
+        .ok()
+        .and_then(|path| Some(path.file_name()?.to_owned()));
+    name.is_some_and(|name| name == "data.mdb" || name == "redo.log")
+}
+
 /// What a call on this file shall do instead, if anything.
 fn due(file: c_int) -> Option<Fault> {
-    let due = DUE.load(SeqCst);
-    if due < 0 {
-        return None;
-    }
     // What the thread that syncs once a second cannot do, it does a second later.
-    if std::thread::current().name() == Some("sync") {
+    if !concerns(file) || std::thread::current().name() == Some("sync") {
         return None;
     }
-    let path = std::fs::read_link(format!("/proc/self/fd/{file}")).ok()?;
-    let name = path.file_name()?;
-    if name != "data.mdb" && name != "redo.log" {
-        return None;
-    }
+    let due = u64::try_from(DUE.load(SeqCst)).ok()?;
     let call = CALLS.fetch_add(1, SeqCst) + 1;
     let fault = match FAULT.load(SeqCst) {
         1 => Fault::DiskFull,
@@ -83,7 +87,6 @@ fn due(file: c_int) -> Option<Fault> {
         4 => Fault::DeviceError,
         _ => Fault::LateError,
     };
-    let due = due.unsigned_abs();
     let is_due = due > 0 && (call == due || (fault == Fault::DiskStaysFull && call > due));
     is_due.then_some(fault)
 }
@@ -127,10 +130,8 @@ fn plain(file: c_int, run: impl Fn() -> c_long) -> c_int {
 }
 
 fn sync(file: c_int, run: impl Fn() -> c_long) -> c_int {
-    let before = calls();
-    let done = plain(file, run);
-    SYNCS.fetch_add(u64::from(calls() > before), SeqCst);
-    done
+    SYNCS.fetch_add(u64::from(concerns(file)), SeqCst);
+    plain(file, run)
 }
 
 // SAFETY (of all below): the kernel gets what the caller gave, and checks it.
