@@ -82,6 +82,19 @@ fn check(
     assert_eq!(by(2, &KeyRange::ALL, false), expected);
     expected.reverse();
     assert_eq!(by(2, &KeyRange::ALL, true), expected);
+    // Positions that come with rows fetched in the order of another index are theirs.
+    for index in [1, 2] {
+        let columns = [ColumnId::POSITION, ColumnId(0), ColumnId(1), ColumnId(2)];
+        let all = std::slice::from_ref(&KeyRange::ALL);
+        let mut scan = table
+            .index_scan(IndexId(index), all, false, &columns)
+            .unwrap();
+        while let Some(batch) = scan.next_batch().unwrap() {
+            let ids = batch.column(1).as_primitive::<Int64Type>().values();
+            let expected = positions(&table, ids);
+            assert_eq!(batch.column(0).as_ref(), expected.as_ref());
+        }
+    }
     let ids: Vec<i64> = (0..20).map(|_| random.below(400) as i64 - 200).collect();
     let keys: ArrayRef = Arc::new(Int64Array::from(ids.clone()));
     let (found, _) = table
