@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use mayfly_plan::access::KeyRanges;
 use mayfly_plan::{Expression, ExpressionKind, IndexSource, TableSource, ValueRange, physical};
-use mayfly_storage::{ColumnId, IndexId, KeyBound, KeyRange, TableScan};
+use mayfly_storage::{ColumnId, IndexId, KeyBound, KeyRange, Table, TableScan};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, Value};
 
@@ -28,6 +28,7 @@ struct IndexScan {
     ranges: Option<KeyRanges>,
     reverse: bool,
     ordered: bool,
+    first_of: usize,
     predicate: Option<Program>,
     /// As many rows as the planner thinks.
     rows: u64,
@@ -44,6 +45,8 @@ enum State {
     /// No range holds anything.
     Empty,
     Ready(Box<dyn TableScan>),
+    /// The first rows of groups are read in these ranges.
+    Groups(Vec<KeyRange>),
 }
 
 pub(super) fn build(scan: &physical::IndexScan) -> Arc<dyn Node> {
@@ -54,6 +57,7 @@ pub(super) fn build(scan: &physical::IndexScan) -> Arc<dyn Node> {
         ranges: scan.ranges.clone(),
         reverse: scan.reverse,
         ordered: scan.ordered,
+        first_of: scan.first_of,
         predicate: scan.predicate.as_ref().map(Program::compile),
         rows: scan.read_rows as u64,
         wanted: FirstRows::all(),
@@ -151,6 +155,10 @@ impl Node for IndexScan {
             return Ok(());
         }
         count(&run.statement.progress.rows_expected, self.rows);
+        if self.first_of > 0 {
+            *lock(&self.state) = State::Groups(ranges);
+            return Ok(());
+        }
         let scan = table.index_scan(index, &ranges, self.reverse, &self.columns)?;
         *lock(&self.state) = State::Ready(scan);
         Ok(())
@@ -168,11 +176,16 @@ impl Node for IndexScan {
         self.wanted.set(rows);
     }
 
-    fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
-        let again = self.ordered && self.taken.swap(true, Ordering::Relaxed);
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        let alone = self.ordered || self.first_of > 0;
+        let again = alone && self.taken.swap(true, Ordering::Relaxed);
         let mut scan = match &*lock(&self.state) {
             State::Ready(scan) if !again => Some(scan.for_another_worker()),
-            State::Ready(_) | State::Empty => None,
+            State::Groups(ranges) if !again => {
+                let ranges = ranges.clone();
+                return Ok(Box::new(GroupCursor::new(Arc::clone(&self), ranges, run)?));
+            }
+            State::Ready(_) | State::Groups(_) | State::Empty => None,
             State::New => {
                 return Err(codes::ER_UNKNOWN_ERROR.with(&[&"a scan was not prepared"]));
             }
@@ -230,6 +243,94 @@ impl Cursor for IndexScanCursor {
             }
         }
         self.scan = None;
+        Ok(None)
+    }
+}
+
+/// Reads the first row of each group: the rows that have the same values in the first parts of the
+/// index. The next group is sought behind all keys that begin with them.
+struct GroupCursor {
+    node: Arc<IndexScan>,
+    table: Arc<dyn Table>,
+    index: IndexId,
+    /// Where the values of the first parts stand in a row.
+    places: Vec<usize>,
+    /// What is still to be read, the next one last.
+    ranges: Vec<KeyRange>,
+    wanted: u64,
+}
+
+impl GroupCursor {
+    fn new(node: Arc<IndexScan>, mut ranges: Vec<KeyRange>, run: &RunContext) -> Result<Self> {
+        let (source, index) = index_of(&node.table, node.index)?;
+        let place = |column: usize| node.columns.iter().position(|known| known.0 == column);
+        let parts = source.parts.iter().take(node.first_of);
+        let places: Option<Vec<usize>> = parts.map(|part| place(part.column)).collect();
+        let Some(places) = places else {
+            return Err(codes::ER_UNKNOWN_ERROR.with(&[&"groups without their columns"]));
+        };
+        if !node.reverse {
+            ranges.reverse();
+        }
+        Ok(Self {
+            table: run.statement.tables.open(node.table.id)?,
+            wanted: node.wanted.get(),
+            node,
+            index,
+            places,
+            ranges,
+        })
+    }
+
+    /// The first row of the next group.
+    fn group(&mut self) -> Result<Option<Batch>> {
+        while let Some(range) = self.ranges.last_mut() {
+            let (columns, reverse) = (&self.node.columns, self.node.reverse);
+            let ranges = std::slice::from_ref(range);
+            let mut scan = self
+                .table
+                .index_scan(self.index, ranges, reverse, columns)?;
+            scan.first_rows(1);
+            let Some(batch) = scan.next_batch()? else {
+                self.ranges.pop();
+                continue;
+            };
+            let row = batch.slice(0, 1);
+            let mut values = Vec::with_capacity(self.places.len());
+            for place in &self.places {
+                let column = self.node.columns.get(*place).map_or(0, |column| column.0);
+                let ty = self.node.table.columns.get(column).map(|column| &column.ty);
+                if let (Some(array), Some(ty)) = (row.columns().get(*place), ty) {
+                    values.push(value_at(array, 0, ty.physical()));
+                }
+            }
+            match reverse {
+                false => range.start = KeyBound::Excluded(values),
+                true => range.end = KeyBound::Excluded(values),
+            }
+            return Ok(Some(row));
+        }
+        Ok(None)
+    }
+}
+
+impl Cursor for GroupCursor {
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        let counters = &run.statement.counters;
+        while self.wanted > 0
+            && let Some(row) = self.group()?
+        {
+            count(&counters.handler_read_key, 1);
+            count(&counters.rows_examined, 1);
+            let predicate = self.node.predicate.as_ref();
+            match passed(row, predicate, self.wanted, run)? {
+                (Some(row), _) => {
+                    self.wanted -= 1;
+                    return Ok(Some(row));
+                }
+                (None, _) => run.statement.check_interrupt()?,
+            }
+        }
         Ok(None)
     }
 }

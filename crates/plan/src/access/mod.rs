@@ -76,6 +76,8 @@ pub struct IndexAccess {
     pub reverse: bool,
     /// Its order matters to whoever reads the rows.
     pub ordered: bool,
+    /// Of the rows with the same values in so many first parts only the first is read; 0: every row.
+    pub first_of: usize,
     /// How many rows are thought to be read.
     pub rows: f64,
 }

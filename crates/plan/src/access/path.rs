@@ -17,7 +17,7 @@ use crate::options::PlanOptions;
 use crate::physical::build::rows::{filtered, selectivity};
 
 /// What reading begins with.
-pub(super) const START_COST: f64 = 0.25;
+pub(crate) const START_COST: f64 = 0.25;
 /// A row of a scan, or of an index that holds all that is asked for.
 pub(crate) const ROW_COST: f64 = 0.1;
 /// What each doubling of a table adds to a row that is fetched by its position. Measured on a durable
@@ -26,7 +26,7 @@ pub(crate) const ROW_COST: f64 = 0.1;
 /// table is faster from 4 % on. An index that holds all that is asked for: 4 ns.
 const FETCH_COST_OF_DOUBLING: f64 = 0.25;
 /// Finding the begin of a range.
-const SEEK_COST: f64 = 0.05;
+pub(crate) const SEEK_COST: f64 = 0.05;
 /// So many ranges are looked at; of more, each is thought to be as long as the average key's.
 const DIVES_MAX: usize = 200;
 
@@ -165,6 +165,7 @@ pub(crate) fn range_path(
             rows: read,
             reverse: false,
             ordered: false,
+            first_of: 0,
             covered: covered.clone(),
         })),
         cost,
@@ -191,6 +192,7 @@ pub(crate) fn whole_path(scan: &Scan, position: usize, needed: &ColumnSet) -> Op
             rows: read,
             reverse: false,
             ordered: false,
+            first_of: 0,
             covered,
         })),
     })

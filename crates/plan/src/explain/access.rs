@@ -30,6 +30,7 @@ pub(super) fn of_scan(scan: &IndexScan) -> KeyColumns {
         return KeyColumns::default();
     };
     let parts = match &scan.ranges {
+        _ if scan.first_of > 0 => scan.first_of,
         Some(ranges) => ranges.part_count(),
         None => index.parts.len(),
     };
@@ -211,6 +212,9 @@ fn lookup_conditions(
 
 /// The type of access.
 fn kind(scan: &IndexScan) -> &'static str {
+    if scan.first_of > 0 {
+        return "range";
+    }
     let (Some(ranges), Some(index)) = (&scan.ranges, scan.table.indexes.get(scan.index)) else {
         return "index";
     };
@@ -300,7 +304,12 @@ pub(super) fn scan_text(scan: &IndexScan, names: &dyn Names) -> String {
     };
     let place = format!("on {} using {}", scan.alias, index.name);
     let covering = scan.covering;
+    let skips = match scan.first_of {
+        0 => "",
+        _ => " for grouping/de-duplication",
+    };
     let text = match (&scan.ranges, kind(scan)) {
+        (None, "range") => format!("{} {place}", word(covering, "index skip scan")),
         (None, _) => format!("{} {place}", word(covering, "index scan")),
         (Some(ranges), "const" | "eq_ref" | "ref") => {
             let verb = match kind(scan) {
@@ -317,12 +326,16 @@ pub(super) fn scan_text(scan: &IndexScan, names: &dyn Names) -> String {
         }
         (Some(ranges), _) => {
             let over = ranges_text(ranges, &scan.table, index, names);
-            format!("{} {place} over {over}", word(covering, "index range scan"))
+            let verb = match scan.first_of {
+                0 => "index range scan",
+                _ => "index skip scan",
+            };
+            format!("{} {place} over {over}", word(covering, verb))
         }
     };
     match scan.reverse {
-        true => format!("{text} (reverse)"),
-        false => text,
+        true => format!("{text}{skips} (reverse)"),
+        false => text + skips,
     }
 }
 
@@ -332,6 +345,8 @@ fn word(covering: bool, verb: &'static str) -> &'static str {
         (true, "index scan") => "Covering index scan",
         (false, "index lookup") => "Index lookup",
         (true, "index lookup") => "Covering index lookup",
+        (true, "index skip scan") => "Covering index skip scan",
+        (false, "index skip scan") => "Index skip scan",
         (true, _) => "Covering index range scan",
         (false, _) => "Index range scan",
     }

@@ -324,8 +324,11 @@ impl<'p> Explainer<'p> {
             }
             Operator::IndexScan(scan) => {
                 let read = Some((scan.read_rows.round() as u64).max(1));
+                let skips = scan.first_of > 0;
+                let note = skips.then(|| "Using index for group-by".to_owned());
                 block.tables.push(
                     Table {
+                        notes: note.into_iter().collect(),
                         filtered: share(plan, scan.read_rows, scan.predicate.as_ref()),
                         conditions: scan.predicate.is_some(),
                         impossible: access::is_impossible(scan),
@@ -333,7 +336,7 @@ impl<'p> Explainer<'p> {
                         key: access::of_scan(scan),
                         ..Table::scanned(Some(scan.alias.clone()), read)
                     }
-                    .by_index(scan.covering, scan.reverse),
+                    .by_index(scan.covering && !skips, scan.reverse && !skips),
                 );
                 if let Some(predicate) = &scan.predicate {
                     self.subqueries(predicate);

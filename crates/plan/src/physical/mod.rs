@@ -353,6 +353,8 @@ pub struct IndexScan {
     pub reverse: bool,
     /// The rows must come in the order of the index.
     pub ordered: bool,
+    /// Of the rows with the same values in so many first parts only the first is read; 0: every row.
+    pub first_of: usize,
     /// No row is read outside of the index.
     pub covering: bool,
     /// Only rows for which this is true (over the scanned columns).

@@ -7,6 +7,7 @@
 
 use super::Rule;
 use super::access_paths::{add_possible, cost, needed_columns};
+use super::index_skips;
 use crate::access::path::{self, HintPurpose, Path};
 use crate::access::{Access, IndexAccess};
 use crate::catalog::IndexSource;
@@ -155,6 +156,7 @@ impl<'a> Orders<'a> {
         let Some(columns) = columns else {
             return;
         };
+        let is_bare = matches!(&*aggregate.input, Relation::Scan(_));
         let rows = estimate(&aggregate.input);
         let chosen = cost(&aggregate.input, &self.needed, self.options);
         let limit = aggregate.first_groups;
@@ -177,7 +179,7 @@ impl<'a> Orders<'a> {
             Access::Merge(merge) => merge.cost,
             Access::Index(access) => self.path(scan, access.index).map_or(0.0, |path| path.cost),
         };
-        let Some(best) = self.best(
+        let Some(mut best) = self.best(
             scan,
             &Wanted::Groups(&keys),
             HintPurpose::GroupBy,
@@ -200,6 +202,13 @@ impl<'a> Orders<'a> {
             Some(limit) => (limit as f64 / groups.max(1.0)).min(1.0),
             None => 1.0,
         };
+        if is_bare
+            && let Some(skips) =
+                index_skips::path(scan, &best, &keys, &aggregate.aggregates, groups)
+            && skips.cost < best.cost
+        {
+            best = skips;
+        }
         let rest = (chosen - own).max(0.0);
         let hashed = chosen + rows * HASH_COST + groups * GROUP_COST * share;
         let ordered = (best.cost + rest) * SERIAL * share;
@@ -426,6 +435,10 @@ fn follow<'r>(
             };
             let index = scan.table.indexes.get(access.index)?;
             let reverse = direction(index, access, &Wanted::Sequence(&keys))?;
+            // The first row of a group is another one from the other side.
+            if access.first_of > 0 && access.reverse != reverse {
+                return None;
+            }
             access.reverse = reverse;
             Some(Source::InOrder)
         }

@@ -12,6 +12,7 @@ mod first_groups;
 mod generated_columns;
 mod index_ends;
 mod index_orders;
+mod index_skips;
 mod inline_common_tables;
 mod join_order;
 mod outer_to_inner;

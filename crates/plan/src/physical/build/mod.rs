@@ -337,6 +337,7 @@ impl Lowering {
             ranges: access.ranges,
             reverse: access.reverse,
             ordered: access.ordered,
+            first_of: access.first_of,
             predicate: None,
             read_rows: access.rows,
             possible: Vec::new(),
