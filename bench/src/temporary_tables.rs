@@ -61,19 +61,23 @@ impl Mayfly {
 
     /// Runs a statement that changes rows; how many.
     fn change(&mut self, statement: usize, values: &[(Value, SqlType)]) -> u64 {
-        let statement = Arc::clone(&self.statements[statement]);
-        let stream = self.session.execute_prepared(&statement, values);
+        let statement = &self.statements[statement];
+        let stream = self.session.execute_prepared(statement, values);
         stream.expect("the statement runs").result().affected_rows
     }
 }
 
-fn integer(value: i64) -> (Value, SqlType) {
-    (Value::Int(value), SqlType::integer(TypeKind::BigInt))
+/// A place for the values of a statement's `?`, that are integers or texts.
+fn integer() -> (Value, SqlType) {
+    (Value::Null, SqlType::integer(TypeKind::BigInt))
 }
 
-fn text(value: String) -> (Value, SqlType) {
-    let ty = SqlType::varchar(40, Default::default());
-    (Value::Bytes(value.into_bytes()), ty)
+fn text() -> (Value, SqlType) {
+    (Value::Null, SqlType::varchar(40, Default::default()))
+}
+
+fn bytes(text: String) -> Value {
+    Value::Bytes(text.into_bytes())
 }
 
 impl Engine for Mayfly {
@@ -86,23 +90,30 @@ impl Engine for Mayfly {
     }
 
     fn insert(&mut self, ids: &[i64]) {
+        let mut values = [integer(), integer(), text()];
         for id in ids {
-            let values = [integer(*id), integer(secondary(*id)), text(payload(*id))];
+            values[0].0 = Value::Int(*id);
+            values[1].0 = Value::Int(secondary(*id));
+            values[2].0 = bytes(payload(*id));
             assert_eq!(self.change(0, &values), 1);
         }
     }
 
     fn update(&mut self, ids: &[i64]) {
+        let mut values = [text(), integer()];
         for id in ids {
-            assert_eq!(self.change(1, &[text(payload(id + 1)), integer(*id)]), 1);
+            values[0].0 = bytes(payload(id + 1));
+            values[1].0 = Value::Int(*id);
+            assert_eq!(self.change(1, &values), 1);
         }
     }
 
     fn read(&mut self, ids: &[i64]) {
+        let mut values = [integer()];
         for id in ids {
-            let statement = Arc::clone(&self.statements[2]);
-            let values = [integer(*id)];
-            let stream = self.session.execute_prepared(&statement, &values);
+            let statement = &self.statements[2];
+            values[0].0 = Value::Int(*id);
+            let stream = self.session.execute_prepared(statement, &values);
             let mut stream = stream.expect("the statement runs");
             let row = stream.next_row().expect("rows come").expect("a row");
             assert!(matches!(&row[0], Value::Bytes(text) if !text.is_empty()));
@@ -110,8 +121,10 @@ impl Engine for Mayfly {
     }
 
     fn delete(&mut self, ids: &[i64]) {
+        let mut values = [integer()];
         for id in ids {
-            assert_eq!(self.change(3, &[integer(*id)]), 1);
+            values[0].0 = Value::Int(*id);
+            assert_eq!(self.change(3, &values), 1);
         }
     }
 }

@@ -250,13 +250,13 @@ pub(crate) enum Outcome {
     /// Rows of a running plan.
     Rows {
         columns: Arc<[ResultColumn]>,
-        rows: mayfly_exec::ResultStream,
+        rows: Box<mayfly_exec::ResultStream>,
         context: Arc<StatementContext>,
     },
     /// Rows that were found and kept.
     Found {
         columns: Arc<[ResultColumn]>,
-        rows: FoundRows,
+        rows: Box<FoundRows>,
     },
     /// At most one row, which is in the session's place for it.
     Row {
@@ -288,10 +288,10 @@ pub struct ResultStream<'s> {
 enum Source {
     Batches(std::vec::IntoIter<Batch>),
     Plan {
-        rows: mayfly_exec::ResultStream,
+        rows: Box<mayfly_exec::ResultStream>,
         context: Arc<StatementContext>,
     },
-    Found(FoundRows),
+    Found(Box<FoundRows>),
     /// Whether the session's row is still to be given.
     Row(bool),
     Ended,

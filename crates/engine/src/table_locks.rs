@@ -10,6 +10,7 @@
 //! circle gets 1213.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -210,11 +211,26 @@ fn wait<'l>(
 
 /// The tables that a session holds until its transaction ends.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct TransactionTables(Arc<Mutex<Vec<HeldTable>>>);
+pub(crate) struct TransactionTables(Arc<Held>);
+
+#[derive(Debug, Default)]
+struct Held {
+    tables: Mutex<Vec<HeldTable>>,
+    /// Whether there are any: a transaction that holds none ends without a look.
+    is_any: AtomicBool,
+}
 
 impl TransactionTables {
     fn held(&self) -> MutexGuard<'_, Vec<HeldTable>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let tables = self.0.tables.lock();
+        tables.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn let_go(&self) {
+        if self.0.is_any.load(Ordering::Acquire) {
+            self.0.is_any.store(false, Ordering::Release);
+            self.held().clear();
+        }
     }
 
     /// Whether it is held in this way or in one that allows more.
@@ -226,6 +242,7 @@ impl TransactionTables {
     /// Holds another.
     pub(crate) fn add(&self, table: HeldTable) {
         self.held().push(table);
+        self.0.is_any.store(true, Ordering::Release);
     }
 }
 
@@ -239,12 +256,12 @@ impl Participant for TransactionTables {
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.held().clear();
+        self.let_go();
         Ok(())
     }
 
     fn roll_back(&mut self) -> bool {
-        self.held().clear();
+        self.let_go();
         false
     }
 }

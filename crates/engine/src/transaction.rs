@@ -191,9 +191,22 @@ impl Transaction {
                 }
             }
         }
-        self.not_undone.clear();
+        self.forget_not_undone();
         self.last.commit()?;
         committed
+    }
+
+    fn forget_not_undone(&mut self) {
+        if !self.not_undone.is_empty() {
+            self.not_undone.clear();
+        }
+    }
+
+    /// The running statement, a transaction of its own, has changed what it would not undo.
+    pub(crate) fn changed_alone(&mut self) {
+        if !self.is_begun() {
+            self.next = None;
+        }
     }
 
     /// Undoes what can be undone and ends; gives what could not be.

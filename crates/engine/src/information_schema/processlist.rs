@@ -1,7 +1,5 @@
 //! `PROCESSLIST`: the sessions.
 
-use std::sync::PoisonError;
-
 use mayfly_types::Value;
 
 use super::relation::{Columns, Relation, Row, text, text_or_null};
@@ -20,20 +18,17 @@ pub(super) const RELATIONS: &[Relation] = &[
 fn rows(session: &Session) -> Vec<Row> {
     let living = session.database.living_sessions();
     let rows = living.iter().map(|other| {
-        let activity = other
-            .activity
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let running = activity.statement.as_deref();
+        let database = other.activity.database();
+        let running = other.activity.statement();
         vec![
             Value::UInt(other.id),
             text(&other.user),
             text(&other.host),
-            text_or_null(activity.database.as_deref()),
+            text_or_null(database.as_deref()),
             text(if running.is_some() { "Query" } else { "Sleep" }),
-            Value::UInt(activity.since.elapsed().as_secs()),
+            Value::UInt(other.activity.duration().as_secs()),
             text(if running.is_some() { "executing" } else { "" }),
-            text_or_null(running),
+            text_or_null(running.as_deref()),
         ]
     });
     rows.collect()

@@ -4,6 +4,7 @@
 //! gathered once, in [`Session::statement_context`]; what it leaves (warnings, counters, the numbers
 //! of LAST_INSERT_ID(), ROW_COUNT() and FOUND_ROWS()) is kept here for the next one.
 
+mod activity;
 mod context;
 mod from_client;
 mod tables;
@@ -27,6 +28,7 @@ use mayfly_syntax::SyntaxErrorKind;
 use mayfly_types::error::codes;
 use mayfly_types::{Condition, Diagnostics, Error, Interrupt, Level, Result, SqlType, Value};
 
+pub(crate) use self::activity::Activity;
 pub(crate) use self::tables::{StatementTables, Surroundings};
 use crate::catalog::BaseTable;
 use crate::database::{Database, space_limit};
@@ -107,20 +109,12 @@ pub(crate) struct SessionShared {
     pub(crate) host: String,
     pub(crate) counters: Counters,
     pub(crate) kill: KillHandle,
-    pub(crate) activity: Mutex<Activity>,
+    pub(crate) activity: Activity,
     pub(crate) temp_space: Budget,
     /// Its temporary tables that have transactions: number and columns.
     pub(crate) temporary_tables: Mutex<Vec<(u64, usize)>>,
     /// KILL CONNECTION: every further statement fails.
     pub(crate) closed: AtomicBool,
-}
-
-/// What a session does.
-#[derive(Debug)]
-pub(crate) struct Activity {
-    pub(crate) database: Option<Arc<str>>,
-    pub(crate) statement: Option<Arc<str>>,
-    pub(crate) since: Instant,
 }
 
 /// One client's session. Dropping it drops its temporary tables and gives back all its memory.
@@ -137,6 +131,8 @@ pub struct Session {
     temporary_tables: BTreeMap<(String, String), Arc<BaseTable>>,
     pub(crate) prepared: HashMap<String, Arc<Prepared>>,
     diagnostics: Arc<Diagnostics>,
+    /// `max_error_count` and `sql_notes` of the diagnostics area.
+    diagnostics_made_for: (usize, bool),
     progress: Arc<Progress>,
     memory: Budget,
     temp_space: Budget,
@@ -192,11 +188,7 @@ impl Session {
             host: options.host,
             counters: Counters::new(),
             kill: KillHandle { killed },
-            activity: Mutex::new(Activity {
-                database: current_database.clone(),
-                statement: None,
-                since: Instant::now(),
-            }),
+            activity: Activity::new(current_database.clone()),
             temp_space: temp_space.clone(),
             temporary_tables: Mutex::default(),
             closed: AtomicBool::new(false),
@@ -214,6 +206,7 @@ impl Session {
             user: Arc::from(user_text),
             current_database,
             diagnostics: Arc::new(Diagnostics::new(statement_options.max_error_count)),
+            diagnostics_made_for: (statement_options.max_error_count, true),
             options: Arc::new(statement_options),
             settings,
             user_variables: Arc::default(),
@@ -324,7 +317,7 @@ impl Session {
         let parsed = match parsed {
             Ok(parsed) => parsed,
             Err(error) => {
-                self.begin(Arc::from(sql), false);
+                self.begin(&Arc::from(sql), false);
                 self.fail(&error);
                 return Err(error);
             }
@@ -333,7 +326,7 @@ impl Session {
         let height = parsed.height;
         let keeps_diagnostics = statements::keeps_diagnostics(&parsed.statement);
         let text = Arc::from(parsed.text);
-        let stream = self.run_statement(text, keeps_diagnostics, |session| {
+        let stream = self.run_statement(&text, keeps_diagnostics, |session| {
             session.now();
             mayfly_syntax::with_stack(height, || statements::run(session, &parsed))
         })?;
@@ -344,7 +337,7 @@ impl Session {
     /// counted.
     pub(crate) fn run_statement(
         &mut self,
-        text: Arc<str>,
+        text: &Arc<str>,
         keeps_diagnostics: bool,
         run: impl FnOnce(&mut Self) -> Result<Outcome>,
     ) -> Result<ResultStream<'_>> {
@@ -436,7 +429,7 @@ impl Session {
 
     /// A statement begins; unless it asks for what the one before it left, the diagnostics area is
     /// empty from here on.
-    fn begin(&mut self, text: Arc<str>, keeps_diagnostics: bool) {
+    fn begin(&mut self, text: &Arc<str>, keeps_diagnostics: bool) {
         if !keeps_diagnostics {
             self.reset_diagnostics();
         }
@@ -444,8 +437,12 @@ impl Session {
         self.progress.rows_read.store(0, Ordering::Relaxed);
         self.progress.rows_expected.store(0, Ordering::Relaxed);
         let now = Instant::now();
+        let is_other = !Arc::ptr_eq(&self.statement_text, text);
+        if is_other {
+            self.statement_text = Arc::clone(text);
+        }
+        self.shared.activity.begin(is_other.then_some(text), now);
         self.started_at = OnceCell::new();
-        self.statement_text = text;
         self.temp = OnceCell::new();
         self.interrupt = OnceCell::new();
         self.durable_statement = OnceCell::new();
@@ -454,14 +451,6 @@ impl Session {
         self.written_temporary = None;
         self.last_summary = StatementSummary::begin(now);
         self.finished_temporary_tables.clear();
-        let mut activity = self
-            .shared
-            .activity
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        activity.statement = Some(Arc::clone(&self.statement_text));
-        activity.since = now;
-        drop(activity);
         self.shared.counters.add(Counter::Questions, 1);
         self.shared.counters.add(Counter::Queries, 1);
     }
@@ -482,14 +471,7 @@ impl Session {
     /// The statement ended, one way or the other.
     pub(crate) fn end(&mut self) {
         let now = Instant::now();
-        let mut activity = self
-            .shared
-            .activity
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        activity.statement = None;
-        activity.since = now;
-        drop(activity);
+        self.shared.activity.end(now);
         self.last_summary.elapsed = self
             .last_summary
             .begun
@@ -535,6 +517,12 @@ impl Session {
     /// An empty diagnostics area from here on.
     fn reset_diagnostics(&mut self) {
         let (kept_max, notes) = (self.options.max_error_count, self.options.sql_notes);
+        let is_as_made = self.diagnostics_made_for == (kept_max, notes);
+        if is_as_made && self.diagnostics.count() == 0 && Arc::strong_count(&self.diagnostics) == 1
+        {
+            return;
+        }
+        self.diagnostics_made_for = (kept_max, notes);
         if let Some(diagnostics) = Arc::get_mut(&mut self.diagnostics) {
             diagnostics.reset(kept_max, notes);
             return;
@@ -564,12 +552,8 @@ impl Session {
 
     pub(crate) fn set_current_database(&mut self, name: Option<&str>) {
         self.current_database = name.map(Arc::from);
-        let mut activity = self
-            .shared
-            .activity
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        activity.database = self.current_database.clone();
+        let database = self.current_database.clone();
+        self.shared.activity.use_database(database);
     }
 
     /// `rand_seed1` and `rand_seed2`: the state of RAND() without an argument.

@@ -32,13 +32,11 @@ impl Session {
         let Surroundings {
             catalog,
             temporary_tables,
-            database,
             options,
         } = surroundings;
         *temporary_tables == self.temporary_version
             && Arc::ptr_eq(options, &self.options)
             && *catalog == self.database.catalog.version()
-            && *database == self.current_database
     }
 
     /// What names and settings mean to the session now.
@@ -46,7 +44,6 @@ impl Session {
         Surroundings {
             catalog: self.database.catalog.version(),
             temporary_tables: self.temporary_version,
-            database: self.current_database.clone(),
             options: Arc::clone(&self.options),
         }
     }
@@ -229,18 +226,27 @@ impl Session {
         self.direct_statement = OnceCell::new();
     }
 
+    /// Where a statement that changes one row of a temporary table records it: nowhere, when nobody can
+    /// ask for it to be undone.
+    pub(crate) fn undo_of_row(&mut self) -> Option<&UndoLog> {
+        if !self.is_in_transaction() {
+            self.transaction.changed_alone();
+            return None;
+        }
+        Some(&self.undo)
+    }
+
     /// What the session's transaction has changed in its temporary tables.
     pub(crate) fn undo_log(&self) -> &UndoLog {
         &self.undo
     }
 }
 
-/// What a plan depends on besides its statement and the types of its `?`.
+/// What a plan depends on besides its statement, the database of its names, and the types of its `?`.
 #[derive(Debug)]
 pub(crate) struct Surroundings {
     catalog: u64,
     temporary_tables: u64,
-    database: Option<Arc<str>>,
     options: Arc<StatementOptions>,
 }
 

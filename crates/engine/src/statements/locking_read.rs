@@ -46,6 +46,7 @@ pub(super) fn run(
             Attempt::Plain => return Ok(None),
             Attempt::Rows(columns, rows) => {
                 let columns = columns.into();
+                let rows = Box::new(rows);
                 return Ok(Some(Outcome::Found { columns, rows }));
             }
             Attempt::StartAnew => session.begin_anew(),

@@ -17,7 +17,7 @@ use crate::{error, statements};
 
 use std::sync::Arc;
 
-/// A statement with places for values.
+/// A statement with places for values. Its names are always those of one database.
 #[derive(Debug)]
 pub struct Prepared {
     statement: Statement,
@@ -127,15 +127,13 @@ fn run(session: &mut Session, prepared: &Prepared, values: &[(Value, SqlType)]) 
     if values.len() != prepared.parameters {
         return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"]));
     }
+    // A kept plan has the tables of its names.
+    if let Some(outcome) = run_point(session, prepared, values)? {
+        return Ok(outcome);
+    }
+    session.now();
     let database = session.replace_database(prepared.database.clone());
-    let outcome = match run_point(session, prepared, values) {
-        Ok(None) => {
-            session.now();
-            run_in_place(session, prepared, values)
-        }
-        Ok(Some(outcome)) => Ok(outcome),
-        Err(error) => Err(error),
-    };
+    let outcome = run_in_place(session, prepared, values);
     session.replace_database(database);
     outcome
 }
@@ -209,7 +207,7 @@ impl Session {
         values: &[(Value, SqlType)],
     ) -> Result<ResultStream<'_>> {
         let keeps_diagnostics = statements::keeps_diagnostics(&prepared.statement);
-        self.run_statement(Arc::clone(&prepared.text), keeps_diagnostics, |session| {
+        self.run_statement(&prepared.text, keeps_diagnostics, |session| {
             run(session, prepared, values)
         })
     }

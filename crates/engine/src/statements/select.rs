@@ -9,7 +9,7 @@ use mayfly_plan::physical::QueryPlan;
 use mayfly_storage::Table;
 use mayfly_syntax::ast::{Query, SelectItem, SetExpr};
 use mayfly_syntax::encodings::{Variable, variable};
-use mayfly_types::{Batch, Result, SqlType, Value};
+use mayfly_types::{Batch, Result, SqlType, TypeKind, Value};
 
 use super::point::{PointAccess, PointPlan};
 use super::{hints, locking_read};
@@ -83,17 +83,30 @@ impl<P> KeptPlan<P> {
         }
     }
 
-    /// Whether it was made for such parameters, and nothing has changed since.
+    /// Whether what it comes to is good for such parameters, and nothing has changed since: how long
+    /// their values may be is all the same.
     pub(crate) fn is_for(&self, session: &Session, parameters: &[(Value, SqlType)]) -> bool {
-        let types = parameters.iter().map(|(_, ty)| ty);
+        let mut types = parameters.iter().zip(&self.parameters);
         let value = |index: usize| parameters.get(index).map(|(value, _)| value);
-        session.is_in(&self.surroundings) && types.eq(&self.parameters) && self.has_values(value)
+        session.is_in(&self.surroundings)
+            && parameters.len() == self.parameters.len()
+            && types.all(|((_, given), planned)| is_like(planned, given))
+            && self.has_values(value)
     }
 
     /// Whether the values that decided about it are these.
     fn has_values<'v>(&self, value: impl Fn(usize) -> Option<&'v Value>) -> bool {
         let mut values = self.values.iter();
         values.all(|(index, known)| value(*index) == Some(known))
+    }
+
+    /// Whether it was made for such types: texts may be shorter.
+    fn is_for_types(&self, types: &[SqlType]) -> bool {
+        let fits = |(planned, given): (&SqlType, &SqlType)| {
+            let is_shorter = planned.kind == TypeKind::VarChar && given.length < planned.length;
+            is_like(planned, given) && (is_shorter || planned.length == given.length)
+        };
+        types.len() == self.parameters.len() && self.parameters.iter().zip(types).all(fits)
     }
 
     /// The plan with the tables as they are now, if it is good for these parameters.
@@ -103,7 +116,8 @@ impl<P> KeptPlan<P> {
         parameters: &[SqlType],
         values: &[Value],
     ) -> Result<Option<(Arc<P>, Arc<StatementTables>)>> {
-        let is_same = self.parameters == parameters && self.has_values(|index| values.get(index));
+        let is_same =
+            self.is_for_types(parameters) && self.has_values(|index| values.get(index));
         if !is_same || !session.is_in(&self.surroundings) {
             return Ok(None);
         }
@@ -130,6 +144,16 @@ impl<P> KeptPlan<P> {
         let tables = Arc::new(StatementTables(tables));
         Ok(Some((Arc::clone(&self.plan), tables)))
     }
+}
+
+/// Whether two types have the same values but for their lengths.
+fn is_like(a: &SqlType, b: &SqlType) -> bool {
+    a.kind == b.kind
+        && a.unsigned == b.unsigned
+        && a.zerofill == b.zerofill
+        && a.decimals == b.decimals
+        && a.collation == b.collation
+        && (Arc::ptr_eq(&a.members, &b.members) || a.members == b.members)
 }
 
 /// Whether so many rows are read in another way than those that a plan was made for.
@@ -239,7 +263,7 @@ pub(crate) fn start(session: &Session, planned: &Planned, values: &[Value]) -> R
             .iter()
             .map(ResultColumn::from_plan)
             .collect(),
-        rows,
+        rows: Box::new(rows),
         context,
     })
 }

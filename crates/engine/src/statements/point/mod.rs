@@ -199,7 +199,7 @@ impl PointPlan {
                 if !store(values, sources, all, storing, table, parameters) {
                     return Ok(None);
                 }
-                if rows.insert_row(values, session.undo_log())? == RowChange::Duplicate {
+                if rows.insert_row(values, session.undo_of_row())? == RowChange::Duplicate {
                     return Ok(None);
                 }
                 super::count(session, Counter::ComInsert);
@@ -219,7 +219,7 @@ impl PointPlan {
                 {
                     return Ok(None);
                 }
-                let undo = session.undo_log();
+                let undo = session.undo_of_row();
                 let change = rows.update_row(key.index, &key.bytes, columns, values, undo)?;
                 let (matched, changes, info) = match change {
                     RowChange::Duplicate => return Ok(None),
@@ -236,7 +236,7 @@ impl PointPlan {
                 if !key.find(rows, parameters) {
                     return Ok(None);
                 }
-                let undo = session.undo_log();
+                let undo = session.undo_of_row();
                 let change = rows.delete_row(key.index, &key.bytes, undo)?;
                 let deleted = u64::from(change == RowChange::Done);
                 super::count(session, Counter::ComDelete);

@@ -34,6 +34,13 @@ impl BlobBlock {
         self.extent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Counts bytes that come or go; who does it has locked the table to write.
+    fn add_live(&self, bytes: i64) {
+        let live = self.live.load(Ordering::Relaxed);
+        let live = live.wrapping_add_signed(bytes);
+        self.live.store(live, Ordering::Relaxed);
+    }
+
     /// Keeps the block in memory until it is released.
     fn load(&self, pager: &Pager) -> Result<()> {
         self.touched.store(true, Ordering::Relaxed);
@@ -145,7 +152,7 @@ impl Blobs {
         }
         block.set_used(offset + value.len());
         if let Some(block) = self.block(*number) {
-            block.live.fetch_add(value.len() as u64, Ordering::Relaxed);
+            block.add_live(value.len() as i64);
         }
         self.live += value.len() as u64;
         view.at(*number, offset as u32)
@@ -187,7 +194,7 @@ impl Blobs {
         let length = u64::from(view.length());
         self.live -= length;
         if let Some(block) = self.block(number) {
-            block.live.fetch_sub(length, Ordering::Relaxed);
+            block.add_live(-(length as i64));
         }
         if self.open.as_ref().is_none_or(|(_, open)| *open != number) {
             self.remove_if_dead(number);

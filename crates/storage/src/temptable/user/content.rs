@@ -21,7 +21,37 @@ pub(super) struct Shape {
     pub(super) columns: Vec<PhysicalType>,
     pub(super) indexes: Vec<IndexSpec>,
     pub(super) encoders: Vec<KeyEncoder>,
+    /// The columns of each index.
+    pub(super) key_columns: Vec<ColumnSet>,
     pub(super) layout: RowLayout,
+}
+
+/// A set of columns; those from the 64th on count as one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ColumnSet(u64);
+
+impl ColumnSet {
+    /// Every column.
+    pub(super) const ALL: Self = Self(u64::MAX);
+
+    #[inline]
+    pub(super) fn add(&mut self, column: usize) {
+        self.0 |= 1 << column.min(63);
+    }
+
+    /// Whether a column is in both.
+    #[inline]
+    fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl FromIterator<usize> for ColumnSet {
+    fn from_iter<I: IntoIterator<Item = usize>>(columns: I) -> Self {
+        let mut set = Self::default();
+        columns.into_iter().for_each(|column| set.add(column));
+        set
+    }
 }
 
 /// Why a row was not changed.
@@ -201,9 +231,8 @@ impl Content {
             if view.is_inline() {
                 continue;
             }
-            let directory = std::sync::Arc::clone(&self.blobs.directory);
             let resolver = Resolver {
-                directory: &directory,
+                directory: &self.blobs.directory,
                 transient,
             };
             let value = value_bytes(resolver, &view);
@@ -317,13 +346,13 @@ impl Content {
         Ok(())
     }
 
-    /// Deletes a row; false if there is none. `before` is called with the row and what finds its
-    /// values before anything is changed.
+    /// Deletes a row, which may have been found by an entry of an index; false if there is none.
+    /// `before` is called with the row and what finds its values before anything is changed.
     pub(super) fn delete(
         &mut self,
         shape: &Shape,
         pager: &Pager,
-        id: u64,
+        (id, found): (u64, Option<(IndexId, Place)>),
         scratch: &mut Scratch,
         before: impl FnOnce(&[u8], Resolver<'_>) -> Result<()>,
     ) -> std::result::Result<bool, Failure> {
@@ -344,9 +373,13 @@ impl Content {
         self.heap.write(pager, id)?;
         before(&scratch.row, self.resolver())?;
         for index in 0..indexes {
-            let at = Place::UNKNOWN;
+            let at = match found {
+                Some((by, place)) if by.0 == index => place,
+                _ => Place::UNKNOWN,
+            };
             if let Err(error) = self.trees[index].remove(pager, &scratch.keys[index].old, at) {
                 for (tree, keys) in self.trees[..index].iter_mut().zip(&scratch.keys) {
+                    let at = Place::UNKNOWN;
                     let added = tree.insert(pager, &keys.old, at, &mut scratch.page);
                     added.map_err(Failure::Broken)?;
                 }
@@ -361,14 +394,15 @@ impl Content {
         Ok(true)
     }
 
-    /// Puts a new row in place of another; false if there is none. `row`, `transient` and its views
-    /// are as for [`Self::insert`], `before` as for [`Self::delete`].
+    /// Puts a new row in place of another, from which it may differ in `columns`; false if there is
+    /// none. `row`, `transient` and its views are as for [`Self::insert`], `before` as for
+    /// [`Self::delete`].
     pub(super) fn update(
         &mut self,
         shape: &Shape,
         pager: &Pager,
         id: u64,
-        (row, transient): (&mut [u8], &[*const u8]),
+        (row, transient, columns): (&mut [u8], &[*const u8], ColumnSet),
         scratch: &mut Scratch,
         before: impl FnOnce(&[u8], Resolver<'_>) -> Result<()>,
     ) -> std::result::Result<bool, Failure> {
@@ -387,7 +421,7 @@ impl Content {
             let Keys { new, old, place } = &mut keys[index];
             new.clear();
             old.clear();
-            if has_same_key(shape, index, row, gone) {
+            if !shape.key_columns[index].meets(columns) || has_same_key(shape, index, row, gone) {
                 continue;
             }
             let resolver = Resolver {
@@ -440,14 +474,13 @@ impl Content {
             if view.is_inline() || view == old_view {
                 continue;
             }
-            let directory = std::sync::Arc::clone(&self.blobs.directory);
             let resolver = Resolver {
-                directory: &directory,
+                directory: &self.blobs.directory,
                 transient,
             };
             let value = value_bytes(resolver, &view);
             let is_same = view.0 as u64 == old_view.0 as u64
-                && value == value_bytes(Resolver::stored(&directory), &old_view);
+                && value == value_bytes(self.resolver(), &old_view);
             let kept = match is_same {
                 true => Ok(old_view),
                 false => self.blobs.append(pager, view, value),

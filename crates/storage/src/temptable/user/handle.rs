@@ -1,7 +1,7 @@
 //! One statement's view of a table.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, UInt32Array};
@@ -247,11 +247,11 @@ impl Handle {
             core.pager.memory.set_limit(FORCED_OVERFLOW_LIMIT);
         }
         let state = core.state.read();
-        let state = state.unwrap_or_else(std::sync::PoisonError::into_inner);
+        let state = state.unwrap_or_else(PoisonError::into_inner);
         if let Some(published) = &state.published {
             pin.keep(published);
         }
-        let mut pins = core.pins();
+        let mut pins = state.pins.lock().unwrap_or_else(PoisonError::into_inner);
         if pins.len() == pins.capacity() {
             pins.retain(|pin| pin.strong_count() > 0);
         }
@@ -496,14 +496,14 @@ impl Table for Handle {
     fn truncate(&self) -> Result<()> {
         let core = &self.core;
         let mut state = core.write()?;
-        core.pin_others(&state.content, Some(&self.pin));
+        core.pin_others(&mut state, Some(&self.pin));
         let page_length = state.content.heap.page_length();
         let old = std::mem::replace(&mut state.content, Content::new(&core.shape, page_length));
         if let Some(account) = &mut state.account {
             account.clear();
         }
         core.epoch.fetch_add(1, Ordering::Relaxed);
-        core.version.fetch_add(1, Ordering::Relaxed);
+        core.note_change();
         core.registration.record.rows.store(0, Ordering::Relaxed);
         drop(state);
         drop(old);

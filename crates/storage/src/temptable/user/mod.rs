@@ -26,9 +26,7 @@ mod write_lock;
 mod writer;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
-};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use mayfly_memory::{Budget, MemoryError, SizeClass};
 use mayfly_types::{Error, PhysicalType, Result};
@@ -41,7 +39,7 @@ use super::spec::Purpose;
 use crate::error::user_error;
 use crate::key_encoding::KeyEncoder;
 use crate::table::{IndexSpec, Table};
-use content::{Content, Shape};
+use content::{ColumnSet, Content, Shape};
 use handle::{Handle, Pin};
 use memory_engine::Account;
 use pages::Pager;
@@ -99,6 +97,8 @@ struct State {
     broken: Option<Error>,
     /// What the last change left to the next.
     scratch: WriterScratch,
+    /// The statements that have the table open: who changes it needs no lock to look.
+    pins: Mutex<Vec<Weak<Pin>>>,
 }
 
 #[derive(Debug)]
@@ -110,8 +110,6 @@ pub(crate) struct Core {
     pager: Pager,
     name: Arc<str>,
     engine: UserTableEngine,
-    /// The statements that have the table open.
-    pins: Mutex<Vec<Weak<Pin>>>,
     /// Counts truncations: older undo records mean rows that are no more.
     epoch: AtomicU64,
     /// Counts changes: whether rows are still as they were read.
@@ -139,10 +137,6 @@ impl Core {
         }
     }
 
-    fn pins(&self) -> MutexGuard<'_, Vec<Weak<Pin>>> {
-        self.pins.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn is_transactional(&self) -> bool {
         self.engine == UserTableEngine::Transactional
     }
@@ -154,12 +148,14 @@ impl Core {
 
     /// Lets every statement that has the table open keep the moment that it sees, but the writing
     /// one unless it may read on.
-    fn pin_others(&self, content: &Content, own: Option<&Arc<Pin>>) {
-        let mut shared: Option<Arc<Content>> = None;
-        let mut pins = self.pins();
+    fn pin_others(&self, state: &mut State, own: Option<&Arc<Pin>>) {
+        let pins = state.pins.get_mut();
+        let pins = pins.unwrap_or_else(PoisonError::into_inner);
         if pins.is_empty() {
             return;
         }
+        let content = &state.content;
+        let mut shared: Option<Arc<Content>> = None;
         pins.retain(|pin| {
             let Some(pin) = pin.upgrade() else {
                 return false;
@@ -170,6 +166,12 @@ impl Core {
             }
             true
         });
+    }
+
+    /// Counts a change; the caller has locked the table to write.
+    fn note_change(&self) {
+        let changes = self.version.load(Ordering::Relaxed);
+        self.version.store(changes + 1, Ordering::Relaxed);
     }
 
     /// Who had locked a MEMORY table needs it no more; after the last of its locks others see what
@@ -231,8 +233,13 @@ impl UserTable {
         indexes: Vec<IndexSpec>,
     ) -> Self {
         let encoder = |index: &IndexSpec| KeyEncoder::new(&columns, &index.parts);
+        let key_columns = |index: &IndexSpec| {
+            let columns = index.parts.iter().map(|part| part.column);
+            columns.collect::<ColumnSet>()
+        };
         let shape = Shape {
             encoders: indexes.iter().map(encoder).collect(),
+            key_columns: indexes.iter().map(key_columns).collect(),
             layout: RowLayout::new(&columns),
             columns,
             indexes,
@@ -272,12 +279,12 @@ impl UserTable {
                 account,
                 broken: None,
                 scratch: WriterScratch::default(),
+                pins: Mutex::default(),
             }),
             pager: Pager::new(context.resources, memory, temp_space, may_overflow),
             shape,
             name: context.name,
             engine: context.engine,
-            pins: Mutex::default(),
             epoch: AtomicU64::new(0),
             version: AtomicU64::new(0),
             write_lock: (!may_overflow).then(WriteLock::default),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, PhysicalType, Result, Value};
 
-use super::content::{Content, value_bytes, view_of};
+use super::content::{ColumnSet, Content, value_bytes, view_of};
+use super::tree::Place;
 use super::undo::UndoLog;
 use super::writer::{Change, Stopped};
 use super::{Core, UserTable};
@@ -85,7 +86,7 @@ impl UserTable {
         let content = &state.content;
         let mut read = || -> mayfly_memory::Result<bool> {
             let pager = &core.pager;
-            let Some(id) = content.trees[index.0].first_with(pager, key)? else {
+            let (_, Some(id)) = content.trees[index.0].find(pager, key)? else {
                 return Ok(false);
             };
             let Some(row) = content.heap.read(pager, id)? else {
@@ -107,8 +108,9 @@ impl UserTable {
         found
     }
 
-    /// Adds a row of values of all columns.
-    pub fn insert_row(&self, values: &[Value], undo: &UndoLog) -> Result<RowChange> {
+    /// Adds a row of values of all columns. Without `undo`, here and below, the change stands: it is
+    /// done wholly or not at all.
+    pub fn insert_row(&self, values: &[Value], undo: Option<&UndoLog>) -> Result<RowChange> {
         self.change(undo, |change, row| {
             let layout = &change.core.shape.layout;
             row.resize(layout.width / 8, 0);
@@ -128,12 +130,12 @@ impl UserTable {
         key: &[u8],
         columns: &[usize],
         values: &[Value],
-        undo: &UndoLog,
+        undo: Option<&UndoLog>,
     ) -> Result<RowChange> {
         self.change(undo, |change, row| {
             let core = change.core;
             let failed = |error| Stopped::Error(core.error(&error));
-            let Some((id, old)) = find(core, change.content, index, key).map_err(failed)? else {
+            let Some((_, id, old)) = find(core, change.content, index, key).map_err(failed)? else {
                 return Ok(RowChange::Missing);
             };
             row.resize(core.shape.layout.width / 8, 0);
@@ -143,6 +145,7 @@ impl UserTable {
                 .content
                 .load_overflowed(&core.shape, &core.pager, old);
             let loaded = loaded.map_err(failed)?;
+            let mut changed = ColumnSet::default();
             let mut same = true;
             for (column, value) in columns.iter().zip(values) {
                 let cell = &core.shape.layout.cells()[*column];
@@ -150,44 +153,50 @@ impl UserTable {
                     return Err(Stopped::Error(wrong_type()));
                 }
                 let resolver = change.sources.resolver(&change.content.blobs.directory);
-                same = same && is_same(cell, (old, resolver), (row, resolver));
+                if !is_same(cell, (old, resolver), (row, resolver)) {
+                    changed.add(*column);
+                    same = false;
+                }
             }
             drop(loaded);
             if same {
                 return Ok(RowChange::Same);
             }
-            change.update(id, row)?;
+            change.update(id, row, changed)?;
             Ok(RowChange::Done)
         })
     }
 
     /// Deletes the row with a key of a unique index.
-    pub fn delete_row(&self, index: IndexId, key: &[u8], undo: &UndoLog) -> Result<RowChange> {
+    pub fn delete_row(
+        &self,
+        index: IndexId,
+        key: &[u8],
+        undo: Option<&UndoLog>,
+    ) -> Result<RowChange> {
         self.change(undo, |change, _| {
             let core = change.core;
             let failed = |error| Stopped::Error(core.error(&error));
             let found = find(core, change.content, index, key).map_err(failed)?;
-            let Some((id, _)) = found else {
+            let Some((place, id, _)) = found else {
                 return Ok(RowChange::Missing);
             };
-            change.delete(id)?;
+            change.delete(id, Some((index, place)))?;
             Ok(RowChange::Done)
         })
     }
 
     fn change(
         &self,
-        undo: &UndoLog,
+        undo: Option<&UndoLog>,
         work: impl FnOnce(&mut Change<'_>, &mut Vec<u64>) -> std::result::Result<RowChange, Stopped>,
     ) -> Result<RowChange> {
         let core: &Arc<Core> = &self.0;
         let (done, duplicate) = core.change(undo, None, |change, row| {
-            let done = work(change, row).and_then(|done| {
-                let compacted = change.content.compact(&core.shape, &core.pager);
-                compacted.map_err(|error| Stopped::Error(core.error(&error)))?;
-                Ok(done)
-            });
-            match done {
+            // First what may fail: nobody could undo the change.
+            let compacted = change.content.compact(&core.shape, &core.pager);
+            let compacted = compacted.map_err(|error| Stopped::Error(core.error(&error)));
+            match compacted.and_then(|()| work(change, row)) {
                 Ok(done) => (done, None),
                 Err(stopped) => (RowChange::Duplicate, Some(stopped)),
             }
@@ -198,16 +207,16 @@ impl UserTable {
     }
 }
 
-/// The row with a key.
+/// The row with a key, and where the key's entry is.
 fn find<'c>(
     core: &Core,
     content: &'c Content,
     index: IndexId,
     key: &[u8],
-) -> mayfly_memory::Result<Option<(u64, &'c [u8])>> {
-    let Some(id) = content.trees[index.0].first_with(&core.pager, key)? else {
+) -> mayfly_memory::Result<Option<(Place, u64, &'c [u8])>> {
+    let (place, Some(id)) = content.trees[index.0].find(&core.pager, key)? else {
         return Ok(None);
     };
     let row = content.heap.read(&core.pager, id)?;
-    Ok(row.map(|row| (id, row)))
+    Ok(row.map(|row| (place, id, row)))
 }

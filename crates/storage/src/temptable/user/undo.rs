@@ -11,13 +11,13 @@
 //!   +----------------------------------+---------+------+-------+----+
 //! ```
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use mayfly_memory::{Extent, MemoryError, Reservation, Result};
 use mayfly_types::error::codes;
 
-use super::content::{Content, Failure, Scratch, Shape, value_bytes, view_of};
+use super::content::{ColumnSet, Content, Failure, Scratch, Shape, value_bytes, view_of};
 use super::{Core, State};
 use crate::temptable::rows::{Resolver, View};
 use crate::transaction::Participant;
@@ -76,9 +76,16 @@ pub(super) struct Records {
     scratch: Scratch,
 }
 
+#[derive(Debug, Default)]
+struct Shared {
+    records: Mutex<Records>,
+    /// Whether anything may be recorded or held: most statements end without a look at the records.
+    is_used: AtomicBool,
+}
+
 /// A session's undo log. Cloning gives another handle.
 #[derive(Debug, Clone, Default)]
-pub struct UndoLog(Arc<Mutex<Records>>);
+pub struct UndoLog(Arc<Shared>);
 
 /// What is undone next.
 struct Record {
@@ -302,8 +309,28 @@ impl UndoLog {
         Self::default()
     }
 
+    /// The records, to add to them.
     pub(super) fn lock(&self) -> MutexGuard<'_, Records> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.is_used.store(true, Ordering::Release);
+        self.records()
+    }
+
+    fn records(&self) -> MutexGuard<'_, Records> {
+        let records = self.0.records.lock();
+        records.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The records, if there may be any.
+    fn used(&self) -> Option<MutexGuard<'_, Records>> {
+        let is_used = self.0.is_used.load(Ordering::Acquire);
+        is_used.then(|| self.records())
+    }
+
+    /// The transaction has ended: there is nothing to look at any more, but what is held.
+    fn end(&self, mut records: MutexGuard<'_, Records>) -> bool {
+        let is_used = !records.held.is_empty();
+        self.0.is_used.store(is_used, Ordering::Release);
+        std::mem::take(&mut records.not_undone)
     }
 
     /// Names the session where a table is locked.
@@ -318,7 +345,10 @@ impl UndoLog {
         core: &Arc<Core>,
         lock: impl FnOnce() -> mayfly_types::Result<()>,
     ) -> mayfly_types::Result<bool> {
-        let is_held = self.lock().held.iter().any(|held| Arc::ptr_eq(held, core));
+        let is_held = |held: &Arc<Core>| Arc::ptr_eq(held, core);
+        let is_held = self
+            .used()
+            .is_some_and(|records| records.held.iter().any(is_held));
         if !is_held {
             lock()?;
             self.lock().held.push(Arc::clone(core));
@@ -332,14 +362,18 @@ impl UndoLog {
 
     /// The moment, as [`Participant::savepoint`] gives it.
     pub(super) fn moment(&self) -> u64 {
-        let mut records = self.lock();
+        let Some(mut records) = self.used() else {
+            return 0;
+        };
         records.is_open = false;
         records.len()
     }
 
     /// Undoes all changes after a moment.
     pub(super) fn undo_to(&self, moment: u64) {
-        let mut records = self.lock();
+        let Some(mut records) = self.used() else {
+            return;
+        };
         records.is_open = false;
         while records.len() > moment {
             let record = match records.last() {
@@ -400,7 +434,7 @@ fn undo(core: &Core, record: &Record, bytes: &mut [u8], scratch: &mut Scratch) {
     };
     let State { content, .. } = &mut *state;
     let result = undo_in(core, content, record, bytes, scratch);
-    core.version.fetch_add(1, Ordering::Relaxed);
+    core.note_change();
     let rows = content.heap.len();
     core.registration.record.rows.store(rows, Ordering::Relaxed);
     if let Err(error) = result {
@@ -427,7 +461,7 @@ fn undo_in(
                     content.relieve(pager)?;
                 }
                 let nothing = |_: &[u8], _: Resolver<'_>| Ok(());
-                let deleted = content.delete(shape, pager, id, scratch, nothing);
+                let deleted = content.delete(shape, pager, (id, None), scratch, nothing);
                 deleted.map_err(failed)?;
             }
         }
@@ -446,7 +480,7 @@ fn undo_in(
                 }
                 _ => {
                     let nothing = |_: &[u8], _: Resolver<'_>| Ok(());
-                    let row = (row, &transient[..]);
+                    let row = (row, &transient[..], ColumnSet::ALL);
                     let updated = content.update(shape, pager, record.id, row, scratch, nothing);
                     updated.map_err(failed)?;
                 }
@@ -476,23 +510,26 @@ impl Participant for UndoLog {
 
     fn roll_back_to(&mut self, savepoint: u64) -> bool {
         self.undo_to(savepoint);
-        self.lock().not_undone
+        self.used().is_some_and(|records| records.not_undone)
     }
 
     fn commit(&mut self) -> mayfly_types::Result<()> {
-        let mut records = self.lock();
-        records.clear();
-        records.not_undone = false;
+        if let Some(mut records) = self.used() {
+            records.clear();
+            self.end(records);
+        }
         Ok(())
     }
 
     fn roll_back(&mut self) -> bool {
         self.undo_to(0);
-        std::mem::take(&mut self.lock().not_undone)
+        self.used().is_some_and(|records| self.end(records))
     }
 
     fn end_statement(&mut self) -> mayfly_types::Result<()> {
-        self.lock().release();
+        if let Some(mut records) = self.used() {
+            records.release();
+        }
         Ok(())
     }
 }

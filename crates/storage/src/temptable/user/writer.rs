@@ -8,12 +8,13 @@ use arrow_array::{Array, ArrayRef};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
 
-use super::content::{Content, Failure, Scratch};
+use super::content::{ColumnSet, Content, Failure, Scratch};
 use super::handle::{Pin, fetch, number, numbers};
 use super::memory_engine::Account;
+use super::tree::Place;
 use super::undo::{Records, UndoLog};
 use super::{Core, State, TempTableContext};
-use crate::table::{ColumnId, Duplicate, RowsWritten, TableWriter};
+use crate::table::{ColumnId, Duplicate, IndexId, RowsWritten, TableWriter};
 use crate::temptable::rows::{Encoder, Gather, Resolver, Sources};
 
 /// Rows that are brought into the layout at once: few, since a duplicate stops the rest.
@@ -71,20 +72,21 @@ pub(super) enum Stopped {
 
 impl Core {
     /// Changes rows while the table is locked; `own` is the pin of the statement's handle. `work` is
-    /// given memory for rows, and says what was done and why it stopped.
+    /// given memory for rows, and says what was done and why it stopped. Without `undo` nobody will
+    /// ask for the rows to be as they were.
     pub(super) fn change<T>(
         self: &Arc<Self>,
-        undo: &UndoLog,
+        undo: Option<&UndoLog>,
         own: Option<&Arc<Pin>>,
         work: impl FnOnce(&mut Change<'_>, &mut Vec<u64>) -> (T, Option<Stopped>),
     ) -> Result<(T, Option<Duplicate>)> {
         let core = self;
         let mut state = core.write()?;
-        core.pin_others(&state.content, own);
+        core.pin_others(&mut state, own);
         if core.write_lock.is_some() && state.published.is_none() {
             state.published = Some(Arc::new(state.content.clone()));
         }
-        core.version.fetch_add(1, Ordering::Relaxed);
+        core.note_change();
         let State {
             content,
             account,
@@ -96,10 +98,10 @@ impl Core {
                 },
             ..
         } = &mut *state;
-        let records = core.is_transactional().then(|| {
-            let mut undo = undo.lock();
-            let table = undo.table(core);
-            (undo, table)
+        let records = undo.filter(|_| core.is_transactional()).map(|undo| {
+            let mut records = undo.lock();
+            let table = records.table(core);
+            (records, table)
         });
         sources.begin_batch();
         let mut change = Change {
@@ -114,7 +116,7 @@ impl Core {
         let (done, stopped) = work(&mut change, rows);
         let stays = change.has_changed && change.undo.is_none();
         drop(change);
-        if stays {
+        if let Some(undo) = undo.filter(|_| stays) {
             undo.note_not_undone();
         }
         // Lets go of the values of the rows.
@@ -193,7 +195,13 @@ impl Change<'_> {
         Ok(())
     }
 
-    pub(super) fn update(&mut self, id: u64, row: &mut [u8]) -> std::result::Result<(), Stopped> {
+    /// Puts a row in place of one that differs from it in no other columns than these.
+    pub(super) fn update(
+        &mut self,
+        id: u64,
+        row: &mut [u8],
+        columns: ColumnSet,
+    ) -> std::result::Result<(), Stopped> {
         let relieved = self.relieve();
         relieved.map_err(|failure| self.stopped(failure))?;
         let (core, undo) = (self.core, &mut self.undo);
@@ -215,7 +223,7 @@ impl Change<'_> {
             &core.shape,
             &core.pager,
             id,
-            row,
+            (row.0, row.1, columns),
             self.scratch,
             |old, resolver| {
                 if let Some(account) = account {
@@ -234,7 +242,12 @@ impl Change<'_> {
         self.recorded(begun, mark, id, false, updated).map(|_| ())
     }
 
-    pub(super) fn delete(&mut self, id: u64) -> std::result::Result<bool, Stopped> {
+    /// Deletes a row; `found` is the entry by which it was found.
+    pub(super) fn delete(
+        &mut self,
+        id: u64,
+        found: Option<(IndexId, Place)>,
+    ) -> std::result::Result<bool, Stopped> {
         let relieved = self.relieve();
         relieved.map_err(|failure| self.stopped(failure))?;
         let (core, undo) = (self.core, &mut self.undo);
@@ -245,7 +258,7 @@ impl Change<'_> {
         let deleted = content.delete(
             &core.shape,
             &core.pager,
-            id,
+            (id, found),
             self.scratch,
             |old, resolver| {
                 if let Some(account) = account {
@@ -316,7 +329,7 @@ impl Writer {
     ) -> Result<(usize, Option<Duplicate>)> {
         self.statement.shared().interrupt.check()?;
         let core = &self.core;
-        core.change(&self.undo, Some(&self.pin), |change, rows| {
+        core.change(Some(&self.undo), Some(&self.pin), |change, rows| {
             let columns = batch.map_or(&[][..], Batch::columns);
             let directory = &change.content.blobs.directory;
             let mut rows = Rows {
@@ -395,7 +408,7 @@ impl TableWriter for Writer {
     fn update(&mut self, positions: &ArrayRef, rows: &Batch) -> Result<RowsWritten> {
         let (rows, duplicate) = self.change(Some(rows), |change, rows| {
             for (row, id) in numbers(positions).enumerate().take(rows.count) {
-                if let Err(stopped) = change.update(id, rows.row(row)) {
+                if let Err(stopped) = change.update(id, rows.row(row), ColumnSet::ALL) {
                     return (row, Some(stopped));
                 }
             }
@@ -408,7 +421,7 @@ impl TableWriter for Writer {
         let (deleted, _) = self.change(None, |change, _| {
             let mut deleted = 0;
             for id in numbers(positions) {
-                match change.delete(id) {
+                match change.delete(id, None) {
                     Ok(was_there) => deleted += usize::from(was_there),
                     Err(stopped) => return (deleted, Some(stopped)),
                 }

@@ -14,6 +14,8 @@
 mod cursor;
 mod node;
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use mayfly_memory::{Block, Result};
 
 use super::pages::{PageSet, Pager};
@@ -74,7 +76,7 @@ struct Path {
 pub(super) struct Tree {
     pages: PageSet,
     root: u32,
-    /// The last leaf: ascending keys go there without a search.
+    /// The last leaf.
     last: u32,
     page_length: usize,
     /// Levels of inner nodes.
@@ -82,6 +84,29 @@ pub(super) struct Tree {
     entries: u64,
     /// Where the last insertion went, to see that keys come in order.
     previous: (u32, usize),
+    finger: Finger,
+}
+
+/// The leaf where the last search ended: the next key is often near the last one.
+#[derive(Debug)]
+struct Finger(AtomicU32);
+
+impl Finger {
+    #[inline]
+    fn get(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn set(&self, leaf: u32) {
+        self.0.store(leaf, Ordering::Relaxed);
+    }
+}
+
+impl Clone for Finger {
+    fn clone(&self) -> Self {
+        Self(AtomicU32::new(self.get()))
+    }
 }
 
 impl Tree {
@@ -95,6 +120,7 @@ impl Tree {
             height: 0,
             entries: 0,
             previous: (NONE, 0),
+            finger: Finger(AtomicU32::new(NONE)),
         }
     }
 
@@ -145,18 +171,33 @@ impl Tree {
         }
     }
 
-    /// The row of the first entry that begins with `key`.
+    /// The row of the first entry that begins with `key`. Many threads may ask at once.
     pub(super) fn first_with(&self, pager: &Pager, key: &[u8]) -> Result<Option<u64>> {
-        Ok(self.find(pager, key)?.1)
+        if self.entries == 0 {
+            return Ok(None);
+        }
+        let leaf = self.leaf_of(pager, key)?;
+        let position = node::search(self.pages.read(pager, leaf)?, key);
+        Ok(self.at(pager, Place { leaf, position }, key)?.1)
     }
 
     /// Where `key` stands among the entries, and the row of the entry there if it begins with it.
+    /// Searches for keys that are near each other are shorter.
     #[inline]
     pub(super) fn find(&self, pager: &Pager, key: &[u8]) -> Result<(Place, Option<u64>)> {
         if self.entries == 0 {
             return Ok((Place::UNKNOWN, None));
         }
         let place = self.place_of(pager, key)?;
+        let (place, row) = self.at(pager, place, key)?;
+        self.finger.set(place.leaf);
+        Ok((place, row))
+    }
+
+    /// The row of the entry at a place, or behind it in the next leaf, if it begins with `key`, and
+    /// where it is.
+    #[inline]
+    fn at(&self, pager: &Pager, place: Place, key: &[u8]) -> Result<(Place, Option<u64>)> {
         let page = self.pages.read(pager, place.leaf)?;
         if place.position < node::count(page) {
             let found = node::begins_with(page, place.position, key);
@@ -180,16 +221,24 @@ impl Tree {
     /// Behind all entries that are smaller, in a tree with a root.
     #[inline]
     fn place_of(&self, pager: &Pager, entry: &[u8]) -> Result<Place> {
-        let last = self.pages.read(pager, self.last)?;
-        if node::last_is_less(last, entry) {
-            return Ok(Place {
-                leaf: self.last,
-                position: node::count(last),
-            });
-        }
-        let leaf = self.leaf_of(pager, entry)?;
+        let leaf = match self.near_finger(pager, entry)? {
+            Some(leaf) => leaf,
+            None => self.leaf_of(pager, entry)?,
+        };
         let position = node::search(self.pages.read(pager, leaf)?, entry);
         Ok(Place { leaf, position })
+    }
+
+    /// The leaf of the last search, if an entry is or would be there. The leaf may have changed since,
+    /// or be none any more.
+    #[inline]
+    fn near_finger(&self, pager: &Pager, entry: &[u8]) -> Result<Option<u32>> {
+        let leaf = self.finger.get();
+        if leaf == NONE || !self.pages.has(leaf) {
+            return Ok(None);
+        }
+        let page = self.pages.read(pager, leaf)?;
+        Ok(node::covers(page, entry).then_some(leaf))
     }
 
     /// Adds an entry that is not there yet. `at` is where its key was not found, in a tree whose keys
@@ -220,6 +269,7 @@ impl Tree {
         let page = self.pages.write(pager, at.leaf)?;
         if node::insert(page, at.position, entry, NONE, scratch) {
             self.previous = (at.leaf, at.position);
+            self.finger.set(at.leaf);
         } else {
             self.insert_split(pager, entry, scratch)?;
         }
@@ -266,6 +316,7 @@ impl Tree {
         let fits = node::insert(page, target_position, entry, NONE, scratch);
         debug_assert!(fits, "half of a page has room for an entry");
         self.previous = (target_leaf, target_position);
+        self.finger.set(target_leaf);
         // The neighbours and the last leaf.
         let next = node::next(self.pages.read(pager, leaf)?);
         let new = self.pages.write(pager, right)?;
@@ -397,11 +448,7 @@ impl Tree {
             return Ok(false);
         }
         let Place { leaf, position } = match at {
-            Place::UNKNOWN => {
-                let leaf = self.leaf_of(pager, entry)?;
-                let position = node::search(self.pages.read(pager, leaf)?, entry);
-                Place { leaf, position }
-            }
+            Place::UNKNOWN => self.place_of(pager, entry)?,
             at => at,
         };
         let page = self.pages.write(pager, leaf)?;
@@ -412,6 +459,7 @@ impl Tree {
             self.remove_leaf(pager, entry)?;
         } else {
             node::remove(page, position);
+            self.finger.set(leaf);
         }
         self.entries -= 1;
         Ok(true)
@@ -449,6 +497,7 @@ impl Tree {
             self.pages.remove(*number);
         }
         self.previous = (NONE, 0);
+        self.finger.set(NONE);
         self.collapse(pager)
     }
 

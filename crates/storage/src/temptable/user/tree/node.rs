@@ -155,6 +155,24 @@ fn prefix(page: &[u8]) -> &[u8] {
     &page[HEADER..HEADER + get16(page, PREFIX)]
 }
 
+/// An entry without the beginning that all of the page have; none if it has it not.
+#[inline(always)]
+fn without_prefix<'e>(page: &[u8], entry: &'e [u8]) -> Option<&'e [u8]> {
+    let prefix = prefix(page);
+    let (beginning, suffix) = entry.split_at_checked(prefix.len())?;
+    is_same(beginning, prefix).then_some(suffix)
+}
+
+/// Whether two slices of one length are equal. They are short: a call costs more than the comparison.
+#[inline(always)]
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let (words, rest) = a.as_chunks::<8>();
+    let (other_words, other_rest) = b.as_chunks::<8>();
+    let word = |bytes: &[u8; 8]| u64::from_ne_bytes(*bytes);
+    let mut pairs = words.iter().zip(other_words);
+    pairs.all(|(a, b)| word(a) == word(b)) && rest.iter().zip(other_rest).all(|(a, b)| a == b)
+}
+
 /// Where the slots begin.
 #[inline(always)]
 fn first_slot(page: &[u8]) -> usize {
@@ -210,8 +228,8 @@ pub(super) fn search_child(page: &[u8], entry: &[u8]) -> usize {
 /// How many entries are smaller than `entry`, or equal if `EQUAL`.
 #[inline(always)]
 fn search_by<const EQUAL: bool>(page: &[u8], entry: &[u8]) -> usize {
-    let prefix = prefix(page);
-    let Some(suffix) = entry.strip_prefix(prefix) else {
+    let Some(suffix) = without_prefix(page, entry) else {
+        let prefix = prefix(page);
         // What is a beginning of the prefix is smaller than all, too.
         return if entry < prefix { 0 } else { count(page) };
     };
@@ -243,17 +261,51 @@ fn search_by<const EQUAL: bool>(page: &[u8], entry: &[u8]) -> usize {
 /// Whether an entry begins with `key`.
 #[inline]
 pub(super) fn begins_with(page: &[u8], index: usize, key: &[u8]) -> bool {
-    let prefix = prefix(page);
-    let Some(rest) = key.strip_prefix(prefix) else {
-        return prefix.starts_with(key);
+    let Some(rest) = without_prefix(page, key) else {
+        return prefix(page).starts_with(key);
     };
     let slot = slot(page, index);
     if slot.length() < rest.len() {
         return false;
     }
-    let in_head = rest.len().min(HEAD);
-    slot.head().to_be_bytes()[..in_head] == rest[..in_head]
-        && page[slot.place()..slot.place() + slot.tail()].starts_with(&rest[in_head..])
+    if rest.len() < HEAD {
+        return slot.head().to_be_bytes()[..rest.len()] == *rest;
+    }
+    let rest_tail = &rest[HEAD..];
+    slot.head() == head(rest)
+        && is_same(
+            &page[slot.place()..slot.place() + rest_tail.len()],
+            rest_tail,
+        )
+}
+
+/// Whether a page is a leaf that has `entry`, or would have it: one that is smaller than the first
+/// entry or larger than the last may belong to a neighbour.
+#[inline]
+pub(super) fn covers(page: &[u8], entry: &[u8]) -> bool {
+    let count = count(page);
+    if count == 0 || !is_leaf(page) {
+        return false;
+    }
+    let side = match without_prefix(page, entry) {
+        None if entry < prefix(page) => Ordering::Less,
+        None => Ordering::Greater,
+        Some(suffix) => {
+            let head = head(suffix);
+            let first = compare(page, slot(page, 0), suffix, head);
+            let last = || compare(page, slot(page, count - 1), suffix, head);
+            match first {
+                Ordering::Greater => Ordering::Less,
+                _ if last() == Ordering::Less => Ordering::Greater,
+                _ => Ordering::Equal,
+            }
+        }
+    };
+    match side {
+        Ordering::Less => previous(page) == NONE,
+        Ordering::Equal => true,
+        Ordering::Greater => next(page) == NONE,
+    }
 }
 
 /// Whether there are entries, all smaller than `entry`.
@@ -294,6 +346,14 @@ pub(super) fn row_id(page: &[u8], index: usize) -> u64 {
     if slot.tail() >= BYTES {
         bytes[8 - BYTES..].copy_from_slice(&page[end - BYTES..end]);
         return u64::from_be_bytes(bytes);
+    }
+    if slot.length() >= BYTES {
+        // Its beginning is the end of the head.
+        let tail = &page[slot.place()..end];
+        let number = tail.iter().fold(u64::from(slot.head()), |number, byte| {
+            number << 8 | u64::from(*byte)
+        });
+        return number & ((1 << (8 * BYTES)) - 1);
     }
     // Parts of it are in the slot, and in the prefix.
     let mut free = 8;
