@@ -81,6 +81,32 @@ fn left(session: &mut Session) -> Vec<String> {
     .to_vec()
 }
 
+fn begin(session: &mut Session, mode: &str) {
+    let database = "CREATE DATABASE IF NOT EXISTS d; USE d";
+    session.execute(database).expect("a database");
+    let mode = format!("SET sql_mode = '{mode}'");
+    session.execute(&mode).expect("sets");
+}
+
+/// Runs statements prepared in one session and as texts in the other.
+fn run_both(sessions: &mut [Session; 2], steps: &[(&str, Vec<(Value, SqlType)>)], mode: &str) {
+    let [prepared, direct] = sessions;
+    let mut statements: Vec<(&str, _)> = Vec::new();
+    for (sql, values) in steps {
+        let known = statements.iter().position(|(text, _)| text == sql);
+        let known = known.unwrap_or_else(|| {
+            statements.push((sql, prepared.prepare(sql).expect("prepares")));
+            statements.len() - 1
+        });
+        let statement = std::sync::Arc::clone(&statements[known].1);
+        let result = prepared.execute_prepared(&statement, values);
+        let result = show(result.and_then(mayfly_engine::ResultStream::into_result));
+        let text = plain(sql, values);
+        assert_eq!(result, one(direct, &text), "{text} ({mode})");
+        assert_eq!(left(prepared), left(direct), "after {text} ({mode})");
+    }
+}
+
 #[test]
 fn they_leave_what_others_leave() {
     let insert = "INSERT INTO t (id, k, v, d, u) VALUES (?, ?, ?, ?, ?)";
@@ -204,12 +230,7 @@ fn they_leave_what_others_leave() {
         let fixture = Fixture::open(|_| ());
         let mut sessions = [fixture.database.session(), fixture.database.session()];
         for session in &mut sessions {
-            session
-                .execute("CREATE DATABASE IF NOT EXISTS d; USE d")
-                .expect("a database");
-            session
-                .execute(&format!("SET sql_mode = '{mode}'"))
-                .expect("sets");
+            begin(session, mode);
             session.execute(TABLE).expect("makes a table");
             if transaction {
                 session
@@ -218,21 +239,8 @@ fn they_leave_what_others_leave() {
                 session.execute("BEGIN").expect("begins");
             }
         }
+        run_both(&mut sessions, &steps, mode);
         let [prepared, direct] = &mut sessions;
-        let mut statements: Vec<(&str, _)> = Vec::new();
-        for (sql, values) in &steps {
-            let known = statements.iter().position(|(text, _)| text == sql);
-            let known = known.unwrap_or_else(|| {
-                statements.push((sql, prepared.prepare(sql).expect("prepares")));
-                statements.len() - 1
-            });
-            let statement = std::sync::Arc::clone(&statements[known].1);
-            let result = prepared.execute_prepared(&statement, values);
-            let result = show(result.and_then(mayfly_engine::ResultStream::into_result));
-            let text = plain(sql, values);
-            assert_eq!(result, one(direct, &text), "{text} ({mode})");
-            assert_eq!(left(prepared), left(direct), "after {text} ({mode})");
-        }
         if transaction {
             for session in [&mut *prepared, &mut *direct] {
                 session.execute("ROLLBACK").expect("undoes");
@@ -240,9 +248,117 @@ fn they_leave_what_others_leave() {
                 assert_eq!(rows, r#"[[Some("3"), Some("4"), Some("kept")]] 0 0 "" 0"#);
             }
         }
-        drop(statements);
         drop(sessions);
     }
+}
+
+/// Each statement makes numbers, moments or sums.
+#[test]
+fn values_are_made() {
+    let table = "CREATE TEMPORARY TABLE t (id TINYINT AUTO_INCREMENT PRIMARY KEY, \
+        k INT NOT NULL DEFAULT 5, u VARCHAR(30), n TINYINT UNSIGNED NOT NULL DEFAULT 250, \
+        made TIMESTAMP NULL DEFAULT CURRENT_TIMESTAMP, seen TIMESTAMP(3) NULL, \
+        on_day DATETIME DEFAULT CURRENT_TIMESTAMP, UNIQUE (u), INDEX (k))";
+    let named = "INSERT INTO t (u) VALUES (?)";
+    let numbered = "INSERT INTO t (id, u) VALUES (?, ?)";
+    let seen = "INSERT INTO t (u, seen) VALUES (?, ?)";
+    let see = "UPDATE t SET seen = ? WHERE id = ?";
+    let read = "SELECT made, seen, on_day, k, n FROM t WHERE id = ?";
+    let more = "UPDATE t SET k = k + ? WHERE id = ?";
+    let both = "UPDATE t SET n = n + 1, k = k - n WHERE id = ?";
+    let less = "UPDATE t SET n = n - ? WHERE id = ?";
+    let steps: Vec<(&str, Vec<(Value, SqlType)>)> = vec![
+        (named, vec![text("one")]),
+        (named, vec![text("two")]),
+        (named, vec![text("ONE")]),
+        (named, vec![text("three, which is longer than the others")]),
+        (named, vec![text("three")]),
+        (numbered, vec![null(), text("four")]),
+        (numbered, vec![number(0), text("five")]),
+        (numbered, vec![number(20), text("twenty")]),
+        (numbered, vec![number(-3), text("negative")]),
+        (numbered, vec![number(20), text("twenty again")]),
+        (named, vec![text("after twenty")]),
+        (numbered, vec![number(126), text("last but one")]),
+        (numbered, vec![number(200), text("too large")]),
+        (named, vec![text("last")]),
+        (named, vec![text("none is left")]),
+        (seen, vec![text("s"), text("2024-07-01 12:00:00.123")]),
+        (see, vec![text("2024-07-01 12:00:00.123"), number(1)]),
+        (see, vec![text("2024-01-01 12:00:00.5"), number(2)]),
+        (see, vec![text("2024-01-01 12:00:00.5"), number(2)]),
+        (see, vec![text("2024-03-31 02:30:00"), number(2)]),
+        (see, vec![text("no moment"), number(2)]),
+        (see, vec![null(), number(20)]),
+        (read, vec![number(1)]),
+        (read, vec![number(2)]),
+        (read, vec![number(2)]),
+        (more, vec![number(3), number(1)]),
+        (more, vec![number(3), number(1)]),
+        (more, vec![number(0), number(1)]),
+        (more, vec![number(-30), number(1)]),
+        (more, vec![null(), number(1)]),
+        (more, vec![number(i64::MAX), number(1)]),
+        (more, vec![number(1 << 31), number(1)]),
+        (more, vec![number(1), number(99)]),
+        (both, vec![number(1)]),
+        (both, vec![number(1)]),
+        (both, vec![number(1)]),
+        (both, vec![number(1)]),
+        (both, vec![number(1)]),
+        (both, vec![number(1)]),
+        (less, vec![number(250), number(1)]),
+        (less, vec![number(5), number(1)]),
+        (read, vec![number(1)]),
+    ];
+    for mode in ["", "STRICT_TRANS_TABLES", "NO_AUTO_VALUE_ON_ZERO"] {
+        let fixture = Fixture::open(|_| ());
+        let mut sessions = [fixture.database.session(), fixture.database.session()];
+        for session in &mut sessions {
+            begin(session, mode);
+            let clock = "SET timestamp = 1700000000.5, time_zone = 'Europe/Berlin'";
+            session.execute(clock).expect("sets");
+            session.execute(table).expect("makes a table");
+        }
+        run_both(&mut sessions, &steps, mode);
+        let [prepared, direct] = &mut sessions;
+        for sql in [
+            "SHOW CREATE TABLE t",
+            "SET time_zone = '+00:00'",
+            "SELECT * FROM t",
+        ] {
+            assert_eq!(one(prepared, sql), one(direct, sql), "{sql}");
+        }
+    }
+}
+
+/// What is changed without a transaction is not undone by a later one.
+#[test]
+fn only_a_transaction_is_undone() {
+    let fixture = Fixture::open(|_| ());
+    let mut session = fixture.database.session();
+    begin(&mut session, "");
+    session.execute(TABLE).expect("a table");
+    let insert = session.prepare("INSERT INTO t (id, k) VALUES (?, ?)");
+    let insert = insert.expect("prepares");
+    let mut add = |session: &mut Session, id: i64| {
+        let values = [number(id), number(id)];
+        let stream = session.execute_prepared(&insert, &values);
+        assert_eq!(stream.expect("inserts").result().affected_rows, 1);
+    };
+    (0..3).for_each(|id| add(&mut session, id));
+    session.execute("BEGIN").expect("begins");
+    (3..6).for_each(|id| add(&mut session, id));
+    session.execute("SAVEPOINT s").expect("a savepoint");
+    (6..9).for_each(|id| add(&mut session, id));
+    session.execute("ROLLBACK TO s").expect("goes back");
+    assert!(one(&mut session, "SELECT COUNT(*) FROM t").contains("Some(\"6\")"));
+    session.execute("ROLLBACK").expect("undoes");
+    assert!(one(&mut session, "SELECT COUNT(*) FROM t").contains("Some(\"3\")"));
+    session.execute("SET autocommit = 0").expect("sets");
+    add(&mut session, 10);
+    session.execute("ROLLBACK").expect("undoes");
+    assert!(one(&mut session, "SELECT COUNT(*) FROM t").contains("Some(\"3\")"));
 }
 
 #[test]

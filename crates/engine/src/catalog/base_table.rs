@@ -169,23 +169,22 @@ impl BaseTable {
         Ok(zoned_table::read_in(zone, rows, &self.timestamps))
     }
 
-    /// The rows, when a session alone sees them and they are stored as it does: then they can be
-    /// reached one by one.
+    /// The rows, when a session alone sees them: then they can be reached one by one. There are moments
+    /// in TIMESTAMP columns.
     pub(crate) fn single_rows(&self) -> Option<&UserTable> {
         match &self.store {
-            TableStore::User(rows) if self.definition.temporary && self.timestamps.is_empty() => {
+            TableStore::User(rows) if self.definition.temporary => {
                 Some(rows).filter(|rows| rows.has_single_rows())
             }
             _ => None,
         }
     }
 
-    /// How the data directory has it, when its rows are stored as sessions see them and a transaction
-    /// sees.
+    /// How the data directory has it, when a transaction sees its rows, with moments in TIMESTAMP
+    /// columns.
     pub(crate) fn durable_rows(&self) -> Option<Arc<mayfly_storage::TableDefinition>> {
-        let is_plain =
-            self.timestamps.is_empty() && engines::has_transactions(&self.definition.engine);
-        self.durable().filter(|_| is_plain)
+        let has_transactions = engines::has_transactions(&self.definition.engine);
+        self.durable().filter(|_| has_transactions)
     }
 
     /// The rows as a statement of the session sees them, with moments in TIMESTAMP columns.

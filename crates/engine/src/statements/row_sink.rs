@@ -693,7 +693,7 @@ pub(super) fn number_of(value: &Value) -> u64 {
 }
 
 /// The greatest number of an AUTO_INCREMENT column's type.
-fn greatest(ty: &SqlType) -> u64 {
+pub(super) fn greatest(ty: &SqlType) -> u64 {
     let bits = match ty.kind {
         TypeKind::TinyInt => 8,
         TypeKind::SmallInt => 16,

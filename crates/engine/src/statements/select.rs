@@ -116,8 +116,7 @@ impl<P> KeptPlan<P> {
         parameters: &[SqlType],
         values: &[Value],
     ) -> Result<Option<(Arc<P>, Arc<StatementTables>)>> {
-        let is_same =
-            self.is_for_types(parameters) && self.has_values(|index| values.get(index));
+        let is_same = self.is_for_types(parameters) && self.has_values(|index| values.get(index));
         if !is_same || !session.is_in(&self.surroundings) {
             return Ok(None);
         }

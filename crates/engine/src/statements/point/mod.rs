@@ -7,6 +7,8 @@
 //! left to the general way before anything was changed, so that there is one place for each error and
 //! warning.
 
+mod moments;
+mod numbering;
 mod recognize;
 
 use std::borrow::Cow;
@@ -15,11 +17,13 @@ use std::sync::{Arc, PoisonError, Weak};
 use mayfly_storage::{IndexId, RowChange, TableDefinition, UserTable};
 use mayfly_types::{Result, SqlType, Value};
 
+use self::moments::Moments;
+use self::numbering::Numbering;
 pub(crate) use self::recognize::PointAccess;
 pub(super) use self::recognize::of_insert;
 use super::select::PlanPlace;
 use crate::catalog::BaseTable;
-use crate::convert::Storing;
+use crate::convert::{self, Storing};
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
@@ -33,6 +37,7 @@ pub(crate) struct PointPlan {
     /// It goes when it is dropped, whoever keeps a plan.
     table: Weak<BaseTable>,
     work: Work,
+    moments: Moments,
     /// Memory for the values of the row.
     values: Vec<Value>,
 }
@@ -54,9 +59,13 @@ enum Work {
     Insert {
         sources: Vec<Source>,
         storing: Storing,
+        numbering: Option<Numbering>,
     },
     Update {
         key: Key,
+        /// The columns that new values are computed of, and memory for their values.
+        read: Vec<usize>,
+        old: Vec<Value>,
         columns: Vec<usize>,
         sources: Vec<Source>,
         storing: Storing,
@@ -84,6 +93,16 @@ enum Source {
     Literal(Value, SqlType),
     /// A value as its column holds it.
     Stored(Value),
+    /// When the statement began.
+    Now,
+    /// A whole number that is read of the row, by its place there, and another that is added to it or
+    /// taken from it.
+    Sum {
+        old: usize,
+        subtracts: bool,
+        other: Box<Source>,
+        ty: SqlType,
+    },
 }
 
 impl Source {
@@ -93,7 +112,23 @@ impl Source {
                 .get(*index)
                 .map_or(&Value::Null, |(value, _)| value),
             Self::Literal(value, _) | Self::Stored(value) => value,
+            Self::Now | Self::Sum { .. } => &Value::Null,
         }
+    }
+}
+
+/// The sum or difference of two whole numbers, if it is of the type.
+fn sum(a: &Value, b: &Value, subtracts: bool, ty: &SqlType) -> Option<Value> {
+    let whole = |value: &Value| match value {
+        Value::Int(number) => Some(i128::from(*number)),
+        Value::UInt(number) => Some(i128::from(*number)),
+        _ => None,
+    };
+    let (a, b) = (whole(a)?, whole(b)?);
+    let sum = if subtracts { a - b } else { a + b };
+    match ty.unsigned {
+        true => u64::try_from(sum).ok().map(Value::UInt),
+        false => i64::try_from(sum).ok().map(Value::Int),
     }
 }
 
@@ -157,7 +192,7 @@ impl PointPlan {
         table: &BaseTable,
         parameters: &Parameters,
     ) -> Result<Option<Outcome>> {
-        let (work, values) = (&mut self.work, &mut self.values);
+        let (work, values, moments) = (&mut self.work, &mut self.values, &mut self.moments);
         if let Work::ReadDurable {
             rows,
             key,
@@ -171,6 +206,7 @@ impl PointPlan {
             super::count(session, Counter::ComSelect);
             let statement = session.durable_statement()?.clone();
             let found = statement.read_row(rows, &key.bytes, columns, session.row_mut())?;
+            moments.show(columns, session.row_mut());
             note_read(session, found);
             let columns = Arc::clone(shown);
             return Ok(Some(Outcome::Row { columns, found }));
@@ -190,35 +226,77 @@ impl PointPlan {
                 }
                 super::count(session, Counter::ComSelect);
                 let found = rows.read_row(key.index, &key.bytes, columns, session.row_mut())?;
+                moments.show(columns, session.row_mut());
                 note_read(session, found);
                 let columns = Arc::clone(shown);
                 Ok(Some(Outcome::Row { columns, found }))
             }
-            Work::Insert { sources, storing } => {
+            Work::Insert {
+                sources,
+                storing,
+                numbering,
+            } => {
                 let all = 0..sources.len();
-                if !store(values, sources, all, storing, table, parameters) {
+                let row = StoredRow {
+                    session,
+                    table,
+                    storing,
+                    old: &[],
+                    numbered: numbering.as_ref().map(|numbering| numbering.column),
+                };
+                if !row.store(values, sources, all, parameters) {
                     return Ok(None);
                 }
+                moments.keep(0..values.len(), values);
+                let number = match numbering {
+                    None => None,
+                    Some(numbering) => match numbering.number(session, table, values) {
+                        Some(number) => Some(number),
+                        None => return Ok(None),
+                    },
+                };
                 if rows.insert_row(values, session.undo_of_row())? == RowChange::Duplicate {
+                    if let Some(number) = number {
+                        number.give_back(table);
+                    }
                     return Ok(None);
                 }
                 super::count(session, Counter::ComInsert);
                 super::count(session, Counter::HandlerWrite);
                 session.insert_id = 0;
-                Ok(Some(changed(1, Cow::Borrowed(""))))
+                let last_insert_id = number.map_or(0, |number| number.take(session, table));
+                let result = StatementResult {
+                    affected_rows: 1,
+                    last_insert_id,
+                    ..StatementResult::default()
+                };
+                Ok(Some(result.into()))
             }
             Work::Update {
                 key,
+                read,
+                old,
                 columns,
                 sources,
                 storing,
             } => {
-                let assigned = columns.iter().copied();
-                if !key.find(rows, parameters)
-                    || !store(values, sources, assigned, storing, table, parameters)
-                {
+                if !key.find(rows, parameters) {
                     return Ok(None);
                 }
+                let is_there =
+                    read.is_empty() || rows.read_row(key.index, &key.bytes, read, old)?;
+                let row = StoredRow {
+                    session,
+                    table,
+                    storing,
+                    old,
+                    numbered: None,
+                };
+                // Without a row nothing is computed.
+                if !is_there || !row.store(values, sources, columns.iter().copied(), parameters) {
+                    return Ok(None);
+                }
+                moments.keep(columns.iter().copied(), values);
                 let undo = session.undo_of_row();
                 let change = rows.update_row(key.index, &key.bytes, columns, values, undo)?;
                 let (matched, changes, info) = match change {
@@ -248,34 +326,72 @@ impl PointPlan {
     }
 }
 
-/// Makes of the sources the values of columns; false when anything is to be said about one.
-fn store(
-    values: &mut Vec<Value>,
-    sources: &[Source],
-    columns: impl Iterator<Item = usize>,
-    storing: &Storing,
-    table: &BaseTable,
-    parameters: &Parameters,
-) -> bool {
-    values.resize(sources.len(), Value::Null);
-    for ((stored, source), column) in values.iter_mut().zip(sources).zip(columns) {
+/// Where values are stored.
+struct StoredRow<'r> {
+    session: &'r Session,
+    table: &'r BaseTable,
+    storing: &'r Storing,
+    /// What was read of the row.
+    old: &'r [Value],
+    /// The column that may be left for AUTO_INCREMENT.
+    numbered: Option<usize>,
+}
+
+impl StoredRow<'_> {
+    /// Makes of the sources the values of columns; false when anything is to be said about one.
+    fn store(
+        &self,
+        values: &mut Vec<Value>,
+        sources: &[Source],
+        columns: impl Iterator<Item = usize>,
+        parameters: &Parameters,
+    ) -> bool {
+        values.resize(sources.len(), Value::Null);
+        let mut places = values.iter_mut().zip(sources).zip(columns);
+        places.all(|((stored, source), column)| self.store_one(stored, source, column, parameters))
+    }
+
+    fn store_one(
+        &self,
+        stored: &mut Value,
+        source: &Source,
+        column: usize,
+        parameters: &Parameters,
+    ) -> bool {
+        let is_numbered = self.numbered == Some(column);
+        let column = &self.table.definition.columns[column];
+        let computed;
         let (value, ty) = match source {
             Source::Stored(value) => {
                 stored.clone_from(value);
-                continue;
+                return true;
+            }
+            Source::Now => {
+                *stored = convert::now(self.session, &column.ty);
+                return true;
             }
             Source::Literal(value, ty) => (value, ty),
             Source::Parameter(index) => match parameters.get(*index) {
                 Some((value, ty)) => (value, ty),
                 None => return false,
             },
+            Source::Sum {
+                old,
+                subtracts,
+                other,
+                ty,
+            } => {
+                let old = self.old.get(*old).unwrap_or(&Value::Null);
+                match sum(old, other.value(parameters), *subtracts, ty) {
+                    Some(sum) => computed = sum,
+                    None => return false,
+                }
+                (&computed, ty)
+            }
         };
-        let column = &table.definition.columns[column];
-        if !storing.quietly_in(stored, value, ty, column) || stored.is_null() && !column.nullable {
-            return false;
-        }
+        self.storing.quietly_in(stored, value, ty, column)
+            && (!stored.is_null() || column.nullable || is_numbered)
     }
-    true
 }
 
 /// Counts what a plan with the scan of one range would count.
@@ -284,7 +400,6 @@ fn note_read(session: &mut Session, found: bool) {
     let counters = session.counters();
     counters.add(Counter::SelectRange, 1);
     counters.add(Counter::HandlerReadKey, 1);
-    counters.add(Counter::HandlerReadNext, found);
     session.last_summary.rows_examined += found;
 }
 

@@ -9,7 +9,7 @@ use mayfly_syntax::ast::{Expr, InsertSource, InsertStatement};
 use mayfly_syntax::encodings::is_default;
 use mayfly_types::{SqlType, TypeKind, Value};
 
-use super::{Key, Parameters, PointPlan, Source, Work};
+use super::{Key, Moments, Numbering, Parameters, PointPlan, Source, Work};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefault, TableDefinition};
 use crate::convert::Storing;
@@ -29,8 +29,13 @@ pub(crate) trait PointAccess {
 }
 
 impl PointAccess for QueryPlan {
-    fn point(&self, _: &Session, tables: &[Arc<BaseTable>], _: &[SqlType]) -> Option<PointPlan> {
-        let (access, table) = access(self, tables)?;
+    fn point(
+        &self,
+        session: &Session,
+        tables: &[Arc<BaseTable>],
+        _: &[SqlType],
+    ) -> Option<PointPlan> {
+        let (access, table) = access(session, self, tables)?;
         let column = |place: usize| match access.expressions {
             None => Some(place),
             Some(expressions) => match expressions.get(place)?.kind {
@@ -62,7 +67,7 @@ impl PointAccess for QueryPlan {
             },
             (None, None) => return None,
         };
-        Some(PointPlan::new(table, work))
+        Some(PointPlan::new(session, table, work))
     }
 }
 
@@ -79,25 +84,25 @@ impl PointAccess for ChangePlan {
         if target.check.is_some() {
             return None;
         }
-        let (access, table) = access(&self.query, tables)?;
+        let (access, table) = access(session, &self.query, tables)?;
         table.single_rows()?;
         if target.assignments.is_empty() {
             let key = access.key;
-            return Some(PointPlan::new(table, Work::Delete { key }));
+            return Some(PointPlan::new(session, table, Work::Delete { key }));
         }
         let definition = &table.definition;
         if !is_plain(definition) || definition.columns.iter().any(|column| column.on_update_now) {
             return None;
         }
-        let mut columns = Vec::new();
-        let mut sources = Vec::new();
+        let (mut read, mut columns, mut sources) = (Vec::new(), Vec::new(), Vec::new());
         for assignment in &target.assignments {
             let NewValue::Column(place) = assignment.value else {
                 return None;
             };
             let expression = access.expressions?.get(place)?;
             let ty = &self.query.columns.get(place)?.ty;
-            let source = source_of(expression, ty)?;
+            let source = source_of(expression, ty)
+                .or_else(|| sum_of(expression, ty, access.scan, definition, &mut read))?;
             let column = definition.columns.get(assignment.column)?;
             if columns.contains(&assignment.column)
                 || column.auto_increment
@@ -109,9 +114,12 @@ impl PointAccess for ChangePlan {
             sources.push(source);
         }
         Some(PointPlan::new(
+            session,
             table,
             Work::Update {
                 key: access.key,
+                read,
+                old: Vec::new(),
                 columns,
                 sources,
                 storing: Storing::new(session, &definition.name, false),
@@ -142,10 +150,14 @@ pub(in super::super) fn of_insert(
         || !insert.returning.is_empty()
         || row.len() != positions.len()
         || !is_plain(definition)
-        || definition.auto_increment_column().is_some()
     {
         return None;
     }
+    let numbered = definition.auto_increment_column();
+    let numbering = match numbered {
+        Some(column) => Some(Numbering::new(column, &definition.columns[column])?),
+        None => None,
+    };
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let source = |column: usize| {
         let given = positions.iter().position(|given| *given == column);
@@ -153,6 +165,7 @@ pub(in super::super) fn of_insert(
             .map(|place| &row[place])
             .filter(|expr| !is_default(expr));
         let source = match given {
+            None if numbered == Some(column) => Some(Source::Stored(Value::Null)),
             None => default_of(session, definition, column),
             Some(expr) => value_of(session, expr),
         }?;
@@ -161,19 +174,22 @@ pub(in super::super) fn of_insert(
     };
     let sources = (0..definition.columns.len()).map(source);
     Some(PointPlan::new(
+        session,
         table,
         Work::Insert {
             sources: sources.collect::<Option<_>>()?,
             storing: Storing::new(session, &definition.name, false),
+            numbering,
         },
     ))
 }
 
 impl PointPlan {
-    fn new(table: &Arc<BaseTable>, work: Work) -> Self {
+    fn new(session: &Session, table: &Arc<BaseTable>, work: Work) -> Self {
         Self {
             table: Arc::downgrade(table),
             work,
+            moments: Moments::new(session, table),
             values: Vec::new(),
         }
     }
@@ -188,6 +204,7 @@ struct Access<'p> {
 }
 
 fn access<'p, 't>(
+    session: &Session,
     plan: &'p QueryPlan,
     tables: &'t [Arc<BaseTable>],
 ) -> Option<(Access<'p>, &'t Arc<BaseTable>)> {
@@ -216,6 +233,10 @@ fn access<'p, 't>(
         || approximate
         || parts.len() != index.parts.len()
     {
+        return None;
+    }
+    let moments = Moments::new(session, table);
+    if index.parts.iter().any(|part| moments.is_of(part.column)) {
         return None;
     }
     let parts = parts.iter().map(|part| source_of(part, &part.ty));
@@ -250,6 +271,53 @@ fn source_of(expression: &Expression, ty: &SqlType) -> Option<Source> {
     }
 }
 
+/// The same for a column of whole numbers with another number added or taken away. `read` are the
+/// columns whose values that needs.
+fn sum_of(
+    expression: &Expression,
+    ty: &SqlType,
+    scan: &IndexScan,
+    definition: &TableDefinition,
+    read: &mut Vec<usize>,
+) -> Option<Source> {
+    let ExpressionKind::Call {
+        function,
+        arguments,
+        ..
+    } = &expression.kind
+    else {
+        return None;
+    };
+    let subtracts = match function.names() {
+        ["+"] => false,
+        ["-"] => true,
+        _ => return None,
+    };
+    let [column, other] = arguments.as_slice() else {
+        return None;
+    };
+    let ExpressionKind::Column(place) = column.kind else {
+        return None;
+    };
+    let column = *scan.columns.get(place)?;
+    let is_whole = |ty: &SqlType| ty.is_integer();
+    if !is_whole(&definition.columns.get(column)?.ty) || !is_whole(&other.ty) || !is_whole(ty) {
+        return None;
+    }
+    let other = Box::new(source_of(other, &other.ty)?);
+    let known = read.iter().position(|known| *known == column);
+    let old = known.unwrap_or_else(|| {
+        read.push(column);
+        read.len() - 1
+    });
+    Some(Source::Sum {
+        old,
+        subtracts,
+        other,
+        ty: ty.clone(),
+    })
+}
+
 fn value_of(session: &Session, expr: &Expr) -> Option<Source> {
     if let Some((value, ty)) = expressions::plain_literal(session, expr) {
         return Some(Source::Literal(value, ty));
@@ -267,6 +335,7 @@ fn default_of(session: &Session, definition: &TableDefinition, column: usize) ->
             Some(Source::Stored(value.unwrap_or(Value::Null)))
         }
         ColumnDefault::Null => Some(Source::Stored(Value::Null)),
+        ColumnDefault::Now => Some(Source::Now),
         ColumnDefault::None if column.nullable => Some(Source::Stored(Value::Null)),
         _ => None,
     }
@@ -286,8 +355,8 @@ fn is_plain(definition: &TableDefinition) -> bool {
 /// statement.
 fn is_timeless(source: &Source, parameters: &[SqlType], column: &SqlType) -> bool {
     let from = match source {
-        Source::Stored(_) => return true,
-        Source::Literal(_, ty) => Some(ty),
+        Source::Stored(_) | Source::Now => return true,
+        Source::Literal(_, ty) | Source::Sum { ty, .. } => Some(ty),
         Source::Parameter(index) => parameters.get(*index),
     };
     let is_day = matches!(
