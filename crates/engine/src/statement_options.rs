@@ -67,7 +67,7 @@ impl StatementOptions {
         let collation = |name| {
             let text = settings.text(name).map_or("", |text| text);
             character_sets::collation_by_name(text)
-                .map_or(CollationId::default(), |row| row.collation_id())
+                .map_or(CollationId::default(), |row| row.id)
         };
         let text = |name| settings.text(name).map_or("", |text| text).to_owned();
         let small = |name| u8::try_from(settings.unsigned(name)).unwrap_or(u8::MAX);

@@ -20,7 +20,6 @@ use super::definition::{
 };
 use super::foreign_key_checks::are_compatible;
 use super::{BaseTable, foreign_references};
-use crate::character_sets;
 use crate::session::Session;
 
 /// Whether a column is computed when it is read.
@@ -351,8 +350,7 @@ impl Alteration<'_> {
         }
         let collation = self.builder.table.collation;
         let bytes_max = |collation: CollationId| {
-            character_sets::by_name(character_sets::row(collation).character_set)
-                .map_or(1, |set| set.bytes_max)
+            collation.charset().max_length()
         };
         for column in &mut self.columns {
             let column = &mut column.definition;
@@ -719,7 +717,11 @@ impl Alteration<'_> {
                 AlterAction::Add(TableElement::ForeignKey(foreign)) => {
                     self.builder.foreign_key(foreign)?;
                 }
-                AlterAction::AddColumn { column, .. } => self.builder.column_references(column)?,
+                AlterAction::AddColumn { column, .. }
+                | AlterAction::ChangeColumn { column, .. }
+                | AlterAction::ModifyColumn { column, .. } => {
+                    self.builder.column_constraints(column)?;
+                }
                 AlterAction::SetCheckEnforced {
                     name,
                     enforced,

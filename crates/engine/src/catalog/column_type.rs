@@ -43,11 +43,11 @@ pub(crate) fn resolve_collation(
         None => None,
     };
     match (set, row) {
-        (Some(set), Some(row)) if row.character_set != set.name => {
+        (Some(set), Some(row)) if row.charset != set.charset => {
             Err(codes::ER_COLLATION_CHARSET_MISMATCH.with(&[&row.name, &set.name]))
         }
-        (_, Some(row)) => Ok(Some(row.collation_id())),
-        (Some(set), None) => Ok(Some(set.default_collation_id())),
+        (_, Some(row)) => Ok(Some(row.id)),
+        (Some(set), None) => Ok(Some(set.default_collation)),
         (None, None) => Ok(None),
     }
 }
@@ -67,10 +67,7 @@ pub(crate) fn resolve(
                 &"BINARY as attribute of a type",
                 &"a CHARACTER SET clause with _bin collation",
             ]));
-        let set = character_sets::row(collation).character_set;
-        let bin = format!("{set}_bin");
-        collation =
-            character_sets::collation_by_name(&bin).map_or(collation, |row| row.collation_id());
+        collation = collation.charset().row().binary_collation;
     }
     let is_explicit = explicit.is_some() || written.binary;
     let ty = match written.kind {
@@ -298,8 +295,7 @@ fn varchar(
     collation: CollationId,
     context: &TypeContext<'_>,
 ) -> Result<SqlType> {
-    let set = character_sets::by_name(character_sets::row(collation).character_set);
-    let bytes_max = u64::from(set.map_or(1, |set| set.bytes_max));
+    let bytes_max = u64::from(collation.charset().max_length());
     let length = written.length.unwrap_or(1);
     let longest = ROW_BYTES_MAX / bytes_max;
     if length > longest {
@@ -327,8 +323,7 @@ fn text_of_length(written: &ColumnType, collation: CollationId) -> SqlType {
     match written.length {
         None | Some(0) => SqlType::text(TypeKind::Text, collation),
         Some(characters) => {
-            let set = character_sets::by_name(character_sets::row(collation).character_set);
-            let bytes_max = u64::from(set.map_or(1, |set| set.bytes_max));
+            let bytes_max = u64::from(collation.charset().max_length());
             text_of_bytes(characters.saturating_mul(bytes_max), collation)
         }
     }

@@ -91,7 +91,7 @@ pub(crate) fn definition(
     builder.merge_columns(extra_columns)?;
     for element in &statement.elements {
         match element {
-            TableElement::Column(column) => builder.column_references(column)?,
+            TableElement::Column(column) => builder.column_constraints(column)?,
             TableElement::Key(key) => key_asts.push(key.clone()),
             TableElement::ForeignKey(foreign) => builder.foreign_key(foreign)?,
             TableElement::Check(check) => builder.check(check)?,
@@ -223,8 +223,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// A column as it is written. The keys that its attributes ask for go to `keys`, its CHECKs to
-    /// the table.
+    /// A column as it is written. The keys that its attributes ask for go to `keys`.
     pub(super) fn column_definition(
         &mut self,
         column: &ast::ColumnDefinition,
@@ -276,9 +275,10 @@ impl Builder<'_> {
                         stored: *storage == GeneratedStorage::Stored,
                     });
                 }
-                ColumnAttribute::Check(check) => self.check(check)?,
                 ColumnAttribute::Visible(visible) => new.invisible = !visible,
-                ColumnAttribute::References(_) | ColumnAttribute::Other(..) => {}
+                ColumnAttribute::Check(_)
+                | ColumnAttribute::References(_)
+                | ColumnAttribute::Other(..) => {}
             }
         }
         if new.auto_increment {

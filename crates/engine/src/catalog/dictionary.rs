@@ -52,7 +52,7 @@ fn read_database(name: &[u8], record: &[u8]) -> Result<(String, CollationId)> {
     let (name, record) = (text(name)?, text(record)?);
     let name = name.strip_prefix(DATABASE).ok_or_else(damaged)?;
     let row = character_sets::collation_by_name(record).ok_or_else(damaged)?;
-    Ok((name.to_owned(), row.collation_id()))
+    Ok((name.to_owned(), row.id))
 }
 
 /// Where a table's rows and indexes are in the store.

@@ -11,16 +11,20 @@ use super::definition::{
 use super::engines;
 
 impl Builder<'_> {
-    /// The foreign keys that a column's attributes ask for.
-    pub(super) fn column_references(&mut self, column: &ast::ColumnDefinition) -> Result<()> {
+    /// The CHECKs and foreign keys that a column's attributes ask for.
+    pub(super) fn column_constraints(&mut self, column: &ast::ColumnDefinition) -> Result<()> {
         for attribute in &column.attributes {
-            if let ColumnAttribute::References(references) = attribute {
-                self.foreign_key(&ast::ForeignKey {
-                    name: None,
-                    index_name: None,
-                    columns: vec![column.name.clone()],
-                    references: references.clone(),
-                })?;
+            match attribute {
+                ColumnAttribute::Check(check) => self.check(check)?,
+                ColumnAttribute::References(references) => {
+                    self.foreign_key(&ast::ForeignKey {
+                        name: None,
+                        index_name: None,
+                        columns: vec![column.name.clone()],
+                        references: references.clone(),
+                    })?;
+                }
+                _ => {}
             }
         }
         Ok(())

@@ -55,8 +55,8 @@ pub(crate) fn table(
         text += &format!(" AUTO_INCREMENT={next_auto_increment}");
     }
     let collation = character_sets::row(definition.collation);
-    text += &format!(" DEFAULT CHARSET={}", collation.character_set);
-    if !collation.is_default() || definition.collation == CollationId::UTF8MB4_0900_AI_CI {
+    text += &format!(" DEFAULT CHARSET={}", collation.charset.name());
+    if !collation.is_default || definition.collation == CollationId::UTF8MB4_0900_AI_CI {
         text += &format!(" COLLATE={}", collation.name);
     }
     for (option, value) in &definition.options {
@@ -84,14 +84,14 @@ pub(crate) fn database(
     } else {
         ""
     };
-    let collate = match row.is_default() && collation != CollationId::UTF8MB4_0900_AI_CI {
+    let collate = match row.is_default && collation != CollationId::UTF8MB4_0900_AI_CI {
         true => String::new(),
         false => format!(" COLLATE {}", row.name),
     };
     format!(
         "CREATE DATABASE {guard}{} /*!40100 DEFAULT CHARACTER SET {}{collate} */ /*!80016 DEFAULT ENCRYPTION='N' */",
         identifier(name, quote),
-        row.character_set,
+        row.charset.name(),
     )
 }
 
@@ -158,11 +158,11 @@ fn column_line(
         let row = character_sets::row(column.ty.collation);
         let differs = column.explicit_collation || column.ty.collation != table_collation;
         if differs {
-            line += &format!(" CHARACTER SET {}", row.character_set);
+            line += &format!(" CHARACTER SET {}", row.charset.name());
         }
         // The default of servers before 8.0 was another: utf8mb4 alone would be ambiguous.
         let is_newer_default = column.ty.collation == CollationId::UTF8MB4_0900_AI_CI && differs;
-        if column.explicit_collation || !row.is_default() || is_newer_default {
+        if column.explicit_collation || !row.is_default || is_newer_default {
             line += &format!(" COLLATE {}", row.name);
         }
     }

@@ -178,9 +178,8 @@ impl Blocks {
             self.tail.extend_from_slice(&bytes[end..]);
             bytes.truncate(end);
         }
-        // The one character set whose bytes are not what columns hold.
-        if self.charset == Charset::Latin1
-            && !bytes.is_ascii()
+        if !self.charset.is_stored_as_is()
+            && !(self.charset.keeps_ascii() && bytes.is_ascii())
             && let Ok(text) = self.charset.decode(&bytes)
         {
             bytes = text.into_owned();

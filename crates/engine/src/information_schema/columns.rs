@@ -191,7 +191,7 @@ fn row(
         precision,
         scale,
         fraction,
-        text_or_null(collation.map(|row| row.character_set)),
+        text_or_null(collation.map(|row| row.charset.name())),
         text_or_null(collation.map(|row| row.name)),
         text(type_text::column_type(ty)),
         text(details.key),
@@ -204,8 +204,7 @@ fn row(
 }
 
 fn lengths(ty: &SqlType) -> (Value, Value) {
-    let bytes_max = character_sets::by_name(character_sets::row(ty.collation).character_set)
-        .map_or(1, |set| set.bytes_max);
+    let bytes_max = ty.collation.charset().max_length();
     let length = i64::from(ty.length);
     match ty.kind {
         TypeKind::Char | TypeKind::VarChar | TypeKind::Enum | TypeKind::Set => (

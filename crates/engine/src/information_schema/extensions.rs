@@ -43,19 +43,24 @@ fn constraints_extensions(session: &Session) -> Vec<Row> {
     with_attributes(constraints::table_constraints(session), &[0, 1, 2, 4])
 }
 
-/// A row for each base table, named as none of its parts: Mayfly keeps a table in one part whatever
+/// A row for each base table and view, named as none of its parts: Mayfly keeps a table in one part whatever
 /// its PARTITION BY says.
 fn partitions(session: &Session) -> Vec<Row> {
     let tables = tables::rows(session).into_iter();
+    let is_view = |row: &Row| row.get(3) == Some(&text("VIEW"));
     let is_table = |row: &Row| row.get(4).is_some_and(|engine| *engine != Value::Null);
     let row = |table: Row| {
         let at = |position: usize| table.get(position).cloned().unwrap_or(Value::Null);
         let mut row = vec![at(0), at(1), at(2)];
         row.resize(13, Value::Null);
         // From TABLE_ROWS to DATA_FREE, and the three times.
-        row.extend((7..13).chain(14..17).map(at));
+        row.extend((7..13).map(|position| match is_view(&table) {
+            true => Value::UInt(0),
+            false => at(position),
+        }));
+        row.extend((14..17).map(at));
         row.extend([Value::Null, text(""), text(""), Value::Null]);
         row
     };
-    tables.filter(is_table).map(row).collect()
+    tables.filter(|row| is_table(row) || is_view(row)).map(row).collect()
 }

@@ -16,7 +16,7 @@ pub(super) fn rows(session: &Session) -> Vec<Row> {
         Some(vec![
             text("def"),
             text(name),
-            text(collation.character_set),
+            text(collation.charset.name()),
             text(collation.name),
             Value::Null,
             text("NO"),

@@ -2,10 +2,11 @@
 //! `COLLATION_CHARACTER_SET_APPLICABILITY`, `KEYWORDS`.
 
 use mayfly_types::Value;
+use mayfly_types::charset::CHARSETS;
+use mayfly_types::collation::COLLATIONS;
 
 use super::relation::{Relation, Row, text, yes_no};
 use crate::catalog::engines::ENGINES;
-use crate::character_sets::{CHARACTER_SETS, COLLATIONS};
 use crate::session::Session;
 
 pub(super) const RELATIONS: &[Relation] = &[
@@ -31,12 +32,12 @@ fn engines(_: &Session) -> Vec<Row> {
 }
 
 fn character_sets(_: &Session) -> Vec<Row> {
-    let sets = CHARACTER_SETS.iter().map(|set| {
+    let sets = CHARSETS.iter().map(|set| {
         vec![
             text(set.name),
-            text(set.default_collation),
+            text(set.default_collation.name()),
             text(set.description),
-            Value::UInt(set.bytes_max.into()),
+            Value::UInt(set.max_length.into()),
         ]
     });
     sets.collect()
@@ -46,9 +47,9 @@ fn collations(_: &Session) -> Vec<Row> {
     let rows = COLLATIONS.iter().map(|row| {
         vec![
             text(row.name),
-            text(row.character_set),
-            Value::UInt(row.id.into()),
-            text(if row.is_default() { "Yes" } else { "" }),
+            text(row.charset.name()),
+            Value::UInt(row.id.0.into()),
+            text(if row.is_default { "Yes" } else { "" }),
             text("Yes"),
             Value::UInt(row.sort_length.into()),
             text(if row.pad_space { "PAD SPACE" } else { "NO PAD" }),
@@ -60,7 +61,7 @@ fn collations(_: &Session) -> Vec<Row> {
 fn applicability(_: &Session) -> Vec<Row> {
     COLLATIONS
         .iter()
-        .map(|row| vec![text(row.name), text(row.character_set)])
+        .map(|row| vec![text(row.name), text(row.charset.name())])
         .collect()
 }
 

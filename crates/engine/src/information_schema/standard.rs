@@ -40,7 +40,7 @@ fn parse_column(line: &str) -> Option<ColumnSource> {
     let (name, ty, collation) = (fields.next()?, fields.next()?, fields.next()?);
     let nullable = fields.next()? == "NULL";
     let collation = character_sets::collation_by_name(collation)
-        .map_or(CollationId::BINARY, |row| row.collation_id());
+        .map_or(CollationId::BINARY, |row| row.id);
     let ty = parse_type(ty, collation)?;
     let default = match fields.next() {
         None => DefaultSource::None,

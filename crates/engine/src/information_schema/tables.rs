@@ -1,5 +1,7 @@
 //! `information_schema.TABLES`
 
+use std::collections::BTreeMap;
+
 use mayfly_storage::{DeclaredSize, TableStatistics};
 use mayfly_types::{TypeKind, Value};
 
@@ -30,15 +32,14 @@ pub(super) fn rows(session: &Session) -> Vec<Row> {
             rows.push(row);
         }
     }
-    rows.extend(
-        session
-            .database
-            .catalog
-            .all_tables()
-            .iter()
-            .map(|table| row(session, table)),
-    );
-    rows.extend(session.database.catalog.all_views().iter().map(|view| {
+    let catalog = &session.database.catalog;
+    let (tables, views) = (catalog.all_tables(), catalog.all_views());
+    let tables = tables.iter().map(|table| {
+        let definition = &table.definition;
+        let name = (definition.database.clone(), definition.name.clone());
+        (name, row(session, table))
+    });
+    let views = views.iter().map(|view| {
         let mut row = vec![
             text("def"),
             text(view.database()),
@@ -48,8 +49,10 @@ pub(super) fn rows(session: &Session) -> Vec<Row> {
         row.resize(21, Value::Null);
         row[14] = convert::datetime_of_unix(view.created, &session.options().time_zone);
         row[20] = text("VIEW");
-        row
-    }));
+        ((view.database().to_owned(), view.name().to_owned()), row)
+    });
+    let by_name: BTreeMap<(String, String), Row> = tables.chain(views).collect();
+    rows.extend(by_name.into_values());
     rows
 }
 

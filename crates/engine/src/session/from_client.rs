@@ -21,11 +21,17 @@ impl Session {
         let name = self.settings.text("character_set_client");
         let charset = name.and_then(|name| Charset::by_name(name));
         let charset = charset.unwrap_or(Charset::Utf8mb4);
-        // The others are parts of UTF-8, or none.
-        if charset != Charset::Latin1
+        if charset.is_stored_as_is()
             && let Ok(text) = std::str::from_utf8(sql)
         {
             return Ok(Cow::Borrowed(text));
+        }
+        // In character sets of several bytes a quote may be part of a character.
+        if charset.max_length() > 1
+            && !charset.is_stored_as_is()
+            && let Some(text) = decode(charset, sql)
+        {
+            return Ok(text);
         }
         mayfly_syntax::client_text(sql, &self.options.parse, &|bytes| decode(charset, bytes))
             .map_err(|wrong| {

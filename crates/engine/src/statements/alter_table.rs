@@ -347,9 +347,7 @@ fn is_in_place(old: &SqlType, new: &SqlType) -> bool {
         return true;
     }
     let bytes = |ty: &SqlType| {
-        let set = crate::character_sets::row(ty.collation).character_set;
-        let bytes = crate::character_sets::by_name(set).map_or(1, |set| set.bytes_max);
-        u64::from(ty.length) * u64::from(bytes)
+        u64::from(ty.length) * u64::from(ty.collation.charset().max_length())
     };
     // The length of a VARCHAR is kept in one byte, or in two.
     let one_byte = |ty: &SqlType| bytes(ty) < 256;

@@ -133,7 +133,7 @@ impl Session {
         let row = crate::character_sets::row(collation);
         let text = |text: &str| Setting::Text(Some(std::sync::Arc::from(text)));
         self.set_setting_by_name("collation_database", text(row.name));
-        self.set_setting_by_name("character_set_database", text(row.character_set));
+        self.set_setting_by_name("character_set_database", text(row.charset.name()));
         Ok(())
     }
 }

@@ -5,7 +5,9 @@ use mayfly_syntax::ast::{SetItem, SetTarget, SetValue, VariableScope};
 use mayfly_types::error::codes;
 use mayfly_types::{Level, Result, SqlMode, SqlType, Value};
 
-use crate::character_sets::{self, CharacterSet, CollationRow};
+use crate::character_sets;
+use mayfly_types::charset::CharsetRow;
+use mayfly_types::collation::Collation;
 use crate::expressions;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
@@ -77,8 +79,8 @@ fn check(session: &Session, item: &SetItem, changes: &mut Vec<Change>) -> Result
             let set = named_set(session, charset.as_deref())?;
             let database = session.settings().text("collation_database");
             let collation = database.and_then(|name| character_sets::collation_by_name(name));
-            let collation = collation.unwrap_or(character_sets::row(set.default_collation_id()));
-            names(set, collation.character_set, collation.name, changes);
+            let collation = collation.unwrap_or(character_sets::row(set.default_collation));
+            names(set, collation.charset.name(), collation.name, changes);
             Ok(())
         }
         SetItem::Other(text) => Err(codes::ER_NOT_SUPPORTED_YET.with(&[&format!("SET {text}")])),
@@ -93,7 +95,7 @@ fn user_value(session: &Session, value: &SetValue) -> Result<(Value, SqlType)> {
     }
 }
 
-fn named_set(session: &Session, name: Option<&str>) -> Result<&'static CharacterSet> {
+fn named_set(session: &Session, name: Option<&str>) -> Result<&'static CharsetRow> {
     let Some(name) = name else {
         return character_sets::by_name("utf8mb4")
             .ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&"utf8mb4"]));
@@ -108,20 +110,20 @@ fn named_set(session: &Session, name: Option<&str>) -> Result<&'static Character
 
 fn named_collation(
     name: Option<&str>,
-    set: &'static CharacterSet,
-) -> Result<&'static CollationRow> {
+    set: &'static CharsetRow,
+) -> Result<&'static Collation> {
     let Some(name) = name else {
-        return Ok(character_sets::row(set.default_collation_id()));
+        return Ok(character_sets::row(set.default_collation));
     };
     let row = character_sets::collation_by_name(name)
         .ok_or_else(|| codes::ER_UNKNOWN_COLLATION.with(&[&name]))?;
-    if row.character_set != set.name {
+    if row.charset != set.charset {
         return Err(codes::ER_COLLATION_CHARSET_MISMATCH.with(&[&row.name, &set.name]));
     }
     Ok(row)
 }
 
-fn names(set: &CharacterSet, connection: &str, collation: &str, changes: &mut Vec<Change>) {
+fn names(set: &CharsetRow, connection: &str, collation: &str, changes: &mut Vec<Change>) {
     let settings = [
         ("character_set_client", set.name),
         ("character_set_results", set.name),
@@ -219,13 +221,13 @@ fn together(name: &str, setting: &Setting, global: bool, changes: &mut Vec<Chang
         let row = character_sets::collation_by_name(text);
         (
             format!("character_set_{rest}"),
-            row.map(|row| row.character_set),
+            row.map(|row| row.charset.name()),
         )
     } else if let Some(rest) = name.strip_prefix("character_set_") {
         let set = character_sets::by_name(text);
         (
             format!("collation_{rest}"),
-            set.map(|set| set.default_collation),
+            set.map(|set| set.default_collation.name()),
         )
     } else {
         return;

@@ -481,7 +481,7 @@ impl RangePart {
         let low = match self.ty.collation.collation().pad_space {
             true => {
                 let mut first = [0; 4];
-                let first = super::first_character(self.ty.collation).encode_utf8(&mut first);
+                let first = self.ty.collation.first_character().encode_utf8(&mut first);
                 filled(first.as_bytes())
             }
             false => Value::Bytes(start.to_vec()),
@@ -491,7 +491,7 @@ impl RangePart {
             false => {
                 let mut last = [0; 4];
                 filled(
-                    super::last_character(self.ty.collation)
+                    self.ty.collation.last_character()
                         .encode_utf8(&mut last)
                         .as_bytes(),
                 )

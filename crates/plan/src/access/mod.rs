@@ -14,7 +14,7 @@ pub(crate) mod path;
 #[cfg(test)]
 mod tests;
 
-use mayfly_types::{CollationId, PhysicalType, Value};
+use mayfly_types::{PhysicalType, Value};
 
 pub use merge::MergeAccess;
 
@@ -111,29 +111,5 @@ pub fn key_value(value: &Value, column: PhysicalType) -> Value {
     match interval::fit(value, column) {
         interval::Fit::Exact(value) => value,
         _ => Value::Null,
-    }
-}
-
-/// A character that is not behind any other in a collation.
-fn first_character(collation: CollationId) -> char {
-    // Control characters have no weight there.
-    match collation.name().ends_with("unicode_ci") {
-        true => '\t',
-        false => '\0',
-    }
-}
-
-/// A character that is not before any other in a collation.
-fn last_character(collation: CollationId) -> char {
-    let name = collation.name();
-    if name.ends_with("general_ci") {
-        // What is beyond the Basic Multilingual Plane is before its last two characters.
-        '\u{FFFF}'
-    } else if name == "latin1_swedish_ci" {
-        '\u{FF}'
-    } else if name.ends_with("_bin") {
-        '\u{10FFFF}'
-    } else {
-        '\u{FFFD}'
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use mayfly_types::{CollationId, Value};
+use mayfly_types::Value;
 
 use super::analysis::analyse;
 use super::constant::known_value;
@@ -337,31 +337,4 @@ fn orders() {
             "w ALL - - - 10000 Using where; Using join buffer (hash join)",
         ],
     );
-}
-
-#[test]
-fn the_last_character_is_last() {
-    for row in mayfly_types::collation::COLLATIONS {
-        let collation = row.id;
-        if collation == CollationId::BINARY {
-            continue;
-        }
-        let charset = collation.charset();
-        let mut buffer = [0; 4];
-        let last = super::last_character(collation);
-        let last = last.encode_utf8(&mut buffer).as_bytes().to_vec();
-        let points = (0..0x1_0000).chain((0x1_0000..0x11_0000).step_by(251));
-        for point in points.filter_map(char::from_u32) {
-            if !charset.holds(u32::from(point)) {
-                continue;
-            }
-            let mut buffer = [0; 4];
-            let text = point.encode_utf8(&mut buffer).as_bytes();
-            assert!(
-                collation.compare(text, &last).is_le(),
-                "{} has {point:?} behind its last character",
-                collation.name()
-            );
-        }
-    }
 }

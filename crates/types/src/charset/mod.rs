@@ -3,26 +3,16 @@
 //! from outside become text.
 
 pub mod case;
+mod single_byte;
+mod table;
 pub mod utf8;
+mod wide;
 
 use std::borrow::Cow;
 
 use crate::collation::CollationId;
-
-/// A character set of MySQL.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Charset {
-    /// UTF-8 of up to four bytes
-    Utf8mb4,
-    /// UTF-8 of the Basic Multilingual Plane
-    Utf8mb3,
-    /// Windows code page 1252, which MySQL calls latin1
-    Latin1,
-    /// Seven bits
-    Ascii,
-    /// Bytes
-    Binary,
-}
+pub use table::{CHARSETS, Charset, CharsetRow};
+use table::Encoding;
 
 /// A character that a character set cannot hold, or bytes that are no text in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,104 +21,11 @@ pub struct CharsetError {
     pub position: usize,
 }
 
-/// One line of SHOW CHARACTER SET.
-#[derive(Debug, Clone, Copy)]
-pub struct CharsetRow {
-    /// Which.
-    pub charset: Charset,
-    /// Its name.
-    pub name: &'static str,
-    /// What SHOW CHARACTER SET says about it.
-    pub description: &'static str,
-    /// The collation of columns that name only the character set.
-    pub default_collation: CollationId,
-    /// The collation by code.
-    pub binary_collation: CollationId,
-    /// The most bytes of a character.
-    pub max_length: u8,
-}
-
-/// Every character set, in the order of their names.
-pub const CHARSETS: &[CharsetRow] = &[
-    CharsetRow {
-        charset: Charset::Ascii,
-        name: "ascii",
-        description: "US ASCII",
-        default_collation: CollationId::ASCII_GENERAL_CI,
-        binary_collation: CollationId::ASCII_BIN,
-        max_length: 1,
-    },
-    CharsetRow {
-        charset: Charset::Binary,
-        name: "binary",
-        description: "Binary pseudo charset",
-        default_collation: CollationId::BINARY,
-        binary_collation: CollationId::BINARY,
-        max_length: 1,
-    },
-    CharsetRow {
-        charset: Charset::Latin1,
-        name: "latin1",
-        description: "cp1252 West European",
-        default_collation: CollationId::LATIN1_SWEDISH_CI,
-        binary_collation: CollationId::LATIN1_BIN,
-        max_length: 1,
-    },
-    CharsetRow {
-        charset: Charset::Utf8mb3,
-        name: "utf8mb3",
-        description: "UTF-8 Unicode",
-        default_collation: CollationId::UTF8MB3_GENERAL_CI,
-        binary_collation: CollationId::UTF8MB3_BIN,
-        max_length: 3,
-    },
-    CharsetRow {
-        charset: Charset::Utf8mb4,
-        name: "utf8mb4",
-        description: "UTF-8 Unicode",
-        default_collation: CollationId::UTF8MB4_0900_AI_CI,
-        binary_collation: CollationId::UTF8MB4_BIN,
-        max_length: 4,
-    },
-];
-
-/// The characters of the bytes 0x80 to 0x9F of Windows-1252. The five bytes that the code page
-/// leaves out stand for the control characters of the same number, so that every byte has one.
-const LATIN1_HIGH: [char; 32] = [
-    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8D}', 'Ž', '\u{8F}',
-    '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
-];
-
-/// The character of a byte of latin1.
-pub fn latin1_to_char(byte: u8) -> char {
-    match byte {
-        0x80..=0x9F => LATIN1_HIGH[usize::from(byte - 0x80)],
-        _ => char::from(byte),
-    }
-}
-
-/// The byte of a code point in latin1.
-pub fn latin1_of_point(point: u32) -> Option<u8> {
-    match point {
-        0..0x80 | 0xA0..=0xFF => Some(point as u8),
-        _ => LATIN1_HIGH
-            .iter()
-            .position(|high| u32::from(*high) == point)
-            .map(|index| 0x80 + index as u8),
-    }
-}
-
 impl Charset {
     /// The row of the table.
     pub fn row(self) -> &'static CharsetRow {
-        let index = match self {
-            Self::Ascii => 0,
-            Self::Binary => 1,
-            Self::Latin1 => 2,
-            Self::Utf8mb3 => 3,
-            Self::Utf8mb4 => 4,
-        };
-        &CHARSETS[index]
+        static TABLE: &[CharsetRow] = CHARSETS;
+        &TABLE[self as usize]
     }
 
     /// The character set of a name in any letter case; `utf8` is utf8mb3.
@@ -152,16 +49,80 @@ impl Charset {
         self.row().max_length
     }
 
+    /// The fewest bytes of a character.
+    pub fn min_length(self) -> u8 {
+        match self.row().encoding {
+            Encoding::Wide(wide) => wide.unit() as u8,
+            _ => 1,
+        }
+    }
+
     /// The collation of columns that name only the character set.
     pub fn default_collation(self) -> CollationId {
         self.row().default_collation
     }
 
+    /// Whether its characters are those of Unicode, or of its Basic Multilingual Plane.
+    pub fn is_unicode(self) -> bool {
+        matches!(
+            self.row().encoding,
+            Encoding::Utf8 { .. } | Encoding::Wide(_)
+        )
+    }
+
+    /// Whether it has Unicode's characters beyond the Basic Multilingual Plane.
+    pub fn has_supplement(self) -> bool {
+        self.is_unicode() && self.holds(0x1_0000)
+    }
+
+    /// Whether text in it is the same bytes as the UTF-8 that stands for it.
+    pub fn is_stored_as_is(self) -> bool {
+        matches!(
+            self.row().encoding,
+            Encoding::Utf8 { .. } | Encoding::Ascii | Encoding::Bytes
+        )
+    }
+
+    /// Whether text that is ASCII is the same bytes in it.
+    pub fn keeps_ascii(self) -> bool {
+        match self.row().encoding {
+            Encoding::Wide(_) => false,
+            Encoding::SingleByte(index) => single_byte::table(index).keeps_ascii(),
+            _ => true,
+        }
+    }
+
+    /// Whether all text of another character set is, as the engine holds it, text of this one.
+    pub fn includes(self, other: Self) -> bool {
+        let is_basic = |encoding| {
+            matches!(
+                encoding,
+                Encoding::SingleByte(_)
+                    | Encoding::Ascii
+                    | Encoding::Utf8 { last: 0xFFFF }
+                    | Encoding::Wide(wide::Wide::Ucs2)
+            )
+        };
+        if self == other {
+            return true;
+        }
+        match (self.row().encoding, other.row().encoding) {
+            (_, Encoding::Bytes) => false,
+            (Encoding::Bytes, _) => other.is_stored_as_is(),
+            _ if self.has_supplement() => true,
+            (_, encoding) if self.is_unicode() => is_basic(encoding),
+            (_, Encoding::Ascii) => self.keeps_ascii(),
+            _ => false,
+        }
+    }
+
     /// How many bytes a value has in this character set (LENGTH).
     pub fn octet_length(self, value: &[u8]) -> usize {
-        match self {
-            Self::Latin1 | Self::Ascii => utf8::count_chars(value),
-            Self::Utf8mb4 | Self::Utf8mb3 | Self::Binary => value.len(),
+        match self.row().encoding {
+            Encoding::SingleByte(_) | Encoding::Ascii => utf8::count_chars(value),
+            Encoding::Utf8 { .. } | Encoding::Bytes => value.len(),
+            Encoding::Wide(wide) => wide.octet_length(value),
+            Encoding::Legacy(_) => self.encode_lossy(value).len(),
         }
     }
 
@@ -175,41 +136,49 @@ impl Charset {
 
     /// Whether it has a character of this code.
     pub fn holds(self, point: u32) -> bool {
-        match self {
-            Self::Utf8mb4 | Self::Binary => true,
-            Self::Utf8mb3 => point <= 0xFFFF,
-            Self::Latin1 => latin1_of_point(point).is_some(),
-            Self::Ascii => point < 0x80,
+        match self.row().encoding {
+            Encoding::Bytes => true,
+            Encoding::Utf8 { last: 0x10_FFFF } => true,
+            Encoding::Utf8 { last } => point <= last,
+            Encoding::Ascii => point < 0x80,
+            Encoding::SingleByte(index) => single_byte::table(index).byte(point).is_some(),
+            Encoding::Wide(wide) => wide.holds(point),
+            Encoding::Legacy(encoding) => append_legacy(encoding, point, &mut Vec::new()),
         }
+    }
+
+    /// Appends a character's bytes in this character set; whether it has the character.
+    pub(crate) fn append(self, point: u32, out: &mut Vec<u8>) -> bool {
+        match self.row().encoding {
+            Encoding::SingleByte(index) => match single_byte::table(index).byte(point) {
+                Some(byte) => out.push(byte),
+                None => return false,
+            },
+            Encoding::Wide(wide) => return wide.append(point, out),
+            Encoding::Legacy(encoding) => return append_legacy(encoding, point, out),
+            _ if !self.holds(point) => return false,
+            _ => utf8::encode(point, out),
+        }
+        true
     }
 
     /// The bytes that UTF-8 text has in this character set; the position of the first character
     /// that it lacks otherwise.
     pub fn encode(self, text: &[u8]) -> Result<Cow<'_, [u8]>, CharsetError> {
-        if text.is_ascii() {
-            return Ok(Cow::Borrowed(text));
+        match self.row().encoding {
+            Encoding::Utf8 { last: 0x10_FFFF } | Encoding::Bytes => return Ok(Cow::Borrowed(text)),
+            _ if text.is_ascii() && self.keeps_ascii() => return Ok(Cow::Borrowed(text)),
+            _ => {}
         }
+        let mut out = Vec::with_capacity(text.len());
         let mut position = 0;
-        match self {
-            Self::Utf8mb4 | Self::Binary => Ok(Cow::Borrowed(text)),
-            Self::Utf8mb3 | Self::Ascii => {
-                while let Some((point, length)) = utf8::decode(&text[position..]) {
-                    if !self.holds(point) {
-                        return Err(CharsetError { position });
-                    }
-                    position += length;
-                }
-                Ok(Cow::Borrowed(text))
+        while let Some((point, length)) = utf8::decode(&text[position..]) {
+            if !self.append(point, &mut out) {
+                return Err(CharsetError { position });
             }
-            Self::Latin1 => {
-                let mut out = Vec::with_capacity(text.len());
-                while let Some((point, length)) = utf8::decode(&text[position..]) {
-                    out.push(latin1_of_point(point).ok_or(CharsetError { position })?);
-                    position += length;
-                }
-                Ok(Cow::Owned(out))
-            }
+            position += length;
         }
+        Ok(Cow::Owned(out))
     }
 
     /// [`Charset::encode`] with `?` for every character that is lacking (CONVERT ... USING).
@@ -218,15 +187,10 @@ impl Charset {
             Ok(bytes) => bytes,
             Err(_) => {
                 let mut out = Vec::with_capacity(text.len());
-                let mut position = 0;
-                while let Some((point, length)) = utf8::decode(&text[position..]) {
-                    let bytes = &text[position..position + length];
-                    match self {
-                        _ if !self.holds(point) => out.push(b'?'),
-                        Self::Latin1 => out.extend(latin1_of_point(point)),
-                        _ => out.extend_from_slice(bytes),
+                for point in utf8::Points::new(text) {
+                    if !self.append(point, &mut out) {
+                        self.append(u32::from(b'?'), &mut out);
                     }
-                    position += length;
                 }
                 Cow::Owned(out)
             }
@@ -235,7 +199,7 @@ impl Charset {
 
     /// UTF-8 text with `?` for every character that this character set lacks.
     pub fn restrict(self, text: &[u8]) -> Cow<'_, [u8]> {
-        if text.is_ascii() || matches!(self, Self::Utf8mb4 | Self::Binary) {
+        if matches!(self, Self::Utf8mb4 | Self::Binary) || text.is_ascii() && self.keeps_ascii() {
             return Cow::Borrowed(text);
         }
         let mut out = Vec::with_capacity(text.len());
@@ -254,23 +218,22 @@ impl Charset {
     /// UTF-8 text of bytes in this character set (LOAD DATA, introducers, CONVERT of binary);
     /// the position of the first byte that is none otherwise.
     pub fn decode(self, bytes: &[u8]) -> Result<Cow<'_, [u8]>, CharsetError> {
-        if bytes.is_ascii() || self == Self::Binary {
+        if self == Self::Binary || bytes.is_ascii() && self.keeps_ascii() {
             return Ok(Cow::Borrowed(bytes));
         }
-        match self {
-            Self::Latin1 => {
-                let mut out = String::with_capacity(bytes.len() + bytes.len() / 8);
-                out.extend(bytes.iter().map(|byte| latin1_to_char(*byte)));
-                Ok(Cow::Owned(out.into_bytes()))
-            }
-            Self::Ascii => Err(CharsetError {
+        match self.row().encoding {
+            Encoding::Bytes => Ok(Cow::Borrowed(bytes)),
+            Encoding::SingleByte(index) => Ok(Cow::Owned(single_byte::table(index).text(bytes))),
+            Encoding::Ascii => Err(CharsetError {
                 position: bytes.iter().position(|byte| *byte >= 0x80).unwrap_or(0),
             }),
-            Self::Utf8mb4 | Self::Utf8mb3 | Self::Binary => {
+            Encoding::Wide(wide) => wide.decode(bytes).map(Cow::Owned),
+            Encoding::Legacy(encoding) => decode_legacy(encoding, bytes).map(Cow::Owned),
+            Encoding::Utf8 { last } => {
                 let wrong = match std::str::from_utf8(bytes) {
-                    Ok(text) if self == Self::Utf8mb3 => text
+                    Ok(text) if last < 0x10_FFFF => text
                         .char_indices()
-                        .find(|(_, character)| u32::from(*character) > 0xFFFF)
+                        .find(|(_, character)| u32::from(*character) > last)
                         .map(|(position, _)| position),
                     Ok(_) => None,
                     Err(error) => Some(error.valid_up_to()),
@@ -281,6 +244,49 @@ impl Charset {
                 }
             }
         }
+    }
+}
+
+fn append_legacy(
+    encoding: &'static encoding_rs::Encoding,
+    point: u32,
+    out: &mut Vec<u8>,
+) -> bool {
+    let Some(character) = char::from_u32(point) else {
+        return false;
+    };
+    let (mut text, mut bytes) = ([0; 4], [0; 16]);
+    let text = character.encode_utf8(&mut text);
+    let mut encoder = encoding.new_encoder();
+    let (result, _, written) =
+        encoder.encode_from_utf8_without_replacement(text, &mut bytes, true);
+    match (result, bytes.get(..written)) {
+        (encoding_rs::EncoderResult::InputEmpty, Some(bytes)) => {
+            out.extend_from_slice(bytes);
+            true
+        }
+        _ => false,
+    }
+}
+
+fn decode_legacy(
+    encoding: &'static encoding_rs::Encoding,
+    bytes: &[u8],
+) -> Result<Vec<u8>, CharsetError> {
+    let mut decoder = encoding.new_decoder_without_bom_handling();
+    let length = decoder.max_utf8_buffer_length_without_replacement(bytes.len());
+    let mut out = vec![0; length.unwrap_or(0)];
+    match decoder.decode_to_utf8_without_replacement(bytes, &mut out, true) {
+        (encoding_rs::DecoderResult::InputEmpty, _, written) => {
+            out.truncate(written);
+            Ok(out)
+        }
+        (encoding_rs::DecoderResult::Malformed(wrong, more), read, _) => {
+            let behind = usize::from(wrong) + usize::from(more);
+            let position = read.saturating_sub(behind);
+            Err(CharsetError { position })
+        }
+        (encoding_rs::DecoderResult::OutputFull, read, _) => Err(CharsetError { position: read }),
     }
 }
 
@@ -329,6 +335,57 @@ mod tests {
         assert_eq!(Charset::by_name("UTF8"), Some(Charset::Utf8mb3));
         for row in CHARSETS {
             assert_eq!(row.charset.row().name, row.name);
+            assert_eq!(row.default_collation.charset(), row.charset, "{}", row.name);
+            assert_eq!(row.binary_collation.charset(), row.charset, "{}", row.name);
         }
+    }
+
+    #[test]
+    fn as_mysql_encodes() {
+        // HEX(CONVERT(x USING c)) of MySQL.
+        for (charset, text, expected) in [
+            ("latin2", "Łódź", &b"\xA3\xF3d\xBC"[..]),
+            ("cp1250", "Łódź", b"\xA3\xF3d\x9F"),
+            ("cp1251", "Мир", b"\xCC\xE8\xF0"),
+            ("koi8r", "Мир", b"\xED\xC9\xD2"),
+            ("cp850", "é", b"\x82"),
+            ("greek", "α", b"\xE1"),
+            ("hebrew", "א", b"\xE0"),
+            ("swe7", "Å", b"]"),
+            ("ucs2", "aé", b"\0a\0\xE9"),
+            ("utf16", "a😀", b"\0a\xD8\x3D\xDE\x00"),
+            ("utf16le", "a😀", b"a\0\x3D\xD8\x00\xDE"),
+            ("utf32", "a😀", b"\0\0\0a\0\x01\xF6\x00"),
+            ("sjis", "日本", b"\x93\xFA\x96\x7B"),
+            ("cp932", "日本", b"\x93\xFA\x96\x7B"),
+            ("ujis", "日本", b"\xC6\xFC\xCB\xDC"),
+            ("euckr", "한", b"\xC7\xD1"),
+            ("gbk", "中", b"\xD6\xD0"),
+            ("big5", "中", b"\xA4\xA4"),
+        ] {
+            let charset = Charset::by_name(charset).unwrap();
+            let text = text.as_bytes();
+            assert_eq!(charset.encode(text).unwrap(), expected, "{charset:?}");
+            assert_eq!(charset.decode(expected).unwrap(), text, "{charset:?}");
+            assert_eq!(charset.octet_length(text), expected.len(), "{charset:?}");
+            assert!(Charset::Utf8mb4.includes(charset));
+        }
+        assert!(!Charset::Latin1.includes(Charset::Latin2));
+        assert!(Charset::Latin2.includes(Charset::Ascii));
+        assert!(!Charset::Utf8mb3.includes(Charset::Gbk));
+        assert_eq!(
+            Charset::Ucs2.encode("a😀".as_bytes()),
+            Err(CharsetError { position: 1 })
+        );
+        assert_eq!(Charset::Ucs2.restrict("a😀".as_bytes()), &b"a?"[..]);
+        assert_eq!(
+            Charset::Utf16.encode_lossy("é".as_bytes()),
+            &b"\0\xE9"[..]
+        );
+        assert_eq!(Charset::Ucs2.decode(b"A").unwrap(), &b"A"[..]);
+        assert_eq!(
+            Charset::Sjis.decode(b"a\x93"),
+            Err(CharsetError { position: 1 })
+        );
     }
 }

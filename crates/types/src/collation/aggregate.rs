@@ -62,19 +62,14 @@ impl CollationMix {
         }
     }
 
-    fn is_unicode(self) -> bool {
-        matches!(
-            self.collation.charset(),
-            Charset::Utf8mb4 | Charset::Utf8mb3
-        )
-    }
-
     /// Whether this operand's character set can hold the other and outranks it.
     fn holds(self, other: Self) -> bool {
-        if self.is_unicode() {
-            let wider = !other.is_unicode()
-                || (self.collation.charset() == Charset::Utf8mb4
-                    && other.collation.charset() == Charset::Utf8mb3);
+        let (charset, others) = (self.collation.charset(), other.collation.charset());
+        if charset.is_unicode() {
+            let wider = !others.is_unicode()
+                || charset.has_supplement()
+                    && !others.has_supplement()
+                    && charset.min_length() == others.min_length();
             if self.coercibility < other.coercibility
                 || (self.coercibility == other.coercibility && wider)
             {

@@ -14,8 +14,8 @@
 use std::cmp::Ordering;
 
 use super::ascii::Start;
-use super::uca::{ASCII, Element, Elements};
-use super::weights::Simple;
+use super::uca::{Element, Uca};
+use super::weights::Weights;
 use super::{Collation, CollationId, Order, ascii};
 use crate::charset::utf8;
 use crate::json;
@@ -67,20 +67,33 @@ impl Collation {
             Order::Json => json::compare(a, b),
             Order::Bytes => compare_padded(a.iter().copied(), b.iter().copied(), b' '),
             Order::Simple(simple) => {
-                let (change, weight) = (simple.change(), simple.ascii_weight());
-                let start = ascii::compare_start(a, b, false, self.pad_space, change, weight);
+                let weights = simple.weights();
+                let start = match weights.is_regular() {
+                    true => {
+                        let (change, weight) = (weights.change(), weights.ascii_weight());
+                        ascii::compare_start(a, b, false, self.pad_space, change, weight)
+                    }
+                    false => Start::Common(0),
+                };
                 after_start(start, a, b, |a, b| {
-                    let weights = |text| utf8::Points::new(text).map(move |p| simple.weight(p));
-                    compare_padded(weights(a), weights(b), SPACE)
+                    let of = |text| utf8::Points::new(text).map(|point| weights.weight(point));
+                    match self.pad_space {
+                        true => compare_padded(of(a), of(b), weights.space()),
+                        false => of(a).cmp(of(b)),
+                    }
                 })
             }
-            Order::Uca { levels, bmp_only } => {
-                let (change, weight) = (ascii::to_lower, ASCII.primary());
-                let is_exact = levels > 1;
-                let start = ascii::compare_start(a, b, is_exact, self.pad_space, change, weight);
-                after_start(start, a, b, |a, b| {
-                    self.compare_levels(a, b, levels, bmp_only)
-                })
+            Order::Uca(uca) => {
+                let ascii = uca.ascii();
+                let is_exact = !uca.has_one_level();
+                let start = match ascii.is_regular {
+                    true => {
+                        let (change, weight) = (ascii::to_lower, ascii.primary());
+                        ascii::compare_start(a, b, is_exact, self.pad_space, change, weight)
+                    }
+                    false => Start::Common(0),
+                };
+                after_start(start, a, b, |a, b| self.compare_levels(a, b, uca))
             }
         }
     }
@@ -96,23 +109,28 @@ impl Collation {
             }
             Order::Bytes => ascii::compare_four(a, b, |word| word, u16::from),
             Order::Simple(simple) => {
-                ascii::compare_four(a, b, simple.change(), simple.ascii_weight())
+                let weights = simple.weights();
+                let (change, weight) = (weights.change(), weights.ascii_weight());
+                weights.is_regular().then(|| ascii::compare_four(a, b, change, weight))?
             }
-            Order::Uca { .. } => ascii::compare_four(a, b, ascii::to_lower, ASCII.primary()),
+            Order::Uca(uca) => {
+                let (known, change) = (uca.ascii(), ascii::to_lower);
+                known.is_regular.then(|| ascii::compare_four(a, b, change, known.primary()))?
+            }
         }
     }
 
-    fn compare_levels(&self, a: &[u8], b: &[u8], levels: u8, bmp_only: bool) -> Ordering {
+    fn compare_levels(&self, a: &[u8], b: &[u8], uca: Uca) -> Ordering {
         let at_level = |level| {
-            let weights = |text| level_weights(text, level, bmp_only);
+            let weights = |text| uca.level_weights(text, level);
             if self.pad_space {
-                let space = ASCII.elements[usize::from(b' ')].weight(level);
+                let space = uca.ascii().space().weight(level);
                 compare_padded(weights(a), weights(b), space)
             } else {
                 weights(a).cmp(weights(b))
             }
         };
-        (1..=levels).fold(Ordering::Equal, |order, level| {
+        uca.levels().fold(Ordering::Equal, |order, level| {
             order.then_with(|| at_level(level))
         })
     }
@@ -126,12 +144,11 @@ impl Collation {
         let fast = match self.order {
             Order::Bytes => Some(false),
             Order::Json => None,
-            Order::Simple(simple) if simple.folds_case() => {
-                ascii::equals(a, b, ascii::is_ascii, ascii::to_lower)
+            Order::Simple(simple) => {
+                let weights = simple.weights();
+                ascii::equals(a, b, weights.test(), weights.change())
             }
-            Order::Simple(_) => ascii::equals(a, b, ascii::is_ascii, |word| word),
-            Order::Uca { levels: 3, .. } => ascii::equals(a, b, ascii::is_plain, |word| word),
-            Order::Uca { .. } => ascii::equals(a, b, ascii::is_plain, ascii::to_lower),
+            Order::Uca(uca) => ascii::equals(a, b, uca.test(), uca.change()),
         };
         fast.unwrap_or_else(|| self.compare(a, b) == Ordering::Equal)
     }
@@ -146,18 +163,24 @@ impl Collation {
                 append_padded(value.iter().map(|byte| u16::from(*byte)), SPACE, 1, key);
             }
             Order::Simple(simple) => {
-                let weights = utf8::Points::new(value).map(|point| simple.weight(point));
-                append_padded(weights, SPACE, 2, key);
+                let weights = simple.weights();
+                let of_value = utf8::Points::new(value).map(|point| weights.weight(point));
+                match self.pad_space {
+                    true => append_padded(of_value, weights.space(), 2, key),
+                    false => of_value.for_each(|weight| key.extend(weight.to_be_bytes())),
+                }
             }
-            Order::Uca { levels, bmp_only } => {
+            Order::Uca(uca) => {
                 if self.pad_space {
-                    let space = ASCII.elements[usize::from(b' ')].weight(1);
-                    append_padded(level_weights(value, 1, bmp_only), space, 2, key);
+                    for level in uca.levels() {
+                        let space = uca.ascii().space().weight(level);
+                        append_padded(uca.level_weights(value, level), space, 2, key);
+                    }
                     return;
                 }
-                key.reserve(value.len() * 2 * usize::from(levels));
-                if levels == 1 && value.is_ascii() {
-                    let elements = &ASCII.elements;
+                key.reserve(value.len() * 2 * uca.levels().count());
+                if uca.has_one_level() && uca.ascii().is_regular && value.is_ascii() {
+                    let elements = &uca.ascii().elements;
                     for byte in value {
                         let weight = elements[usize::from(*byte)].weight(1);
                         if weight != 0 {
@@ -166,11 +189,11 @@ impl Collation {
                     }
                     return;
                 }
-                for level in 1..=levels {
+                for level in uca.levels() {
                     if level > 1 {
                         key.extend_from_slice(&[0, 0]);
                     }
-                    for weight in level_weights(value, level, bmp_only) {
+                    for weight in uca.level_weights(value, level) {
                         key.extend_from_slice(&weight.to_be_bytes());
                     }
                 }
@@ -196,8 +219,11 @@ impl Collation {
         };
         match self.order {
             Order::Bytes | Order::Json => None,
-            Order::Simple(simple) => Some(key(&simple.ascii_weight())),
-            Order::Uca { .. } => Some(key(&ASCII.primary())),
+            Order::Simple(simple) => {
+                let weights = simple.weights();
+                weights.is_regular().then(|| key(&weights.ascii_weight()))
+            }
+            Order::Uca(uca) => uca.ascii().is_regular.then(|| key(&uca.ascii().primary())),
         }
     }
 
@@ -209,26 +235,29 @@ impl Collation {
             Order::Bytes => key.extend_from_slice(value),
             Order::Json => json::append_sort_key(value, key),
             Order::Simple(simple) => {
-                if ascii::all(value, ascii::is_ascii) {
+                let weights = simple.weights();
+                if ascii::all(value, weights.test()) {
                     key.extend_from_slice(value);
-                    if simple.folds_case() {
+                    if weights.folds_case() {
                         key[start..].make_ascii_lowercase();
                     }
                     return;
                 }
-                for point in utf8::Points::new(value) {
-                    append_simple(simple, point, key);
-                }
+                append_simple(self, value, weights, key);
             }
-            Order::Uca { levels, bmp_only } => {
-                if ascii::all(value, ascii::is_plain) {
+            Order::Uca(uca) => {
+                if ascii::all(value, uca.test()) {
                     key.extend_from_slice(value);
-                    if levels < 3 {
+                    if !uca.has_case() {
                         key[start..].make_ascii_lowercase();
                     }
                     return;
                 }
-                append_uca(self, value, levels, bmp_only, key);
+                match uca.has_one_level() {
+                    true => append_letters(self, value, uca, key),
+                    false if self.pad_space => append_padded_levels(value, uca, key),
+                    false => append_levels(value, uca, key),
+                }
             }
         }
     }
@@ -238,12 +267,11 @@ impl Collation {
         let value = self.trim(value);
         let fast = match self.order {
             Order::Bytes | Order::Json => None,
-            Order::Simple(simple) if simple.folds_case() => {
-                ascii::hash(value, seed, ascii::is_ascii, ascii::to_lower)
+            Order::Simple(simple) => {
+                let weights = simple.weights();
+                ascii::hash(value, seed, weights.test(), weights.change())
             }
-            Order::Simple(_) => ascii::hash(value, seed, ascii::is_ascii, |word| word),
-            Order::Uca { levels: 3, .. } => ascii::hash(value, seed, ascii::is_plain, |word| word),
-            Order::Uca { .. } => ascii::hash(value, seed, ascii::is_plain, ascii::to_lower),
+            Order::Uca(uca) => ascii::hash(value, seed, uca.test(), uca.change()),
         };
         if let Some(hash) = fast {
             return hash;
@@ -270,13 +298,6 @@ fn after_start(
         Start::Order(order) => order,
         Start::Common(common) => compare(&a[common..], &b[common..]),
     }
-}
-
-/// The weights of one level that are not ignored.
-fn level_weights(text: &[u8], level: u8, bmp_only: bool) -> impl Iterator<Item = u16> {
-    Elements::new(text, bmp_only)
-        .map(move |element| element.weight(level))
-        .filter(|weight| *weight != 0)
 }
 
 /// Compares as if the shorter sequence went on with spaces.
@@ -324,64 +345,125 @@ fn append_padded(weights: impl Iterator<Item = u16>, space: u16, width: u8, key:
     flush(key, 1, 2);
 }
 
-fn append_simple(simple: Simple, point: u32, key: &mut Vec<u8>) {
-    let weight = simple.weight(point);
-    match u8::try_from(weight) {
-        Ok(byte @ 0..0x80) if simple.folds_case() => key.push(byte.to_ascii_lowercase()),
-        Ok(byte @ 0..0x80) => key.push(byte),
-        _ => {
-            key.push(ESCAPE);
+/// Appends a weight that is no ASCII character's.
+fn append_escaped(weight: u16, key: &mut Vec<u8>) {
+    key.push(ESCAPE);
+    key.extend_from_slice(&weight.to_be_bytes());
+}
+
+/// Appends the equality key of weights, of which some are those of ASCII characters. Spaces at the
+/// end of a PAD SPACE collation are left out: other characters may weigh as much as a space, and
+/// ignored ones may stand behind spaces.
+fn append_weights(
+    weights: impl Iterator<Item = u16>,
+    ascii_of: impl Fn(u16) -> Option<u8>,
+    pad_space: bool,
+    key: &mut Vec<u8>,
+) {
+    let mut spaces = 0;
+    for weight in weights {
+        let byte = ascii_of(weight);
+        if byte == Some(b' ') {
+            spaces += 1;
+            continue;
+        }
+        key.resize(key.len() + std::mem::take(&mut spaces), b' ');
+        match byte {
+            Some(byte) => key.push(byte),
+            None => append_escaped(weight, key),
+        }
+    }
+    if !pad_space {
+        key.resize(key.len() + spaces, b' ');
+    }
+}
+
+fn append_simple(collation: &Collation, value: &[u8], weights: &Weights, key: &mut Vec<u8>) {
+    let of_value = utf8::Points::new(value).map(|point| weights.weight(point));
+    let ascii_of = |weight| weights.ascii_of(weight);
+    append_weights(of_value, ascii_of, collation.pad_space, key);
+}
+
+fn append_letters(collation: &Collation, value: &[u8], uca: Uca, key: &mut Vec<u8>) {
+    let ascii_of = |weight| uca.ascii().of_primary(weight);
+    append_weights(uca.level_weights(value, 1), ascii_of, collation.pad_space, key);
+}
+
+/// The weights of each level, told apart by zeros.
+fn append_level_by_level(levels: &[Vec<u16>], key: &mut Vec<u8>) {
+    key.extend_from_slice(&[ESCAPE, ESCAPE, ESCAPE]);
+    for level in levels {
+        for weight in level {
             key.extend_from_slice(&weight.to_be_bytes());
+        }
+        key.extend_from_slice(&[0, 0]);
+    }
+}
+
+fn append_levels(value: &[u8], uca: Uca, key: &mut Vec<u8>) {
+    // An element without a primary weight (an accent) can stand beside different letters and the
+    // levels still be equal; such values are told apart level by level.
+    let ignored = |element: &Element| uca.of_element(*element) == 0;
+    if uca
+        .elements(value)
+        .any(|element| element.weight(1) == 0 && !ignored(&element))
+    {
+        let levels = uca.levels();
+        let levels: Vec<Vec<u16>> = levels
+            .map(|level| uca.level_weights(value, level).collect())
+            .collect();
+        append_level_by_level(&levels, key);
+        return;
+    }
+    for element in uca.elements(value).filter(|element| !ignored(element)) {
+        match uca.ascii().of_element(element, uca) {
+            Some(byte) if !uca.has_case() => key.push(byte.to_ascii_lowercase()),
+            Some(byte) => key.push(byte),
+            None => {
+                key.push(ESCAPE);
+                key.extend_from_slice(&uca.of_element(element).to_be_bytes());
+            }
         }
     }
 }
 
-fn append_uca(collation: &Collation, value: &[u8], levels: u8, bmp_only: bool, key: &mut Vec<u8>) {
-    let elements = || Elements::new(value, bmp_only);
-    if levels == 1 {
-        // Ignored characters may stand behind spaces that are no longer at the end for trimming.
-        let mut spaces = 0;
-        for weight in level_weights(value, 1, bmp_only) {
-            let byte = ASCII.of_primary(weight);
-            if byte == Some(b' ') {
-                spaces += 1;
-                continue;
-            }
-            key.resize(key.len() + std::mem::take(&mut spaces), b' ');
-            match byte {
-                Some(byte) => key.push(byte),
-                None => {
-                    key.push(ESCAPE);
-                    key.extend_from_slice(&weight.to_be_bytes());
-                }
-            }
+/// With PAD SPACE each level goes on with its weight of a space, so that values of different
+/// lengths can be equal. A value that is equal to ASCII text has the key of that text.
+fn append_padded_levels(value: &[u8], uca: Uca, key: &mut Vec<u8>) {
+    let ascii = uca.ascii();
+    let stripped = |level| {
+        let space = ascii.space().weight(level);
+        let mut weights: Vec<u16> = uca.level_weights(value, level).collect();
+        while weights.last() == Some(&space) {
+            weights.pop();
         }
-        if !collation.pad_space {
-            key.resize(key.len() + spaces, b' ');
-        }
-        return;
-    }
-    // An element without a primary weight (an accent) can stand beside different letters and the
-    // levels still be equal; such values are told apart level by level.
-    let ignored = |element: &Element| element.up_to(levels) == 0;
-    if elements().any(|element| element.weight(1) == 0 && !ignored(&element)) {
-        key.extend_from_slice(&[ESCAPE, ESCAPE, ESCAPE]);
-        for level in 1..=levels {
-            for weight in level_weights(value, level, bmp_only) {
-                key.extend_from_slice(&weight.to_be_bytes());
+        weights
+    };
+    let levels: Vec<Vec<u16>> = uca.levels().map(stripped).collect();
+    let of_level = |wanted: u8| {
+        let mut numbered = uca.levels().zip(&levels);
+        numbered.find(|(level, _)| *level == wanted).map_or(&[][..], |(_, weights)| weights)
+    };
+    let (letters, accents, cases) = (of_level(1), of_level(2), of_level(3));
+    let text: Option<Vec<u8>> = letters
+        .iter()
+        .enumerate()
+        .map(|(index, weight)| {
+            let small = ascii.of_primary(*weight)?;
+            let space = ascii.space().weight(3);
+            let case = cases.get(index).copied().unwrap_or(space);
+            let candidates = [small, small.to_ascii_uppercase()];
+            let is_case = |byte: &u8| ascii.elements[usize::from(*byte)].weight(3) == case;
+            match uca.has_case() {
+                true => candidates.into_iter().find(is_case),
+                false => Some(small),
             }
-            key.extend_from_slice(&[0, 0]);
+        })
+        .collect();
+    match text {
+        Some(text) if accents.is_empty() && cases.len() <= letters.len() => {
+            key.extend_from_slice(&text);
         }
-        return;
-    }
-    for element in elements().filter(|element| !ignored(element)) {
-        match ASCII.of_element(element, levels) {
-            Some(byte) if levels < 3 => key.push(byte.to_ascii_lowercase()),
-            Some(byte) => key.push(byte),
-            None => {
-                key.push(ESCAPE);
-                key.extend_from_slice(&element.up_to(levels).to_be_bytes());
-            }
-        }
+        _ => append_level_by_level(&levels, key),
     }
 }

@@ -3,10 +3,8 @@
 //! circled and fullwidth letters) weigh what their capital base letter does. What lies beyond the
 //! Basic Multilingual Plane weighs U+FFFD, so that all of it compares equal.
 
-use std::sync::LazyLock;
-
 /// The weight of everything beyond the Basic Multilingual Plane.
-const BEYOND: u16 = 0xFFFD;
+pub(super) const BEYOND: u16 = 0xFFFD;
 
 /// Runs of code points that do not weigh themselves: the first, how many, the distance between
 /// two, the weight of the first, and the distance between two weights.
@@ -122,7 +120,8 @@ const RUNS: [(u16, u16, u16, u16, i16); 328] = [
     (0xFF41, 26, 1, 0xFF21, 1),
 ];
 
-static WEIGHTS: LazyLock<Vec<u16>> = LazyLock::new(|| {
+/// The weights of the Basic Multilingual Plane.
+pub(super) fn weights() -> Vec<u16> {
     let mut weights: Vec<u16> = (0..=u16::MAX).collect();
     for (start, count, step, weight, weight_step) in RUNS {
         for index in 0..count {
@@ -131,22 +130,15 @@ static WEIGHTS: LazyLock<Vec<u16>> = LazyLock::new(|| {
         }
     }
     weights
-});
-
-/// The weight of a code point.
-pub(super) fn weight(point: u32) -> u16 {
-    match u16::try_from(point) {
-        Ok(point) => WEIGHTS[usize::from(point)],
-        Err(_) => BEYOND,
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::weight;
+    use super::super::weights::Simple;
 
     #[test]
     fn weighs_as_mysql() {
+        let weight = |point| Simple::GENERAL_CI.weights().weight(point);
         for (letter, expected) in [
             ('a', 'A'),
             ('é', 'E'),

@@ -8,7 +8,6 @@
 
 use memchr::memmem;
 
-use super::uca::Elements;
 use super::{CollationId, Order, ascii};
 use crate::charset::{Charset, utf8};
 
@@ -44,6 +43,8 @@ enum Bytes {
     ExactPlain,
     /// Regardless of letter case, in text that is plain ASCII (or any ASCII with `controls`).
     Folded { controls: bool },
+    /// Never: what is equal is told by weights alone.
+    None,
 }
 
 /// A compiled pattern.
@@ -91,9 +92,14 @@ impl LikePattern {
         pieces.dedup_by(|a, b| *a == Piece::Many && *b == Piece::Many);
         let bytes = match collation.collation().order {
             Order::Bytes | Order::Json => Bytes::Exact,
-            Order::Simple(simple) if simple.folds_case() => Bytes::Folded { controls: true },
-            Order::Simple(_) | Order::Uca { levels: 3, .. } => Bytes::ExactPlain,
-            Order::Uca { .. } => Bytes::Folded { controls: false },
+            Order::Simple(simple) => match simple.weights() {
+                weights if !weights.is_regular() => Bytes::None,
+                weights if weights.folds_case() => Bytes::Folded { controls: true },
+                _ => Bytes::ExactPlain,
+            },
+            Order::Uca(uca) if !uca.ascii().is_regular => Bytes::None,
+            Order::Uca(uca) if uca.has_case() => Bytes::ExactPlain,
+            Order::Uca(_) => Bytes::Folded { controls: false },
         };
         let mut this = Self {
             collation,
@@ -130,6 +136,7 @@ impl LikePattern {
         }
         let fits = match self.bytes {
             Bytes::Exact => true,
+            Bytes::None => false,
             Bytes::Folded { controls: true } => ascii::all(&literal, ascii::is_ascii),
             _ => ascii::all(&literal, ascii::is_plain),
         };
@@ -251,14 +258,17 @@ impl LikePattern {
         }
         match self.collation.collation().order {
             Order::Bytes | Order::Json => false,
-            Order::Simple(simple) => simple.weight(a) == simple.weight(b),
-            Order::Uca { levels, bmp_only } => {
+            Order::Simple(simple) => {
+                let weights = simple.weights();
+                weights.weight(a) == weights.weight(b)
+            }
+            Order::Uca(uca) => {
                 let (mut a_text, mut b_text) = (Vec::with_capacity(4), Vec::with_capacity(4));
                 utf8::encode(a, &mut a_text);
                 utf8::encode(b, &mut b_text);
                 let elements = |text| {
-                    Elements::new(text, bmp_only)
-                        .map(move |element| element.up_to(levels))
+                    uca.elements(text)
+                        .map(move |element| uca.of_element(element))
                         .filter(|weights| *weights != 0)
                 };
                 elements(&a_text).eq(elements(&b_text))

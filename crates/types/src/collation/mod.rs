@@ -8,8 +8,8 @@
 //!
 //! Nearly all text is ASCII, so every operation first tries to treat both values as ASCII, eight
 //! bytes at a time and without a table of weights ([`ascii`]); the rest goes through the weights
-//! of the Unicode Collation Algorithm ([`uca`]) or the simpler ones of `general_ci` and latin1
-//! ([`weights`]). `PAD SPACE` collations compare as if the shorter value had spaces at its end.
+//! of the Unicode Collation Algorithm ([`uca`]) or the simpler ones of `general_ci` and of other
+//! character sets ([`weights`]). `PAD SPACE` collations compare as if the shorter value had spaces at its end.
 //! See the manual, "Unicode Character Sets" and "Collation Coercibility in Expressions".
 
 pub mod aggregate;
@@ -17,16 +17,19 @@ mod ascii;
 mod compare;
 mod general_ci;
 pub mod like;
+mod list;
 #[cfg(test)]
 mod tests;
 mod uca;
 mod weights;
 
 use crate::charset::Charset;
+use uca::Uca;
 use weights::Simple;
 
 pub use aggregate::{Coercibility, CollationMix, aggregate_collations};
 pub use like::LikePattern;
+pub use list::COLLATIONS;
 
 /// A collation, by MySQL's number for it (`information_schema.COLLATIONS.ID`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -79,13 +82,8 @@ pub(crate) enum Order {
     Bytes,
     /// One weight a character.
     Simple(Simple),
-    /// The Unicode Collation Algorithm, with so many of its levels: 1 knows letters, 2 accents
-    /// too, 3 also case.
-    Uca {
-        levels: u8,
-        /// All characters beyond the Basic Multilingual Plane are the same one.
-        bmp_only: bool,
-    },
+    /// The Unicode Collation Algorithm.
+    Uca(Uca),
     /// That of JSON documents.
     Json,
 }
@@ -108,105 +106,10 @@ pub struct Collation {
     pub(crate) order: Order,
 }
 
-const fn row(
-    id: u16,
-    name: &'static str,
-    charset: Charset,
-    is_default: bool,
-    pad_space: bool,
-    sort_length: u8,
-    order: Order,
-) -> Collation {
-    Collation {
-        id: CollationId(id),
-        name,
-        charset,
-        is_default,
-        pad_space,
-        sort_length,
-        order,
-    }
-}
-
-const UCA_AI_CI: Order = Order::Uca {
-    levels: 1,
-    bmp_only: false,
-};
-const UCA_AS_CI: Order = Order::Uca {
-    levels: 2,
-    bmp_only: false,
-};
-const UCA_AS_CS: Order = Order::Uca {
-    levels: 3,
-    bmp_only: false,
-};
-const UCA_BMP: Order = Order::Uca {
-    levels: 1,
-    bmp_only: true,
-};
-const GENERAL: Order = Order::Simple(Simple::GeneralCi);
-const LATIN1_SWEDISH: Order = Order::Simple(Simple::Latin1SwedishCi);
-const LATIN1_CODE: Order = Order::Simple(Simple::Latin1Bin);
-
-/// Every collation, in the order of their names.
-#[rustfmt::skip]
-pub const COLLATIONS: &[Collation] = &[
-    row(65,  "ascii_bin",          Charset::Ascii,   false, true,  1, Order::Bytes),
-    row(11,  "ascii_general_ci",   Charset::Ascii,   true,  true,  1, GENERAL),
-    row(63,  "binary",             Charset::Binary,  true,  false, 1, Order::Bytes),
-    row(47,  "latin1_bin",         Charset::Latin1,  false, true,  1, LATIN1_CODE),
-    row(8,   "latin1_swedish_ci",  Charset::Latin1,  true,  true,  1, LATIN1_SWEDISH),
-    row(83,  "utf8mb3_bin",        Charset::Utf8mb3, false, true,  1, Order::Bytes),
-    row(33,  "utf8mb3_general_ci", Charset::Utf8mb3, true,  true,  1, GENERAL),
-    row(192, "utf8mb3_unicode_ci", Charset::Utf8mb3, false, true,  8, UCA_BMP),
-    row(255, "utf8mb4_0900_ai_ci", Charset::Utf8mb4, true,  false, 0, UCA_AI_CI),
-    row(305, "utf8mb4_0900_as_ci", Charset::Utf8mb4, false, false, 0, UCA_AS_CI),
-    row(278, "utf8mb4_0900_as_cs", Charset::Utf8mb4, false, false, 0, UCA_AS_CS),
-    row(309, "utf8mb4_0900_bin",   Charset::Utf8mb4, false, false, 1, Order::Bytes),
-    row(46,  "utf8mb4_bin",        Charset::Utf8mb4, false, true,  1, Order::Bytes),
-    row(45,  "utf8mb4_general_ci", Charset::Utf8mb4, false, true,  1, GENERAL),
-    row(224, "utf8mb4_unicode_ci", Charset::Utf8mb4, false, true,  8, UCA_BMP),
-];
-
-const IDS: usize = 512;
-
-const ROWS: [Collation; COLLATIONS.len() + 1] = {
-    let json = CollationId::JSON.0;
-    let json = row(json, "json", Charset::Utf8mb4, false, false, 1, Order::Json);
-    let mut rows = [json; COLLATIONS.len() + 1];
-    let mut index = 0;
-    while index < COLLATIONS.len() {
-        rows[index] = COLLATIONS[index];
-        index += 1;
-    }
-    rows
-};
-
-/// Places in [`ROWS`] by id; ids that do not exist have the default's place.
-const PLACES: [u8; IDS] = {
-    let default = CollationId::UTF8MB4_0900_AI_CI.0;
-    let mut default_place = 0;
-    let mut index = 0;
-    while index < COLLATIONS.len() {
-        if COLLATIONS[index].id.0 == default {
-            default_place = index as u8;
-        }
-        index += 1;
-    }
-    let mut places = [default_place; IDS];
-    index = 0;
-    while index < ROWS.len() {
-        places[ROWS[index].id.0 as usize] = index as u8;
-        index += 1;
-    }
-    places
-};
-
 impl CollationId {
     /// The collation's row; that of the default for an id that does not exist.
     pub fn collation(self) -> &'static Collation {
-        static TABLE: [Collation; COLLATIONS.len() + 1] = ROWS;
-        &TABLE[usize::from(PLACES[usize::from(self.0) % IDS])]
+        list::collation(self)
     }
 
     /// The collation of a name, in any letter case; `utf8_…` is `utf8mb3_…`.
@@ -237,10 +140,11 @@ impl CollationId {
 
     /// Whether it is the collation by code of its character set (`_bin` or `binary`).
     pub fn is_binary_order(self) -> bool {
-        matches!(
-            self.collation().order,
-            Order::Bytes | Order::Simple(Simple::Latin1Bin)
-        )
+        match self.collation().order {
+            Order::Bytes => true,
+            Order::Simple(simple) => simple.is_by_code(),
+            Order::Uca(_) | Order::Json => false,
+        }
     }
 
     /// Whether values are equal exactly when their bytes are. (A PAD SPACE collation that orders by
@@ -248,5 +152,23 @@ impl CollationId {
     pub fn is_bytewise_equality(self) -> bool {
         let collation = self.collation();
         collation.order == Order::Bytes && !collation.pad_space
+    }
+
+    /// A character that is not behind any other in the collation and not ignored.
+    pub fn first_character(self) -> char {
+        match self.collation().order {
+            Order::Bytes | Order::Json => '\0',
+            Order::Simple(simple) => simple.weights().bounds().0,
+            Order::Uca(uca) => uca.first_character(),
+        }
+    }
+
+    /// A character that is not before any other in the collation.
+    pub fn last_character(self) -> char {
+        match self.collation().order {
+            Order::Bytes | Order::Json => '\u{10FFFF}',
+            Order::Simple(simple) => simple.weights().bounds().1,
+            Order::Uca(uca) => uca.last_character(),
+        }
     }
 }

@@ -7,16 +7,6 @@ use proptest::prelude::*;
 
 use super::*;
 
-const ALL: [CollationId; 15] = {
-    let mut all = [CollationId::BINARY; 15];
-    let mut index = 0;
-    while index < 15 {
-        all[index] = COLLATIONS[index].id;
-        index += 1;
-    }
-    all
-};
-
 fn sort_key(collation: CollationId, text: &str) -> String {
     let mut key = Vec::new();
     collation.append_sort_key(text.as_bytes(), &mut key);
@@ -80,6 +70,36 @@ fn equal_and_different() {
         ("latin1_swedish_ci", "ü", "Y", Equal),
         ("latin1_swedish_ci", "Ö", "z", Greater),
         ("latin1_bin", "€", "é", Less),
+        ("utf8mb4_unicode_ci", "æ", "ae", Greater),
+        ("utf8mb4_unicode_ci", "😀", "🎈", Equal),
+        ("utf8mb4_unicode_520_ci", "æ", "ae", Equal),
+        ("utf8mb4_unicode_520_ci", "😀", "🎈", Greater),
+        ("utf8mb4_spanish_ci", "ñ", "n", Greater),
+        ("utf8mb4_spanish_ci", "ch", "cz", Less),
+        ("utf8mb4_spanish2_ci", "ch", "cz", Greater),
+        ("utf8mb4_turkish_ci", "I", "i", Less),
+        ("utf8mb4_german2_ci", "ä", "AE", Equal),
+        ("utf8mb3_swedish_ci", "ö", "z", Greater),
+        ("utf8mb4_danish_ci", "aa", "å", Equal),
+        ("utf8mb4_general_nopad_ci", "a", "A ", Less),
+        ("utf8mb4_uca1400_ai_ci", "résumé ", "RESUME", Equal),
+        ("utf8mb4_uca1400_nopad_ai_ci", "a ", "A", Greater),
+        ("utf8mb4_uca1400_as_ci", "a", "á", Less),
+        ("utf8mb4_uca1400_as_ci", "a", "A ", Equal),
+        ("utf8mb4_uca1400_ai_cs", "a", "á", Equal),
+        ("utf8mb4_uca1400_ai_cs", "a", "A", Less),
+        ("utf8mb4_uca1400_as_cs", "a ", "a", Equal),
+        ("latin1_german2_ci", "ß", "SS", Equal),
+        ("latin1_general_cs", "a", "A", Greater),
+        ("latin2_general_ci", "ł", "Ł", Equal),
+        ("cp1251_general_ci", "я", "Я", Equal),
+        ("cp1251_ukrainian_ci", "и", "і", Less),
+        ("latin7_general_cs", "a", "b", Less),
+        ("latin5_turkish_ci", "I", "i", Less),
+        ("sjis_japanese_ci", "a日", "A日", Equal),
+        ("gbk_chinese_ci", "阿", "中", Less),
+        ("utf16_unicode_ci", "a", "Á ", Equal),
+        ("ucs2_bin", "a", "A", Greater),
         ("binary", "a", "A", Greater),
     ] {
         check(collation, a, b, expected);
@@ -130,6 +150,34 @@ fn coercibility() {
     assert_eq!(concat.collation, CollationId::UTF8MB4_BIN);
 }
 
+#[test]
+fn the_first_and_the_last_character() {
+    for row in COLLATIONS {
+        let (collation, charset) = (row.id, row.charset);
+        if collation == CollationId::BINARY {
+            continue;
+        }
+        let (mut first, mut last) = ([0; 4], [0; 4]);
+        let first = collation.first_character().encode_utf8(&mut first).as_bytes();
+        let last = collation.last_character().encode_utf8(&mut last).as_bytes();
+        let points = (0..0x1_0000).chain((0x1_0000..0x11_0000).step_by(251));
+        for point in points.filter_map(char::from_u32) {
+            if !charset.holds(u32::from(point)) {
+                continue;
+            }
+            let mut buffer = [0; 4];
+            let text = point.encode_utf8(&mut buffer).as_bytes();
+            let name = row.name;
+            assert!(collation.compare(text, last).is_le(), "{name}: {point:?} is behind the last");
+            // Without PAD SPACE nothing is before the shorter value.
+            assert!(
+                !row.pad_space || collation.compare(text, first).is_ge(),
+                "{name}: {point:?} is before the first"
+            );
+        }
+    }
+}
+
 fn text() -> impl Strategy<Value = String> {
     proptest::collection::vec(
         prop_oneof![
@@ -157,7 +205,8 @@ fn text() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn everything_agrees(a in text(), b in text(), bytes: Vec<u8>) {
-        for collation in ALL {
+        for row in COLLATIONS {
+            let collation = row.id;
             for (a, b) in [(a.as_bytes(), b.as_bytes()), (a.as_bytes(), &bytes[..])] {
                 let order = collation.compare(a, b);
                 let key = |value: &[u8]| {

@@ -1,17 +1,257 @@
-//! Weights of the Unicode Collation Algorithm (UTS #10), version 9.0, as MySQL's `_0900_`
-//! collations use them: the Default Unicode Collation Element Table with variable elements not
-//! ignored, contractions, implicit weights, and no normalisation of the text beforehand.
+//! Weights of the Unicode Collation Algorithm (UTS #10): the Default Unicode Collation Element Table
+//! with variable elements not ignored, contractions, implicit weights, and no normalisation of the
+//! text beforehand. MySQL's `_0900_` collations have version 9.0 of the table, `_unicode_ci` and
+//! the older ones of languages 4.0, `_unicode_520_ci` 5.2, and MariaDB's `_uca1400_` 14.0.
 //!
-//! `data/uca_900.bin` holds the table; `examples/make_uca_table.rs` made it and describes it.
-//! Loaded, it is pages of 256 code points. An entry is one collation element (16 bits of primary
+//! `data/uca_….bin` hold the tables; `examples/make_uca_table.rs` made them and describes them.
+//! `data/tailorings.txt` says in what a language differs from a table: under its name, a line for
+//! each character, or two, with their primary weights of four hexadecimal digits each. Loaded, a
+//! table is pages of 256 code points. An entry is one collation element (16 bits of primary
 //! weight, 9 of secondary, 5 of tertiary), or says where its elements stand in one long list, or
 //! that contractions start here, or nothing (then weights are derived from the code point).
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
+use super::ascii;
 use crate::charset::utf8;
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| Table::load(include_bytes!("data/uca_900.bin")));
+/// Code points without an entry: from, to, the first weight's base, and what is subtracted for the
+/// second weight, if all of them have the same first one.
+type Derivation = (u32, u32, u32, Option<u32>);
+
+/// A version of the table.
+struct Version {
+    data: &'static [u8],
+    derivations: &'static [Derivation],
+    /// Whether Hangul syllables weigh what their letters do.
+    divides_hangul: bool,
+}
+
+const OLD_HAN: &[Derivation] = &[
+    (0x3400, 0x4DB5, 0xFB80, None),
+    (0x4E00, 0x9FA5, 0xFB40, None),
+];
+static NONE: Version = Version {
+    data: &[],
+    derivations: &[],
+    divides_hangul: false,
+};
+static V400: Version = Version {
+    data: include_bytes!("data/uca_400.bin"),
+    derivations: OLD_HAN,
+    divides_hangul: false,
+};
+static V520: Version = Version {
+    data: include_bytes!("data/uca_520.bin"),
+    derivations: OLD_HAN,
+    divides_hangul: false,
+};
+static V900: Version = Version {
+    data: include_bytes!("data/uca_900.bin"),
+    derivations: &[
+        (0x1_7000, 0x1_8AFF, 0xFB00, Some(0x1_7000)),
+        (0x4E00, 0x9FD5, 0xFB40, None),
+        (0xFA0E, 0xFA0F, 0xFB40, None),
+        (0xFA11, 0xFA11, 0xFB40, None),
+        (0xFA13, 0xFA14, 0xFB40, None),
+        (0xFA1F, 0xFA1F, 0xFB40, None),
+        (0xFA21, 0xFA21, 0xFB40, None),
+        (0xFA23, 0xFA24, 0xFB40, None),
+        (0xFA27, 0xFA29, 0xFB40, None),
+        (0x3400, 0x4DB5, 0xFB80, None),
+        (0x2_0000, 0x2_A6D6, 0xFB80, None),
+        (0x2_A700, 0x2_B734, 0xFB80, None),
+        (0x2_B740, 0x2_B81D, 0xFB80, None),
+        (0x2_B820, 0x2_CEA1, 0xFB80, None),
+    ],
+    divides_hangul: true,
+};
+static V1400: Version = Version {
+    data: include_bytes!("data/uca_1400.bin"),
+    derivations: &[
+        (0x1_7000, 0x1_8AFF, 0xFB00, Some(0x1_7000)),
+        (0x1_8D00, 0x1_8D7F, 0xFB00, Some(0x1_7000)),
+        (0x1_B170, 0x1_B2FF, 0xFB01, Some(0x1_B170)),
+        (0x1_8B00, 0x1_8CFF, 0xFB02, Some(0x1_8B00)),
+        (0x4E00, 0x9FFF, 0xFB40, None),
+        (0x3400, 0x4DBF, 0xFB80, None),
+        (0x2_0000, 0x2_A6DF, 0xFB80, None),
+        (0x2_A700, 0x2_B738, 0xFB80, None),
+        (0x2_B740, 0x2_B81D, 0xFB80, None),
+        (0x2_B820, 0x2_CEA1, 0xFB80, None),
+        (0x2_CEB0, 0x2_EBE0, 0xFB80, None),
+        (0x3_0000, 0x3_134A, 0xFB80, None),
+    ],
+    divides_hangul: false,
+};
+
+static TAILORINGS: &str = include_str!("data/tailorings.txt");
+
+/// The tables: versions, and the names of what is changed in them.
+static SOURCES: [(&Version, &str); 27] = [
+    (&V400, ""),
+    (&V520, ""),
+    (&V900, ""),
+    (&V1400, ""),
+    (&NONE, "latin1_german2"),
+    (&V400, "icelandic"),
+    (&V400, "latvian"),
+    (&V400, "romanian"),
+    (&V400, "slovenian"),
+    (&V400, "polish"),
+    (&V400, "estonian"),
+    (&V400, "spanish"),
+    (&V400, "swedish"),
+    (&V400, "turkish"),
+    (&V400, "czech"),
+    (&V400, "danish"),
+    (&V400, "lithuanian"),
+    (&V400, "slovak"),
+    (&V400, "spanish2"),
+    (&V400, "roman"),
+    (&V400, "persian"),
+    (&V400, "esperanto"),
+    (&V400, "hungarian"),
+    (&V400, "sinhala"),
+    (&V400, "german2"),
+    (&V400, "croatian"),
+    (&V400, "vietnamese"),
+];
+
+static TABLES: [OnceLock<Table>; SOURCES.len()] = [const { OnceLock::new() }; SOURCES.len()];
+
+/// How a collation weighs characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Uca {
+    /// Which of the tables.
+    source: u8,
+    /// Whether accents count.
+    accents: bool,
+    /// Whether case counts.
+    case: bool,
+    /// All characters beyond the Basic Multilingual Plane are the same one.
+    bmp_only: bool,
+}
+
+impl Uca {
+    pub(super) const V400: Self = Self::of_language(0);
+    pub(super) const V520: Self = Self {
+        source: 1,
+        bmp_only: false,
+        ..Self::V400
+    };
+    pub(super) const V900: Self = Self {
+        source: 2,
+        ..Self::V520
+    };
+    pub(super) const V1400: Self = Self {
+        source: 3,
+        ..Self::V520
+    };
+    pub(super) const LATIN1_GERMAN2: Self = Self::of_language(4);
+
+    /// A language of the older collations, by its place among the tables.
+    pub(super) const fn of_language(source: u8) -> Self {
+        Self {
+            source,
+            accents: false,
+            case: false,
+            bmp_only: true,
+        }
+    }
+
+    /// Makes accents, case or both count.
+    pub(super) const fn with(self, accents: bool, case: bool) -> Self {
+        Self {
+            accents,
+            case,
+            ..self
+        }
+    }
+
+    /// The levels that count: 1 knows letters, 2 accents, 3 case.
+    pub(super) fn levels(self) -> impl Iterator<Item = u8> {
+        let levels = [(1, true), (2, self.accents), (3, self.case)];
+        levels.into_iter().filter(|(_, counts)| *counts).map(|(level, _)| level)
+    }
+
+    /// Whether letters alone count.
+    pub(super) const fn has_one_level(self) -> bool {
+        !self.accents && !self.case
+    }
+
+    /// Whether case counts.
+    pub(super) const fn has_case(self) -> bool {
+        self.case
+    }
+
+    /// The elements of a text.
+    pub(super) fn elements(self, text: &[u8]) -> Elements<'_> {
+        Elements::new(text, self.table(), self.bmp_only)
+    }
+
+    /// The weights of a level that are not ignored.
+    pub(super) fn level_weights(self, text: &[u8], level: u8) -> impl Iterator<Item = u16> {
+        self.elements(text)
+            .map(move |element| element.weight(level))
+            .filter(|weight| *weight != 0)
+    }
+
+    /// A character that is not behind any other, among those that are not ignored.
+    pub(super) fn first_character(self) -> char {
+        self.table().first
+    }
+
+    /// A character that is not before any other.
+    pub(super) fn last_character(self) -> char {
+        match self.source {
+            _ if self == Self::LATIN1_GERMAN2 => '÷',
+            _ if self.bmp_only => '\u{10000}',
+            1 => '\u{10FFFF}',
+            _ => '\u{FFFD}',
+        }
+    }
+
+    /// What of an element counts.
+    pub(super) fn of_element(self, element: Element) -> u32 {
+        let mut mask = !0 << 14;
+        if self.accents {
+            mask |= 0x1FF << 5;
+        }
+        if self.case {
+            mask |= 0x1F;
+        }
+        element.0 & mask
+    }
+    /// What is known of ASCII characters.
+    pub(super) fn ascii(self) -> &'static AsciiWeights {
+        &self.table().ascii
+    }
+
+    /// Which words of plain ASCII have fast paths.
+    pub(super) fn test(self) -> fn(u64) -> bool {
+        match self.ascii().is_regular {
+            true => ascii::is_plain,
+            false => |_| false,
+        }
+    }
+
+    /// What makes plain ASCII characters that are equal the same.
+    pub(super) fn change(self) -> fn(u64) -> u64 {
+        match self.case {
+            true => |word| word,
+            false => ascii::to_lower,
+        }
+    }
+
+    fn table(self) -> &'static Table {
+        let index = usize::from(self.source);
+        TABLES[index].get_or_init(|| {
+            let (version, tailoring) = SOURCES[index];
+            Table::load(version, tailoring)
+        })
+    }
+}
 
 const KIND: u32 = 3 << 30;
 /// The entry is one element.
@@ -42,15 +282,6 @@ impl Element {
             _ => self.0 as u16 & 0x1F,
         }
     }
-
-    /// What equals among the elements that are equal at the first `levels`.
-    pub(super) const fn up_to(self, levels: u8) -> u32 {
-        match levels {
-            1 => self.0 >> 14,
-            2 => self.0 >> 5,
-            _ => self.0,
-        }
-    }
 }
 
 /// The contractions of a first code point.
@@ -67,6 +298,11 @@ struct Table {
     entries: Vec<u32>,
     elements: Vec<Element>,
     starters: Vec<Starter>,
+    derivations: &'static [Derivation],
+    divides_hangul: bool,
+    ascii: AsciiWeights,
+    /// The character of the least primary weight.
+    first: char,
 }
 
 struct Input<'a>(&'a [u8]);
@@ -93,14 +329,18 @@ impl Input<'_> {
 }
 
 impl Table {
-    fn load(bytes: &[u8]) -> Self {
+    fn load(version: &'static Version, tailoring: &str) -> Self {
         let mut table = Self {
             pages: vec![0; PAGES],
             entries: vec![DERIVED; 256],
             elements: Vec::new(),
             starters: Vec::new(),
+            derivations: version.derivations,
+            divides_hangul: version.divides_hangul,
+            ascii: AsciiWeights::default(),
+            first: '\t',
         };
-        let mut input = Input(bytes);
+        let mut input = Input(version.data);
         let (mut point, mut primary) = (0, 0);
         while !input.0.is_empty() {
             point += input.number();
@@ -112,25 +352,54 @@ impl Table {
                     Element::new(primary as u32, secondary as u32, input.number())
                 })
                 .collect();
-            let entry = match elements.as_slice() {
-                [one] => one.0 | SINGLE,
-                several => {
-                    let at = table.elements.len() as u32;
-                    table.elements.extend_from_slice(several);
-                    SEVERAL | (several.len() as u32) << 24 | at
-                }
-            };
-            table.add(point, following, entry);
+            table.add(point, following, &elements);
         }
+        table.tailor(tailoring);
         for starter in &mut table.starters {
             starter
                 .contractions
                 .sort_by_key(|(following, _)| std::cmp::Reverse(following.len()));
         }
+        table.ascii = AsciiWeights::of(&table);
         table
     }
 
-    fn add(&mut self, point: u32, following: Vec<u32>, entry: u32) {
+    /// Makes the changes that stand under a name.
+    fn tailor(&mut self, name: &str) {
+        let hex = |digits: &str| u32::from_str_radix(digits, 16).unwrap_or(0);
+        let lines = TAILORINGS.lines().skip_while(|line| *line != name).skip(1);
+        for line in lines {
+            let Some((points, weights)) = line.split_once(' ') else {
+                break;
+            };
+            let mut points = points.split('+').map(hex);
+            let point = points.next().unwrap_or(0);
+            let weights = weights.as_bytes().chunks(4);
+            let weight = |digits| hex(std::str::from_utf8(digits).unwrap_or("0"));
+            let elements: Vec<Element> = weights
+                .map(|digits| Element::new(weight(digits), 0x20, 2))
+                .collect();
+            let primary = |elements: &[Element]| elements.first().map_or(0, |e| e.weight(1));
+            let least = Element(self.entry(u32::from(self.first)) & !KIND).weight(1);
+            if primary(&elements) != 0
+                && (primary(&elements) < least || least == 0)
+                && let Some(character) = char::from_u32(point)
+            {
+                self.first = character;
+            }
+            self.add(point, points.collect(), &elements);
+        }
+    }
+
+    fn add(&mut self, point: u32, following: Vec<u32>, elements: &[Element]) {
+        let entry = match elements {
+            [one] => one.0 | SINGLE,
+            several => {
+                let at = self.elements.len() as u32;
+                self.elements.extend_from_slice(several);
+                SEVERAL | (several.len() as u32) << 24 | at
+            }
+        };
         let page = (point >> 8) as usize;
         if self.pages[page] == 0 {
             self.pages[page] = self.entries.len() as u32;
@@ -138,7 +407,10 @@ impl Table {
         }
         let place = &mut self.entries[self.pages[page] as usize + (point & 0xFF) as usize];
         if following.is_empty() {
-            *place = entry;
+            match *place & KIND {
+                STARTER => self.starters[(*place & !KIND) as usize].alone = entry,
+                _ => *place = entry,
+            }
             return;
         }
         if *place & KIND != STARTER {
@@ -172,9 +444,9 @@ pub(super) struct Elements<'a> {
 const NOTHING: Element = Element(0);
 
 impl<'a> Elements<'a> {
-    pub(super) fn new(text: &'a [u8], bmp_only: bool) -> Self {
+    fn new(text: &'a [u8], table: &'static Table, bmp_only: bool) -> Self {
         Self {
-            table: &TABLE,
+            table,
             rest: text,
             several: &[],
             derived: [NOTHING; 3],
@@ -197,7 +469,7 @@ impl<'a> Elements<'a> {
 
     fn derive(&mut self, point: u32) -> Option<Element> {
         // Hangul syllables are made of letters that have entries.
-        if (0xAC00..0xD7A4).contains(&point) {
+        if self.table.divides_hangul && (0xAC00..0xD7A4).contains(&point) {
             let index = point - 0xAC00;
             let letter = |point: u32| Element(self.table.entry(point) & !KIND);
             let (lead, vowel, tail) = (
@@ -214,22 +486,11 @@ impl<'a> Elements<'a> {
             }
             return Some(lead);
         }
-        let (base, low) = match point {
-            0x1_7000..=0x1_8AFF => (0xFB00, point - 0x1_7000),
-            0x4E00..=0x9FD5
-            | 0xFA0E..=0xFA0F
-            | 0xFA11
-            | 0xFA13..=0xFA14
-            | 0xFA1F
-            | 0xFA21
-            | 0xFA23..=0xFA24
-            | 0xFA27..=0xFA29 => (0xFB40 + (point >> 15), point & 0x7FFF),
-            0x3400..=0x4DB5
-            | 0x2_0000..=0x2_A6D6
-            | 0x2_A700..=0x2_B734
-            | 0x2_B740..=0x2_B81D
-            | 0x2_B820..=0x2_CEA1 => (0xFB80 + (point >> 15), point & 0x7FFF),
-            _ => (0xFBC0 + (point >> 15), point & 0x7FFF),
+        let mut derivations = self.table.derivations.iter().copied();
+        let (base, low) = match derivations.find(|(from, to, ..)| (*from..=*to).contains(&point)) {
+            Some((_, _, base, Some(first))) => (base, point - first),
+            Some((_, _, base, None)) => (base + (point >> 15), point & 0x7FFF),
+            None => (0xFBC0 + (point >> 15), point & 0x7FFF),
         };
         self.derived[0] = Element::new(low | 0x8000, 0, 0);
         self.derived_count = 1;
@@ -278,12 +539,68 @@ pub(super) struct AsciiWeights {
     pub(super) elements: [Element; 128],
     /// By primary weight: the character, in lower case, or 0.
     by_primary: Vec<u8>,
+    /// Whether each plain character has one element, letters that differ in case one primary
+    /// weight, all others their own, and none is part of a contraction with another.
+    pub(super) is_regular: bool,
+}
+
+impl Default for AsciiWeights {
+    fn default() -> Self {
+        Self {
+            elements: [NOTHING; 128],
+            by_primary: Vec::new(),
+            is_regular: false,
+        }
+    }
 }
 
 impl AsciiWeights {
+    fn of(table: &Table) -> Self {
+        let mut is_regular = true;
+        let elements: [Element; 128] = std::array::from_fn(|byte| {
+            let mut entry = table.entry(byte as u32);
+            if entry & KIND == STARTER {
+                let starter = &table.starters[(entry & !KIND) as usize];
+                is_regular &= starter
+                    .contractions
+                    .iter()
+                    .all(|(following, _)| following.first().is_some_and(|next| *next >= 0x80));
+                entry = starter.alone;
+            }
+            is_regular &= entry & KIND == SINGLE || !is_plain(byte as u8);
+            Element(entry & !KIND)
+        });
+        let largest = elements.iter().map(|e| e.weight(1)).max().unwrap_or(0);
+        let mut by_primary = vec![0; usize::from(largest) + 1];
+        for (byte, element) in (0..=127u8).zip(&elements) {
+            let weight = usize::from(element.weight(1));
+            if weight == 0 {
+                is_regular &= !is_plain(byte);
+                continue;
+            }
+            let small = byte.to_ascii_lowercase();
+            is_regular &= by_primary[weight] == 0 || by_primary[weight] == small;
+            by_primary[weight] = small;
+        }
+        is_regular &= (b'A'..=b'Z').all(|capital| {
+            let weight = |byte: u8| elements[usize::from(byte)].weight(1);
+            weight(capital) == weight(capital.to_ascii_lowercase())
+        });
+        Self {
+            elements,
+            by_primary,
+            is_regular,
+        }
+    }
+
     /// The primary weights of ASCII characters.
     pub(super) fn primary(&self) -> impl Fn(u8) -> u16 {
         |byte| self.elements[usize::from(byte & 0x7F)].weight(1)
+    }
+
+    /// The element of a space.
+    pub(super) fn space(&self) -> Element {
+        self.elements[usize::from(b' ')]
     }
 
     /// The ASCII character, in lower case, of a primary weight.
@@ -294,33 +611,17 @@ impl AsciiWeights {
         }
     }
 
-    /// The ASCII character that is equal to an element at the first `levels`.
-    pub(super) fn of_element(&self, element: Element, levels: u8) -> Option<u8> {
+    /// The ASCII character that is equal to an element in what counts of it.
+    pub(super) fn of_element(&self, element: Element, uca: Uca) -> Option<u8> {
         let lower = self.of_primary(element.weight(1))?;
-        [lower, lower.to_ascii_uppercase()]
-            .into_iter()
-            .find(|byte| self.elements[usize::from(*byte)].up_to(levels) == element.up_to(levels))
+        [lower, lower.to_ascii_uppercase()].into_iter().find(|byte| {
+            let ascii = self.elements[usize::from(*byte)];
+            uca.of_element(ascii) == uca.of_element(element)
+        })
     }
 }
 
-/// The weights of ASCII characters.
-pub(super) static ASCII: LazyLock<AsciiWeights> = LazyLock::new(|| {
-    let elements: [Element; 128] = std::array::from_fn(|byte| {
-        let mut entry = TABLE.entry(byte as u32);
-        if entry & KIND == STARTER {
-            entry = TABLE.starters[(entry & !KIND) as usize].alone;
-        }
-        Element(entry & !KIND)
-    });
-    let largest = elements.iter().map(|e| e.weight(1)).max().unwrap_or(0);
-    let mut by_primary = vec![0; usize::from(largest) + 1];
-    for (byte, element) in elements.iter().enumerate() {
-        if element.weight(1) != 0 {
-            by_primary[usize::from(element.weight(1))] = (byte as u8).to_ascii_lowercase();
-        }
-    }
-    AsciiWeights {
-        elements,
-        by_primary,
-    }
-});
+/// Whether a byte is an ASCII character that is not a control character.
+fn is_plain(byte: u8) -> bool {
+    (b' '..0x7F).contains(&byte)
+}

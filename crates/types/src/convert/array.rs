@@ -83,24 +83,11 @@ pub fn cast_value(
 
 /// Whether text of one type is, byte for byte, valid text of another, whatever its length.
 pub(super) fn same_text(from: &SqlType, to: &SqlType) -> bool {
-    use crate::charset::Charset;
     if from.kind == TypeKind::Json || to.kind == TypeKind::Json {
         return from.kind == to.kind;
     }
     let (from, to) = (from.collation.charset(), to.collation.charset());
-    from == to
-        || matches!(
-            (from, to),
-            (
-                Charset::Ascii,
-                Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Latin1
-            ) | (Charset::Utf8mb3 | Charset::Latin1, Charset::Utf8mb4)
-                | (
-                    Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Ascii,
-                    Charset::Binary
-                )
-        )
-        || (from == Charset::Latin1 && to == Charset::Utf8mb3)
+    to.includes(from)
 }
 
 /// The array itself, when all its values are values of the target type as they are.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use mayfly_types::charset::utf8;
 use mayfly_types::error::codes;
-use mayfly_types::{Charset, CollationId};
+use mayfly_types::CollationId;
 
 use crate::EvaluationContext;
 
@@ -37,10 +37,8 @@ pub(crate) fn width_at(text: &[u8], offset: usize, collation: CollationId) -> us
 /// The text's bytes in its own character set.
 pub(crate) fn in_charset(text: &[u8], collation: CollationId) -> Cow<'_, [u8]> {
     match collation.charset() {
-        Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Ascii | Charset::Binary => {
-            Cow::Borrowed(text)
-        }
-        other => other.encode_lossy(text),
+        charset if charset.is_stored_as_is() => Cow::Borrowed(text),
+        charset => charset.encode_lossy(text),
     }
 }
 
