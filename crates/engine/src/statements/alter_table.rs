@@ -14,15 +14,16 @@ use mayfly_syntax::ast::{
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Error, Level, Result, SqlType, TypeKind};
+use mayfly_types::{Batch, Error, Level, Result, TypeKind};
 
+use super::alter_work::Work;
 use super::foreign_keys::check_rows;
 use super::row_sink::RowSink;
 use super::select::{self, Reading};
 use crate::builder;
 use crate::catalog::alter::{self, Altered};
 use crate::catalog::definition::{
-    ColumnDefault, ColumnDefinition, KeyDefinition, TableDefinition, same_name,
+    ColumnDefault, ColumnDefinition, TableDefinition, same_name,
 };
 use crate::catalog::foreign_key_checks::{self, NewForeignKeys};
 use crate::catalog::{BaseTable, create as names};
@@ -82,6 +83,7 @@ fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
     session.read_newest();
     rename(session, &mut altered.definition, &statement.actions)?;
     let work = Work::of(session, &table.definition, &altered, &statement.actions);
+    work.algorithm.allow(&statement.actions)?;
     let copied = if work.rows_move {
         copy(
             session,
@@ -206,155 +208,6 @@ pub(super) fn rename_definition(definition: &mut TableDefinition, database: Stri
     definition.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
     definition.checks.sort_by(|a, b| a.name.cmp(&b.name));
     definition.database = database;
-}
-
-/// What a statement takes to do.
-struct Work {
-    /// Rows are written anew.
-    rows_move: bool,
-    /// MySQL copies the rows, and so says how many there are; what it does in place it counts as 0.
-    counts_rows: bool,
-}
-
-impl Work {
-    fn of(
-        session: &Session,
-        old: &TableDefinition,
-        altered: &Altered,
-        actions: &[AlterAction],
-    ) -> Self {
-        let new = &altered.definition;
-        let old_column = |index: usize| altered.sources[index].map(|source| &old.columns[source]);
-        let in_order = altered.sources.len() == old.columns.len()
-            && altered
-                .sources
-                .iter()
-                .enumerate()
-                .all(|(index, source)| *source == Some(index));
-        let pairs = || {
-            let columns = new.columns.iter().enumerate();
-            columns.filter_map(|(index, new)| Some((old_column(index)?, new)))
-        };
-        let same_values = |(old, new): (&ColumnDefinition, &ColumnDefinition)| {
-            holds_the_same(&old.ty, &new.ty)
-                && (old.nullable == new.nullable || new.nullable)
-                && old.auto_increment == new.auto_increment
-                && generated_text(old) == generated_text(new)
-        };
-        let same_keys = old.keys.len() == new.keys.len()
-            && old
-                .keys
-                .iter()
-                .zip(&new.keys)
-                .all(|(old, new)| same_key(old, new));
-        let enforced = |definition: &TableDefinition| {
-            let checks = definition.checks.iter().filter(|check| check.enforced);
-            checks.map(|check| check.text.clone()).collect::<Vec<_>>()
-        };
-        let old_checks = enforced(old);
-        let new_check = enforced(new)
-            .iter()
-            .any(|check| !old_checks.contains(check));
-        // An engine that is named makes the table anew, even if it is the table's own.
-        let force = actions.iter().any(|action| match action {
-            AlterAction::Force => true,
-            AlterAction::Option(option) => option.name == "ENGINE",
-            _ => false,
-        });
-        let sorted = actions
-            .iter()
-            .any(|action| matches!(action, AlterAction::OrderBy(_)));
-        let same_definition = in_order && pairs().all(same_values) && same_keys && !new_check;
-        let rows_move = !same_definition || old.engine != new.engine || force || sorted;
-
-        let foreign = |definition: &TableDefinition| definition.foreign_keys.len();
-        let adds_foreign = foreign(new) > foreign(old) && session.options().foreign_key_checks;
-        let in_place = |(old, new): (&ColumnDefinition, &ColumnDefinition)| {
-            is_in_place(&old.ty, &new.ty) && stored_text(old) == stored_text(new)
-        };
-        let adds_stored = new.columns.iter().enumerate().any(|(index, column)| {
-            let is_filled = stored_text(column).is_some() || column.is_hidden();
-            old_column(index).is_none() && is_filled
-        });
-        let by_copy = actions.iter().any(|action| {
-            matches!(action, AlterAction::Option(option)
-                if option.name == "ALGORITHM" && option.value.eq_ignore_ascii_case("COPY"))
-        });
-        let loses_key = has_primary(old) && !has_primary(new);
-        let transactional = |definition: &TableDefinition| definition.engine == "InnoDB";
-        let copies = !pairs().all(in_place)
-            || new_check
-            || adds_stored
-            || adds_foreign
-            || by_copy
-            || sorted
-            || loses_key
-            || old.engine != new.engine;
-        // Tables of other engines, and temporary ones, are copied for all that moves rows.
-        let always_copied = !transactional(old) || old.temporary;
-        let counts_rows = copies || (always_copied && rows_move);
-        Self {
-            rows_move: rows_move || by_copy,
-            counts_rows,
-        }
-    }
-}
-
-fn has_primary(definition: &TableDefinition) -> bool {
-    let is_primary = |key: &KeyDefinition| key.kind == mayfly_syntax::ast::KeyKind::Primary;
-    definition.keys.iter().any(is_primary)
-}
-
-fn generated_text(column: &ColumnDefinition) -> Option<(&str, bool)> {
-    let generated = column.generated.as_ref()?;
-    Some((&generated.text, generated.stored))
-}
-
-fn stored_text(column: &ColumnDefinition) -> Option<&str> {
-    let generated = column
-        .generated
-        .as_ref()
-        .filter(|generated| generated.stored)?;
-    Some(&generated.text)
-}
-
-fn same_key(old: &KeyDefinition, new: &KeyDefinition) -> bool {
-    old.kind == new.kind
-        && old.using == new.using
-        && format!("{:?}", old.parts) == format!("{:?}", new.parts)
-}
-
-/// Whether the values of a column are as they are under another type.
-fn holds_the_same(old: &SqlType, new: &SqlType) -> bool {
-    if old == new {
-        return true;
-    }
-    let same_strings = old.kind == new.kind && old.collation == new.collation;
-    match old.kind {
-        TypeKind::VarChar => same_strings && old.length <= new.length,
-        TypeKind::Enum => same_strings && appends_members(old, new),
-        _ => false,
-    }
-}
-
-fn appends_members(old: &SqlType, new: &SqlType) -> bool {
-    new.members.starts_with(&old.members)
-}
-
-/// Whether InnoDB changes a column's type in place.
-fn is_in_place(old: &SqlType, new: &SqlType) -> bool {
-    if old == new {
-        return true;
-    }
-    let bytes = |ty: &SqlType| {
-        u64::from(ty.length) * u64::from(ty.collation.charset().max_length())
-    };
-    // The length of a VARCHAR is kept in one byte, or in two.
-    let one_byte = |ty: &SqlType| bytes(ty) < 256;
-    match old.kind {
-        TypeKind::VarChar => holds_the_same(old, new) && one_byte(old) == one_byte(new),
-        _ => holds_the_same(old, new),
-    }
 }
 
 /// Copies the rows into a table of the new definition and puts that in the place of the old one; how

@@ -1,6 +1,7 @@
 //! Statements, one file each; [`run`] is the one place that knows them all.
 
 mod alter_table;
+mod alter_work;
 mod change;
 mod create_table;
 mod databases;

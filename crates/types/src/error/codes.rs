@@ -269,6 +269,7 @@ codes! {
     ER_FK_INCOMPATIBLE_COLUMNS = (3780, "HY000", "Referencing column '{}' and referenced column '{}' in foreign key constraint '{}' are incompatible.");
     ER_FK_COLUMN_CANNOT_CHANGE = (1832, "HY000", "Cannot change column '{}': used in a foreign key constraint '{}'");
     ER_FK_COLUMN_CANNOT_CHANGE_CHILD = (1833, "HY000", "Cannot change column '{}': used in a foreign key constraint '{}' of table '{}'");
+    ER_ALTER_OPERATION_NOT_SUPPORTED = (1845, "0A000", "{} is not supported for this operation. Try {}.");
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON = (1846, "0A000", "{} is not supported. Reason: {}. Try {}.");
     ER_DEPENDENT_BY_GENERATED_COLUMN = (3108, "HY000", "Column '{}' has a generated column dependency.");
     ER_PK_INDEX_CANT_BE_INVISIBLE = (3522, "HY000", "A primary key index cannot be invisible");

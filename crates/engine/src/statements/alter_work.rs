@@ -1,0 +1,316 @@
+//! What an ALTER TABLE takes to do: whether Mayfly writes rows anew, and how InnoDB would do it, which
+//! decides the rows that are counted and what ALGORITHM and LOCK may ask for.
+
+use mayfly_syntax::ast::{AlterAction, KeyKind};
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result, SqlType, TypeKind};
+
+use crate::catalog::alter::Altered;
+use crate::catalog::definition::{ColumnDefinition, KeyDefinition, TableDefinition};
+use crate::session::Session;
+
+/// How InnoDB does a change at best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Algorithm {
+    /// In the dictionary alone.
+    Instant,
+    /// Without a copy, and with a lock for the reason that is given.
+    InPlace(Option<&'static str>),
+    /// By a copy of the table.
+    Copy(Reason),
+}
+
+/// Why a table must be copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// The server knows no other way.
+    Always,
+    /// The engine gives no reason.
+    None,
+    /// A column gets another type.
+    Type,
+    /// The engine's reason.
+    Because(&'static str),
+}
+
+const CANNOT_CHANGE_TYPE: &str = "Cannot change column type INPLACE";
+const MUST_REBUILD: &str = "Need to rebuild the table to change column type";
+const COPY_LOCKS: &str = "COPY algorithm requires a lock";
+
+impl Algorithm {
+    /// 1845, 1846 and 1221: what ALGORITHM and LOCK ask for cannot be.
+    pub(super) fn allow(self, actions: &[AlterAction]) -> Result<()> {
+        let option = |name: &str| {
+            let mut values = actions.iter().filter_map(|action| match action {
+                AlterAction::Option(option) if option.name == name => Some(&option.value),
+                _ => None,
+            });
+            values.next_back().map_or(String::new(), |value| value.to_ascii_uppercase())
+        };
+        let (asked, lock) = (option("ALGORITHM"), option("LOCK"));
+        let is_locking = matches!(lock.as_str(), "NONE" | "SHARED" | "EXCLUSIVE");
+        if asked == "INSTANT" && is_locking {
+            let (algorithm, lock) = ("ALGORITHM=INSTANT", "LOCK=NONE/SHARED/EXCLUSIVE");
+            return Err(codes::ER_WRONG_USAGE.with(&[&algorithm, &lock]));
+        }
+        let renames_only = actions.iter().any(|action| matches!(action, AlterAction::RenameTo(_)))
+            && actions.iter().all(|action| {
+                matches!(action, AlterAction::RenameTo(_) | AlterAction::Option(_))
+            });
+        if renames_only && matches!(lock.as_str(), "NONE" | "SHARED") {
+            return Err(refused("LOCK=NONE/SHARED", None, "LOCK=EXCLUSIVE"));
+        }
+        let without_lock = lock == "NONE";
+        if asked == "COPY" {
+            return match without_lock {
+                true => Err(refused("LOCK=NONE", Some(COPY_LOCKS), "LOCK=SHARED")),
+                false => Ok(()),
+            };
+        }
+        match (self, asked.as_str()) {
+            (Self::Copy(reason), "INPLACE") => {
+                let because = match reason {
+                    Reason::Always | Reason::None => None,
+                    Reason::Type => Some(CANNOT_CHANGE_TYPE),
+                    Reason::Because(reason) => Some(reason),
+                };
+                Err(refused("ALGORITHM=INPLACE", because, "ALGORITHM=COPY"))
+            }
+            (Self::Copy(reason), "INSTANT") => {
+                let (because, instead) = match reason {
+                    Reason::Always => (None, "ALGORITHM=COPY"),
+                    Reason::None => (None, "ALGORITHM=COPY/INPLACE"),
+                    Reason::Type => (Some(MUST_REBUILD), "ALGORITHM=COPY/INPLACE"),
+                    Reason::Because(reason) => (Some(reason), "ALGORITHM=COPY/INPLACE"),
+                };
+                Err(refused("ALGORITHM=INSTANT", because, instead))
+            }
+            (Self::InPlace(because), "INSTANT") => {
+                Err(refused("ALGORITHM=INSTANT", because, "ALGORITHM=COPY/INPLACE"))
+            }
+            (Self::Copy(reason), _) if without_lock => {
+                let because = match reason {
+                    Reason::Always => Some(COPY_LOCKS),
+                    Reason::None => None,
+                    Reason::Type => Some(CANNOT_CHANGE_TYPE),
+                    Reason::Because(reason) => Some(reason),
+                };
+                Err(refused("LOCK=NONE", because, "LOCK=SHARED"))
+            }
+            (Self::InPlace(because @ Some(_)), _) if without_lock => {
+                Err(refused("LOCK=NONE", because, "LOCK=SHARED"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn refused(what: &str, because: Option<&str>, instead: &str) -> Error {
+    match because {
+        Some(reason) => {
+            codes::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON.with(&[&what, &reason, &instead])
+        }
+        None => codes::ER_ALTER_OPERATION_NOT_SUPPORTED.with(&[&what, &instead]),
+    }
+}
+
+/// What a statement takes to do.
+pub(super) struct Work {
+    /// Rows are written anew.
+    pub(super) rows_move: bool,
+    /// MySQL copies the rows, and so says how many there are; what it does in place it counts as 0.
+    pub(super) counts_rows: bool,
+    /// How InnoDB would do it at best.
+    pub(super) algorithm: Algorithm,
+}
+
+impl Work {
+    /// What the new definition takes.
+    pub(super) fn of(
+        session: &Session,
+        old: &TableDefinition,
+        altered: &Altered,
+        actions: &[AlterAction],
+    ) -> Self {
+        let new = &altered.definition;
+        let old_column = |index: usize| altered.sources[index].map(|source| &old.columns[source]);
+        let in_order = altered.sources.len() == old.columns.len()
+            && altered
+                .sources
+                .iter()
+                .enumerate()
+                .all(|(index, source)| *source == Some(index));
+        let pairs = || {
+            let columns = new.columns.iter().enumerate();
+            columns.filter_map(|(index, new)| Some((old_column(index)?, new)))
+        };
+        let same_values = |(old, new): (&ColumnDefinition, &ColumnDefinition)| {
+            holds_the_same(&old.ty, &new.ty)
+                && (old.nullable == new.nullable || new.nullable)
+                && old.auto_increment == new.auto_increment
+                && generated_text(old) == generated_text(new)
+        };
+        let same_keys = old.keys.len() == new.keys.len()
+            && old
+                .keys
+                .iter()
+                .zip(&new.keys)
+                .all(|(old, new)| same_key(old, new));
+        let enforced = |definition: &TableDefinition| {
+            let checks = definition.checks.iter().filter(|check| check.enforced);
+            checks.map(|check| check.text.clone()).collect::<Vec<_>>()
+        };
+        let old_checks = enforced(old);
+        let new_check = enforced(new)
+            .iter()
+            .any(|check| !old_checks.contains(check));
+        // An engine that is named makes the table anew, even if it is the table's own.
+        let force = actions.iter().any(|action| match action {
+            AlterAction::Force => true,
+            AlterAction::Option(option) => option.name == "ENGINE",
+            _ => false,
+        });
+        let sorted = actions
+            .iter()
+            .any(|action| matches!(action, AlterAction::OrderBy(_)));
+        let same_definition = in_order && pairs().all(same_values) && same_keys && !new_check;
+        let rows_move = !same_definition || old.engine != new.engine || force || sorted;
+
+        let foreign = |definition: &TableDefinition| definition.foreign_keys.len();
+        let adds_foreign = foreign(new) > foreign(old) && session.options().foreign_key_checks;
+        let in_place = |(old, new): (&ColumnDefinition, &ColumnDefinition)| {
+            is_in_place(&old.ty, &new.ty) && stored_text(old) == stored_text(new)
+        };
+        let adds_stored = new.columns.iter().enumerate().any(|(index, column)| {
+            let is_filled = stored_text(column).is_some() || column.is_hidden();
+            old_column(index).is_none() && is_filled
+        });
+        let by_copy = actions.iter().any(|action| {
+            matches!(action, AlterAction::Option(option)
+                if option.name == "ALGORITHM" && option.value.eq_ignore_ascii_case("COPY"))
+        });
+        let loses_key = has_primary(old) && !has_primary(new);
+        let transactional = |definition: &TableDefinition| definition.engine == "InnoDB";
+        let copies = !pairs().all(in_place)
+            || new_check
+            || adds_stored
+            || adds_foreign
+            || by_copy
+            || sorted
+            || loses_key
+            || old.engine != new.engine;
+        // Tables of other engines, and temporary ones, are copied for all that moves rows.
+        let always_copied = !transactional(old) || old.temporary;
+        let counts_rows = copies || (always_copied && rows_move);
+        let retyped = pairs().any(|(old, new)| old.ty != new.ty && !is_in_place(&old.ty, &new.ty));
+        let same_places = {
+            let kept = altered.sources.iter().flatten();
+            kept.is_sorted()
+        };
+        let is_instant = |(old, new): (&ColumnDefinition, &ColumnDefinition)| {
+            (old.ty == new.ty || old.ty.kind == TypeKind::Enum)
+                && old.nullable == new.nullable
+                && old.auto_increment == new.auto_increment
+                && generated_text(old) == generated_text(new)
+        };
+        let added = |kind: KeyKind| {
+            let of_kind = |key: &&KeyDefinition| key.kind == kind;
+            let count = |table: &TableDefinition| table.keys.iter().filter(of_kind).count();
+            count(new) > count(old)
+        };
+        let mut new_columns = new.columns.iter().enumerate();
+        let adds_number = new_columns.any(|(index, column)| {
+            column.auto_increment && !old_column(index).is_some_and(|old| old.auto_increment)
+        });
+        let algorithm = if old.engine != new.engine || new_check || sorted {
+            Algorithm::Copy(Reason::Always)
+        } else if old.temporary && rows_move {
+            Algorithm::Copy(Reason::Always)
+        } else if retyped {
+            Algorithm::Copy(Reason::Type)
+        } else if loses_key {
+            Algorithm::Copy(Reason::Because(
+                "Dropping a primary key is not allowed without also adding a new primary key",
+            ))
+        } else if adds_foreign {
+            Algorithm::Copy(Reason::Because("Adding foreign keys needs foreign_key_checks=OFF"))
+        } else if copies && !by_copy || !transactional(old) && rows_move {
+            Algorithm::Copy(Reason::None)
+        } else if added(KeyKind::FullText) {
+            Algorithm::InPlace(Some("Fulltext index creation requires a lock"))
+        } else if adds_number {
+            Algorithm::InPlace(Some("Adding an auto-increment column requires a lock"))
+        } else if force
+            || !same_keys
+            || !same_places
+            || foreign(new) > foreign(old)
+            || !pairs().all(is_instant)
+        {
+            Algorithm::InPlace(None)
+        } else {
+            Algorithm::Instant
+        };
+        Self {
+            rows_move: rows_move || by_copy,
+            counts_rows,
+            algorithm,
+        }
+    }
+}
+
+fn has_primary(definition: &TableDefinition) -> bool {
+    let is_primary = |key: &KeyDefinition| key.kind == mayfly_syntax::ast::KeyKind::Primary;
+    definition.keys.iter().any(is_primary)
+}
+
+fn generated_text(column: &ColumnDefinition) -> Option<(&str, bool)> {
+    let generated = column.generated.as_ref()?;
+    Some((&generated.text, generated.stored))
+}
+
+fn stored_text(column: &ColumnDefinition) -> Option<&str> {
+    let generated = column
+        .generated
+        .as_ref()
+        .filter(|generated| generated.stored)?;
+    Some(&generated.text)
+}
+
+fn same_key(old: &KeyDefinition, new: &KeyDefinition) -> bool {
+    old.kind == new.kind
+        && old.using == new.using
+        && format!("{:?}", old.parts) == format!("{:?}", new.parts)
+}
+
+/// Whether the values of a column are as they are under another type.
+fn holds_the_same(old: &SqlType, new: &SqlType) -> bool {
+    if old == new {
+        return true;
+    }
+    let same_strings = old.kind == new.kind && old.collation == new.collation;
+    match old.kind {
+        TypeKind::VarChar => same_strings && old.length <= new.length,
+        TypeKind::Enum => same_strings && appends_members(old, new),
+        _ => false,
+    }
+}
+
+fn appends_members(old: &SqlType, new: &SqlType) -> bool {
+    new.members.starts_with(&old.members)
+}
+
+/// Whether InnoDB changes a column's type in place.
+fn is_in_place(old: &SqlType, new: &SqlType) -> bool {
+    if old == new {
+        return true;
+    }
+    let bytes = |ty: &SqlType| {
+        u64::from(ty.length) * u64::from(ty.collation.charset().max_length())
+    };
+    // The length of a VARCHAR is kept in one byte, or in two.
+    let one_byte = |ty: &SqlType| bytes(ty) < 256;
+    match old.kind {
+        TypeKind::VarChar => holds_the_same(old, new) && one_byte(old) == one_byte(new),
+        _ => holds_the_same(old, new),
+    }
+}
