@@ -66,8 +66,7 @@ impl StatementOptions {
         let sql_mode = sql_mode::from_bits(settings.unsigned("sql_mode"));
         let collation = |name| {
             let text = settings.text(name).map_or("", |text| text);
-            character_sets::collation_by_name(text)
-                .map_or(CollationId::default(), |row| row.id)
+            character_sets::collation_by_name(text).map_or(CollationId::default(), |row| row.id)
         };
         let text = |name| settings.text(name).map_or("", |text| text).to_owned();
         let small = |name| u8::try_from(settings.unsigned(name)).unwrap_or(u8::MAX);

@@ -349,9 +349,7 @@ impl Alteration<'_> {
             return Ok(());
         }
         let collation = self.builder.table.collation;
-        let bytes_max = |collation: CollationId| {
-            collation.charset().max_length()
-        };
+        let bytes_max = |collation: CollationId| collation.charset().max_length();
         for column in &mut self.columns {
             let column = &mut column.definition;
             if !super::type_text::has_character_set(&column.ty) {

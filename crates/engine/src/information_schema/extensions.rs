@@ -62,5 +62,8 @@ fn partitions(session: &Session) -> Vec<Row> {
         row.extend([Value::Null, text(""), text(""), Value::Null]);
         row
     };
-    tables.filter(|row| is_table(row) || is_view(row)).map(row).collect()
+    tables
+        .filter(|row| is_table(row) || is_view(row))
+        .map(row)
+        .collect()
 }

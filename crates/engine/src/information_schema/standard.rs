@@ -39,8 +39,8 @@ fn parse_column(line: &str) -> Option<ColumnSource> {
     let mut fields = line.split('\t');
     let (name, ty, collation) = (fields.next()?, fields.next()?, fields.next()?);
     let nullable = fields.next()? == "NULL";
-    let collation = character_sets::collation_by_name(collation)
-        .map_or(CollationId::BINARY, |row| row.id);
+    let collation =
+        character_sets::collation_by_name(collation).map_or(CollationId::BINARY, |row| row.id);
     let ty = parse_type(ty, collation)?;
     let default = match fields.next() {
         None => DefaultSource::None,

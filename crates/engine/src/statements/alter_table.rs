@@ -22,9 +22,7 @@ use super::row_sink::RowSink;
 use super::select::{self, Reading};
 use crate::builder;
 use crate::catalog::alter::{self, Altered};
-use crate::catalog::definition::{
-    ColumnDefault, ColumnDefinition, TableDefinition, same_name,
-};
+use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition, same_name};
 use crate::catalog::foreign_key_checks::{self, NewForeignKeys};
 use crate::catalog::{BaseTable, create as names};
 use crate::result::{Outcome, StatementResult};

@@ -45,7 +45,9 @@ impl Algorithm {
                 AlterAction::Option(option) if option.name == name => Some(&option.value),
                 _ => None,
             });
-            values.next_back().map_or(String::new(), |value| value.to_ascii_uppercase())
+            values
+                .next_back()
+                .map_or(String::new(), |value| value.to_ascii_uppercase())
         };
         let (asked, lock) = (option("ALGORITHM"), option("LOCK"));
         let is_locking = matches!(lock.as_str(), "NONE" | "SHARED" | "EXCLUSIVE");
@@ -53,10 +55,12 @@ impl Algorithm {
             let (algorithm, lock) = ("ALGORITHM=INSTANT", "LOCK=NONE/SHARED/EXCLUSIVE");
             return Err(codes::ER_WRONG_USAGE.with(&[&algorithm, &lock]));
         }
-        let renames_only = actions.iter().any(|action| matches!(action, AlterAction::RenameTo(_)))
-            && actions.iter().all(|action| {
-                matches!(action, AlterAction::RenameTo(_) | AlterAction::Option(_))
-            });
+        let renames_only = actions
+            .iter()
+            .any(|action| matches!(action, AlterAction::RenameTo(_)))
+            && actions
+                .iter()
+                .all(|action| matches!(action, AlterAction::RenameTo(_) | AlterAction::Option(_)));
         if renames_only && matches!(lock.as_str(), "NONE" | "SHARED") {
             return Err(refused("LOCK=NONE/SHARED", None, "LOCK=EXCLUSIVE"));
         }
@@ -85,9 +89,11 @@ impl Algorithm {
                 };
                 Err(refused("ALGORITHM=INSTANT", because, instead))
             }
-            (Self::InPlace(because), "INSTANT") => {
-                Err(refused("ALGORITHM=INSTANT", because, "ALGORITHM=COPY/INPLACE"))
-            }
+            (Self::InPlace(because), "INSTANT") => Err(refused(
+                "ALGORITHM=INSTANT",
+                because,
+                "ALGORITHM=COPY/INPLACE",
+            )),
             (Self::Copy(reason), _) if without_lock => {
                 let because = match reason {
                     Reason::Always => Some(COPY_LOCKS),
@@ -233,7 +239,9 @@ impl Work {
                 "Dropping a primary key is not allowed without also adding a new primary key",
             ))
         } else if adds_foreign {
-            Algorithm::Copy(Reason::Because("Adding foreign keys needs foreign_key_checks=OFF"))
+            Algorithm::Copy(Reason::Because(
+                "Adding foreign keys needs foreign_key_checks=OFF",
+            ))
         } else if copies && !by_copy || !transactional(old) && rows_move {
             Algorithm::Copy(Reason::None)
         } else if added(KeyKind::FullText) {
@@ -304,9 +312,8 @@ fn is_in_place(old: &SqlType, new: &SqlType) -> bool {
     if old == new {
         return true;
     }
-    let bytes = |ty: &SqlType| {
-        u64::from(ty.length) * u64::from(ty.collation.charset().max_length())
-    };
+    let bytes =
+        |ty: &SqlType| u64::from(ty.length) * u64::from(ty.collation.charset().max_length());
     // The length of a VARCHAR is kept in one byte, or in two.
     let one_byte = |ty: &SqlType| bytes(ty) < 256;
     match old.kind {

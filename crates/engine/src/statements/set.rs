@@ -6,14 +6,14 @@ use mayfly_types::error::codes;
 use mayfly_types::{Level, Result, SqlMode, SqlType, Value};
 
 use crate::character_sets;
-use mayfly_types::charset::CharsetRow;
-use mayfly_types::collation::Collation;
 use crate::expressions;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
 use crate::variables::check::Check;
 use crate::variables::{self, Scope, Setting, SystemVariable};
+use mayfly_types::charset::CharsetRow;
+use mayfly_types::collation::Collation;
 
 /// A change that was checked.
 enum Change {
@@ -108,10 +108,7 @@ fn named_set(session: &Session, name: Option<&str>) -> Result<&'static CharsetRo
     character_sets::by_name(name).ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))
 }
 
-fn named_collation(
-    name: Option<&str>,
-    set: &'static CharsetRow,
-) -> Result<&'static Collation> {
+fn named_collation(name: Option<&str>, set: &'static CharsetRow) -> Result<&'static Collation> {
     let Some(name) = name else {
         return Ok(character_sets::row(set.default_collation));
     };

@@ -491,7 +491,9 @@ impl RangePart {
             false => {
                 let mut last = [0; 4];
                 filled(
-                    self.ty.collation.last_character()
+                    self.ty
+                        .collation
+                        .last_character()
                         .encode_utf8(&mut last)
                         .as_bytes(),
                 )

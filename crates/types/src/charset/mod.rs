@@ -11,8 +11,8 @@ mod wide;
 use std::borrow::Cow;
 
 use crate::collation::CollationId;
-pub use table::{CHARSETS, Charset, CharsetRow};
 use table::Encoding;
+pub use table::{CHARSETS, Charset, CharsetRow};
 
 /// A character that a character set cannot hold, or bytes that are no text in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -247,19 +247,14 @@ impl Charset {
     }
 }
 
-fn append_legacy(
-    encoding: &'static encoding_rs::Encoding,
-    point: u32,
-    out: &mut Vec<u8>,
-) -> bool {
+fn append_legacy(encoding: &'static encoding_rs::Encoding, point: u32, out: &mut Vec<u8>) -> bool {
     let Some(character) = char::from_u32(point) else {
         return false;
     };
     let (mut text, mut bytes) = ([0; 4], [0; 16]);
     let text = character.encode_utf8(&mut text);
     let mut encoder = encoding.new_encoder();
-    let (result, _, written) =
-        encoder.encode_from_utf8_without_replacement(text, &mut bytes, true);
+    let (result, _, written) = encoder.encode_from_utf8_without_replacement(text, &mut bytes, true);
     match (result, bytes.get(..written)) {
         (encoding_rs::EncoderResult::InputEmpty, Some(bytes)) => {
             out.extend_from_slice(bytes);
@@ -378,10 +373,7 @@ mod tests {
             Err(CharsetError { position: 1 })
         );
         assert_eq!(Charset::Ucs2.restrict("a😀".as_bytes()), &b"a?"[..]);
-        assert_eq!(
-            Charset::Utf16.encode_lossy("é".as_bytes()),
-            &b"\0\xE9"[..]
-        );
+        assert_eq!(Charset::Utf16.encode_lossy("é".as_bytes()), &b"\0\xE9"[..]);
         assert_eq!(Charset::Ucs2.decode(b"A").unwrap(), &b"A"[..]);
         assert_eq!(
             Charset::Sjis.decode(b"a\x93"),

@@ -111,11 +111,15 @@ impl Collation {
             Order::Simple(simple) => {
                 let weights = simple.weights();
                 let (change, weight) = (weights.change(), weights.ascii_weight());
-                weights.is_regular().then(|| ascii::compare_four(a, b, change, weight))?
+                weights
+                    .is_regular()
+                    .then(|| ascii::compare_four(a, b, change, weight))?
             }
             Order::Uca(uca) => {
                 let (known, change) = (uca.ascii(), ascii::to_lower);
-                known.is_regular.then(|| ascii::compare_four(a, b, change, known.primary()))?
+                known
+                    .is_regular
+                    .then(|| ascii::compare_four(a, b, change, known.primary()))?
             }
         }
     }
@@ -386,7 +390,12 @@ fn append_simple(collation: &Collation, value: &[u8], weights: &Weights, key: &m
 
 fn append_letters(collation: &Collation, value: &[u8], uca: Uca, key: &mut Vec<u8>) {
     let ascii_of = |weight| uca.ascii().of_primary(weight);
-    append_weights(uca.level_weights(value, 1), ascii_of, collation.pad_space, key);
+    append_weights(
+        uca.level_weights(value, 1),
+        ascii_of,
+        collation.pad_space,
+        key,
+    );
 }
 
 /// The weights of each level, told apart by zeros.
@@ -442,7 +451,9 @@ fn append_padded_levels(value: &[u8], uca: Uca, key: &mut Vec<u8>) {
     let levels: Vec<Vec<u16>> = uca.levels().map(stripped).collect();
     let of_level = |wanted: u8| {
         let mut numbered = uca.levels().zip(&levels);
-        numbered.find(|(level, _)| *level == wanted).map_or(&[][..], |(_, weights)| weights)
+        numbered
+            .find(|(level, _)| *level == wanted)
+            .map_or(&[][..], |(_, weights)| weights)
     };
     let (letters, accents, cases) = (of_level(1), of_level(2), of_level(3));
     let text: Option<Vec<u8>> = letters

@@ -199,11 +199,61 @@ macro_rules! unicode {
     };
 }
 
-unicode!(UCS2, Charset::Ucs2, "ucs2", true, 35, 90, 128, [1059, 1114, 1152, 1174], 2560);
-unicode!(UTF16, Charset::Utf16, "utf16", true, 54, 55, 101, [1078, 1079, 1125, 1147], 2816);
-unicode!(UTF32, Charset::Utf32, "utf32", true, 60, 61, 160, [1084, 1085, 1184, 1206], 3072);
-unicode!(UTF8MB3, Charset::Utf8mb3, "utf8mb3", true, 33, 83, 192, [1057, 1107, 1216, 1238], 2048);
-unicode!(UTF8MB4, Charset::Utf8mb4, "utf8mb4", false, 45, 46, 224, [1069, 1070, 1248, 1270], 2304);
+unicode!(
+    UCS2,
+    Charset::Ucs2,
+    "ucs2",
+    true,
+    35,
+    90,
+    128,
+    [1059, 1114, 1152, 1174],
+    2560
+);
+unicode!(
+    UTF16,
+    Charset::Utf16,
+    "utf16",
+    true,
+    54,
+    55,
+    101,
+    [1078, 1079, 1125, 1147],
+    2816
+);
+unicode!(
+    UTF32,
+    Charset::Utf32,
+    "utf32",
+    true,
+    60,
+    61,
+    160,
+    [1084, 1085, 1184, 1206],
+    3072
+);
+unicode!(
+    UTF8MB3,
+    Charset::Utf8mb3,
+    "utf8mb3",
+    true,
+    33,
+    83,
+    192,
+    [1057, 1107, 1216, 1238],
+    2048
+);
+unicode!(
+    UTF8MB4,
+    Charset::Utf8mb4,
+    "utf8mb4",
+    false,
+    45,
+    46,
+    224,
+    [1069, 1070, 1248, 1270],
+    2304
+);
 
 const GROUPS: [&[Collation]; 6] = [OTHERS, UCS2, UTF16, UTF32, UTF8MB3, UTF8MB4];
 

@@ -158,7 +158,10 @@ fn the_first_and_the_last_character() {
             continue;
         }
         let (mut first, mut last) = ([0; 4], [0; 4]);
-        let first = collation.first_character().encode_utf8(&mut first).as_bytes();
+        let first = collation
+            .first_character()
+            .encode_utf8(&mut first)
+            .as_bytes();
         let last = collation.last_character().encode_utf8(&mut last).as_bytes();
         let points = (0..0x1_0000).chain((0x1_0000..0x11_0000).step_by(251));
         for point in points.filter_map(char::from_u32) {
@@ -168,7 +171,10 @@ fn the_first_and_the_last_character() {
             let mut buffer = [0; 4];
             let text = point.encode_utf8(&mut buffer).as_bytes();
             let name = row.name;
-            assert!(collation.compare(text, last).is_le(), "{name}: {point:?} is behind the last");
+            assert!(
+                collation.compare(text, last).is_le(),
+                "{name}: {point:?} is behind the last"
+            );
             // Without PAD SPACE nothing is before the shorter value.
             assert!(
                 !row.pad_space || collation.compare(text, first).is_ge(),

@@ -172,7 +172,10 @@ impl Uca {
     /// The levels that count: 1 knows letters, 2 accents, 3 case.
     pub(super) fn levels(self) -> impl Iterator<Item = u8> {
         let levels = [(1, true), (2, self.accents), (3, self.case)];
-        levels.into_iter().filter(|(_, counts)| *counts).map(|(level, _)| level)
+        levels
+            .into_iter()
+            .filter(|(_, counts)| *counts)
+            .map(|(level, _)| level)
     }
 
     /// Whether letters alone count.
@@ -614,10 +617,12 @@ impl AsciiWeights {
     /// The ASCII character that is equal to an element in what counts of it.
     pub(super) fn of_element(&self, element: Element, uca: Uca) -> Option<u8> {
         let lower = self.of_primary(element.weight(1))?;
-        [lower, lower.to_ascii_uppercase()].into_iter().find(|byte| {
-            let ascii = self.elements[usize::from(*byte)];
-            uca.of_element(ascii) == uca.of_element(element)
-        })
+        [lower, lower.to_ascii_uppercase()]
+            .into_iter()
+            .find(|byte| {
+                let ascii = self.elements[usize::from(*byte)];
+                uca.of_element(ascii) == uca.of_element(element)
+            })
     }
 }
 

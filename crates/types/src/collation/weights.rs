@@ -62,7 +62,13 @@ impl Simple {
 
     fn load(self) -> Weights {
         match self {
-            Self::GENERAL_CI => return Weights::new(general_ci::weights(), Some(general_ci::BEYOND), Charset::Utf8mb4),
+            Self::GENERAL_CI => {
+                return Weights::new(
+                    general_ci::weights(),
+                    Some(general_ci::BEYOND),
+                    Charset::Utf8mb4,
+                );
+            }
             Self::GENERAL_MYSQL500_CI => {
                 let mut weights = general_ci::weights();
                 weights[0xDF] = 0xDF;
@@ -72,9 +78,15 @@ impl Simple {
                 let lower = |point: u16| {
                     let lower = char::from_u32(point.into()).map(char::to_lowercase);
                     let lower = lower.and_then(|mut lower| lower.next()).map(u32::from);
-                    lower.and_then(|lower| u16::try_from(lower).ok()).unwrap_or(point)
+                    lower
+                        .and_then(|lower| u16::try_from(lower).ok())
+                        .unwrap_or(point)
                 };
-                return Weights::new((0..=u16::MAX).map(lower).collect(), Some(general_ci::BEYOND), Charset::Utf8mb4);
+                return Weights::new(
+                    (0..=u16::MAX).map(lower).collect(),
+                    Some(general_ci::BEYOND),
+                    Charset::Utf8mb4,
+                );
             }
             _ => {}
         }
@@ -123,7 +135,8 @@ fn gbk(lead: u8, trail: u8) -> u16 {
 impl Weights {
     fn new(weights: Vec<u16>, beyond: Option<u16>, charset: Charset) -> Self {
         let held = (0..=u16::MAX).filter(|point| charset.holds(u32::from(*point)));
-        let held = held.filter_map(|point| Some((weights[usize::from(point)], char::from_u32(point.into())?)));
+        let held = held
+            .filter_map(|point| Some((weights[usize::from(point)], char::from_u32(point.into())?)));
         let bounds = held.fold(None, |bounds: Option<[(u16, char); 2]>, of_point| {
             let [first, last] = bounds.unwrap_or([of_point; 2]);
             Some([first.min(of_point), last.max(of_point)])

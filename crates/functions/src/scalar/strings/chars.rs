@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
+use mayfly_types::CollationId;
 use mayfly_types::charset::utf8;
 use mayfly_types::error::codes;
-use mayfly_types::CollationId;
 
 use crate::EvaluationContext;
 
