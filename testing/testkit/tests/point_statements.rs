@@ -341,7 +341,7 @@ fn only_a_transaction_is_undone() {
     session.execute(TABLE).expect("a table");
     let insert = session.prepare("INSERT INTO t (id, k) VALUES (?, ?)");
     let insert = insert.expect("prepares");
-    let mut add = |session: &mut Session, id: i64| {
+    let add = |session: &mut Session, id: i64| {
         let values = [number(id), number(id)];
         let stream = session.execute_prepared(&insert, &values);
         assert_eq!(stream.expect("inserts").result().affected_rows, 1);
