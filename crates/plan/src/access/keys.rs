@@ -462,6 +462,7 @@ impl RangePart {
             characters += 1;
         }
         let start = pattern.get(..length).unwrap_or(pattern);
+        let start = self.ty.collation.without_begun_letter(start);
         if start.is_empty() {
             return Interval::VALUES;
         }

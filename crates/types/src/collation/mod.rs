@@ -163,6 +163,24 @@ impl CollationId {
         }
     }
 
+    /// Text without the characters at its end that may begin a letter of several characters: what
+    /// begins with the whole text is sorted among what begins with the rest.
+    pub fn without_begun_letter(self, text: &[u8]) -> &[u8] {
+        let Order::Uca(uca) = self.collation().order else {
+            return text;
+        };
+        let mut rest = text;
+        while let Some((last, before)) = std::str::from_utf8(rest)
+            .ok()
+            .and_then(|rest| rest.char_indices().next_back())
+            .map(|(at, last)| (last, &rest[..at]))
+            && uca.begins_letter(u32::from(last))
+        {
+            rest = before;
+        }
+        rest
+    }
+
     /// A character that is not before any other in the collation.
     pub fn last_character(self) -> char {
         match self.collation().order {

@@ -151,6 +151,18 @@ fn coercibility() {
 }
 
 #[test]
+fn letters_of_several_characters() {
+    let rest = |collation: &str, text: &'static str| {
+        let collation = CollationId::by_name(collation).unwrap();
+        collation.without_begun_letter(text.as_bytes())
+    };
+    assert_eq!(rest("utf8mb4_spanish2_ci", "bcl"), b"b");
+    assert_eq!(rest("utf8mb4_danish_ci", "a"), b"");
+    assert_eq!(rest("utf8mb4_spanish_ci", "bcl"), b"bcl");
+    assert_eq!(rest("utf8mb4_0900_ai_ci", "l"), b"l");
+}
+
+#[test]
 fn the_first_and_the_last_character() {
     for row in COLLATIONS {
         let (collation, charset) = (row.id, row.charset);

@@ -215,6 +215,11 @@ impl Uca {
         }
     }
 
+    /// Whether a language has a letter that begins with this character and may be sorted anywhere.
+    pub(super) fn begins_letter(self, point: u32) -> bool {
+        self.table().heads.contains(&point)
+    }
+
     /// What of an element counts.
     pub(super) fn of_element(self, element: Element) -> u32 {
         let mut mask = !0 << 14;
@@ -306,6 +311,8 @@ struct Table {
     ascii: AsciiWeights,
     /// The character of the least primary weight.
     first: char,
+    /// The characters that a language begins letters of several characters with.
+    heads: Vec<u32>,
 }
 
 struct Input<'a>(&'a [u8]);
@@ -342,6 +349,7 @@ impl Table {
             divides_hangul: version.divides_hangul,
             ascii: AsciiWeights::default(),
             first: '\t',
+            heads: Vec::new(),
         };
         let mut input = Input(version.data);
         let (mut point, mut primary) = (0, 0);
@@ -390,7 +398,11 @@ impl Table {
             {
                 self.first = character;
             }
-            self.add(point, points.collect(), &elements);
+            let following: Vec<u32> = points.collect();
+            if !following.is_empty() {
+                self.heads.push(point);
+            }
+            self.add(point, following, &elements);
         }
     }
 
