@@ -1,6 +1,10 @@
 //! The unit in which rows travel between operators.
 
-use arrow_array::ArrayRef;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
 
 /// Rows of a few columns: Arrow arrays of equal length. Unlike an Arrow `RecordBatch` it carries
 /// no schema (the plan knows it), so that a one-row statement pays for nothing it does not use,
@@ -50,6 +54,30 @@ impl Batch {
     /// The columns, by value.
     pub fn into_columns(self) -> Vec<ArrayRef> {
         self.columns
+    }
+
+    /// The bytes of its strings.
+    pub fn string_bytes(&self) -> usize {
+        let columns = self.columns.iter();
+        let strings = columns.filter_map(|column| column.as_binary_view_opt());
+        strings
+            .map(|strings| strings.total_buffer_bytes_used())
+            .sum()
+    }
+
+    /// The rows with copies of their strings: a view into a block of a table keeps all of it, which
+    /// the table may need to let go of.
+    #[must_use]
+    pub fn with_own_strings(self) -> Self {
+        let columns = self.columns.into_iter();
+        let columns = columns.map(|column| match column.data_type() {
+            DataType::BinaryView => Arc::new(column.as_binary_view().gc()) as ArrayRef,
+            _ => column,
+        });
+        Self {
+            columns: columns.collect(),
+            row_count: self.row_count,
+        }
     }
 
     /// The rows `offset .. offset + length`, without a copy.

@@ -178,10 +178,9 @@ impl Blocks {
             self.tail.extend_from_slice(&bytes[end..]);
             bytes.truncate(end);
         }
-        if !self.charset.is_stored_as_is()
-            && !(self.charset.keeps_ascii() && bytes.is_ascii())
-            && let Ok(text) = self.charset.decode(&bytes)
-        {
+        let is_ascii = self.charset.keeps_ascii() && bytes.is_ascii();
+        let is_as_stored = is_ascii || self.charset.is_stored_as_is();
+        if !is_as_stored && let Ok(text) = self.charset.decode(&bytes) {
             bytes = text.into_owned();
         }
         Ok(Some(Block {

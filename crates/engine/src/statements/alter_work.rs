@@ -228,9 +228,8 @@ impl Work {
         let adds_number = new_columns.any(|(index, column)| {
             column.auto_increment && !old_column(index).is_some_and(|old| old.auto_increment)
         });
-        let algorithm = if old.engine != new.engine || new_check || sorted {
-            Algorithm::Copy(Reason::Always)
-        } else if old.temporary && rows_move {
+        let always = old.engine != new.engine || new_check || sorted;
+        let algorithm = if always || old.temporary && rows_move {
             Algorithm::Copy(Reason::Always)
         } else if retyped {
             Algorithm::Copy(Reason::Type)

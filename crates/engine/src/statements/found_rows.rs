@@ -16,8 +16,9 @@ pub(super) fn physical_types(types: &[SqlType]) -> Vec<PhysicalType> {
     physical.collect()
 }
 
-/// So many rows need no temporary table.
+/// So many rows need no temporary table, if their strings have no more bytes.
 const ROWS_IN_MEMORY: usize = 2048;
+const BYTES_IN_MEMORY: usize = 256 << 10;
 
 /// Rows in the order in which they were found.
 pub(crate) enum FoundRows {
@@ -47,6 +48,7 @@ pub(super) struct FoundRowsBuilder<'c> {
     columns: Vec<PhysicalType>,
     few: Vec<Batch>,
     rows: usize,
+    bytes: usize,
     many: Option<(TempTable, TempTableWriter)>,
 }
 
@@ -58,6 +60,7 @@ impl<'c> FoundRowsBuilder<'c> {
             columns,
             few: Vec::new(),
             rows: 0,
+            bytes: 0,
             many: None,
         }
     }
@@ -68,8 +71,9 @@ impl<'c> FoundRowsBuilder<'c> {
         if let Some((_, writer)) = &mut self.many {
             return writer.append(&batch);
         }
-        if self.rows <= ROWS_IN_MEMORY {
-            self.few.push(batch);
+        self.bytes += batch.string_bytes();
+        if self.rows <= ROWS_IN_MEMORY && self.bytes <= BYTES_IN_MEMORY {
+            self.few.push(batch.with_own_strings());
             return Ok(());
         }
         let table = TempTable::create(

@@ -226,16 +226,6 @@ fn joined(pieces: &[Batch]) -> Result<Batch> {
     Ok(Batch::new(columns, rows))
 }
 
-fn with_own_strings(batch: Batch) -> Batch {
-    let rows = batch.row_count();
-    let columns = batch.into_columns().into_iter();
-    let columns = columns.map(|column| match column.as_binary_view_opt() {
-        Some(strings) => Arc::new(strings.gc()) as ArrayRef,
-        None => column,
-    });
-    Batch::new(columns.collect(), rows)
-}
-
 impl Handle {
     pub(super) fn new(core: &Arc<Core>, statement: &TempTableContext, undo: &UndoLog) -> Self {
         let pin = Arc::new(Pin {
@@ -310,7 +300,7 @@ impl Handle {
             })?;
             let piece = piece.ok_or_else(lost)?;
             pieces.push(match first < ids.len() || !pieces.is_empty() {
-                true => with_own_strings(piece),
+                true => piece.with_own_strings(),
                 false => piece,
             });
         }
