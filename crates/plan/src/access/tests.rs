@@ -328,7 +328,7 @@ fn orders() {
     );
     check_rows(
         "SELECT DISTINCT a FROM w",
-        &["w index ka 48 - 10000 Using index"],
+        &["w range ka 5 - 1000 Using index for group-by"],
     );
     check_rows(
         "SELECT u.c, w.b FROM w JOIN u ON u.c = w.g ORDER BY w.id",
