@@ -62,6 +62,10 @@ pub(crate) struct Budgets {
     users: Mutex<BTreeMap<String, (Budget, Budget)>>,
 }
 
+/// What a thread of a statement may need at once, with what it merges and the readers that it waits
+/// for: with less for each, all of them could wait for memory that the others hold.
+const MEMORY_OF_THREAD: u64 = 3 << 20;
+
 /// A limit of 0 is no limit.
 pub(crate) fn space_limit(setting: u64) -> u64 {
     if setting == 0 { UNLIMITED } else { setting }
@@ -104,7 +108,7 @@ impl Budgets {
 
 impl Database {
     /// Opens an engine on its data directory, or with no data.
-    pub fn open(options: DatabaseOptions) -> Result<Arc<Self>> {
+    pub fn open(mut options: DatabaseOptions) -> Result<Arc<Self>> {
         let mut globals = Settings::defaults();
         let text = |text: &str| Setting::Text(Some(Arc::from(text)));
         globals.set_by_name("tmpdir", text(&options.tmpdir.to_string_lossy()));
@@ -119,6 +123,10 @@ impl Database {
         );
         for (name, value) in &options.variables {
             set_at_start(&mut globals, name, value)?;
+        }
+        if let Some(limit) = options.memory_limit {
+            let most = usize::try_from(limit / MEMORY_OF_THREAD).unwrap_or(usize::MAX);
+            options.threads = options.threads.min(most).max(1);
         }
         let budgets = Budgets::new(&options, &globals);
         let idle_limit = options

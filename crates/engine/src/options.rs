@@ -55,7 +55,8 @@ pub struct DatabaseOptions {
     /// The most bytes of memory that everything together may use: tables and temporary tables.
     /// `None`: no limit but `temptable_max_ram` for temporary tables.
     pub memory_limit: Option<u64>,
-    /// How many threads a large statement may use.
+    /// How many threads a large statement may use. There are fewer where `memory_limit` has less than
+    /// 3 MiB for each.
     pub threads: usize,
     /// Where durable tables are: `datadir`. `None`: in a directory below `tmpdir`, without syncs,
     /// which is removed at the end.
