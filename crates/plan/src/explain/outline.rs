@@ -165,15 +165,7 @@ impl Outliner<'_> {
                 let cost = SCAN_COST + all * ROW_COST;
                 let mut scan = step(format!("Table scan on {alias}"), cost, all, Vec::new());
                 scan.facts = table_facts(table, alias);
-                let scan = match predicate {
-                    Some(predicate) => self.filtered(scan, predicate, &names, cost, rows),
-                    None => scan,
-                };
-                Described {
-                    step: scan,
-                    names,
-                    cost,
-                }
+                self.checked(scan, predicate.as_ref(), names, cost, rows)
             }
             Operator::IndexScan(scan) => {
                 let names = column_names(&scan.table, &scan.alias, &scan.columns);
@@ -185,15 +177,7 @@ impl Outliner<'_> {
                 let text = access::scan_text(scan, &ByPosition(&names));
                 let mut read = step(text, cost, scan.read_rows, Vec::new());
                 read.facts = access::scan_facts(scan, &ByPosition(&names));
-                let read = match &scan.predicate {
-                    Some(predicate) => self.filtered(read, predicate, &names, cost, rows),
-                    None => read,
-                };
-                Described {
-                    step: read,
-                    names,
-                    cost,
-                }
+                self.checked(read, scan.predicate.as_ref(), names, cost, rows)
             }
             Operator::IndexMerge(merge) => {
                 let names = column_names(&merge.table, &merge.alias, &merge.columns);
@@ -211,15 +195,7 @@ impl Outliner<'_> {
                 let cost = SCAN_COST + found * ROW_COST + merge.read_rows * FETCH_COST;
                 let text = access::merge_text(merge).to_owned();
                 let read = step(text, cost, merge.read_rows, parts);
-                let read = match &merge.predicate {
-                    Some(predicate) => self.filtered(read, predicate, &names, cost, rows),
-                    None => read,
-                };
-                Described {
-                    step: read,
-                    names,
-                    cost,
-                }
+                self.checked(read, merge.predicate.as_ref(), names, cost, rows)
             }
             Operator::IndexLookupJoin(join) => self.lookup_join(join, rows),
             Operator::SharedScan { shared, alias } => self.shared(*shared, alias, rows),
@@ -331,6 +307,22 @@ impl Outliner<'_> {
             names,
             cost: 0.0,
         }
+    }
+
+    /// Rows of a table, and the condition that is checked of them.
+    fn checked(
+        &mut self,
+        read: Step,
+        predicate: Option<&Expression>,
+        names: Vec<String>,
+        cost: f64,
+        rows: f64,
+    ) -> Described {
+        let step = match predicate {
+            Some(predicate) => self.filtered(read, predicate, &names, cost, rows),
+            None => read,
+        };
+        Described { step, names, cost }
     }
 
     fn filtered(
