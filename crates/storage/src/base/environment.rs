@@ -24,6 +24,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::file_writer::FileWriter;
+use super::format;
 use super::log::{Log, Step};
 use super::snapshot::Snapshot;
 use super::store::StorePlace;
@@ -148,7 +149,9 @@ impl Environment {
             return Ok(());
         };
         let file = self.file()?;
-        *lock(&self.checkpoint) = Some(self.snapshot_of(&file)?);
+        let checkpoint = self.snapshot_of(&file)?;
+        let has_version = format::check(&checkpoint, &self.directory)?;
+        *lock(&self.checkpoint) = Some(checkpoint);
         let mut writer = None;
         let failed = |error: std::io::Error| io_error(&error, &self.directory, "read");
         log.replay(failed, |step| match step {
@@ -165,6 +168,12 @@ impl Environment {
             },
         })?;
         drop(writer);
+        if !has_version {
+            let mut writer = FileWriter::begin(self, &file, None)?;
+            format::note(&mut writer)?;
+            writer.commit(false)?;
+            log.pass_by();
+        }
         if log.wants_checkpoint() {
             self.write_checkpoint(&file, &mut log)?;
             directory

@@ -33,6 +33,7 @@ mod environment;
 mod file_writer;
 mod fill;
 mod find;
+mod format;
 mod gather;
 mod load;
 mod locks;

@@ -1,0 +1,111 @@
+//! The version of what a data directory holds.
+//!
+//! It is a record of the store, beside the ones with a name ([`super::environment`]), and is read before
+//! anything else is done with the directory: before the changes of the redo log are made again. So whatever
+//! a later version changes, these stay as they are: LMDB's file with the tree 0 in it, this record, and the
+//! header of the redo log, whose pages say where the record is.
+
+use std::path::Path;
+
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::environment::{META, record_key};
+use super::file_writer::FileWriter;
+use super::snapshot::Snapshot;
+
+/// The name of the record: four bytes, the least significant first.
+const NAME: &[u8] = b"\0format";
+
+/// The version that is written here. A directory without the record is of the first.
+const VERSION: u32 = 1;
+
+/// Refuses a directory that only a newer program understands; whether it says its version.
+pub(super) fn check(snapshot: &Snapshot, directory: &Path) -> Result<bool> {
+    let Some(record) = snapshot.record(NAME)? else {
+        return Ok(false);
+    };
+    // A version in another form is a newer one too.
+    let version = record.try_into().map_or(u32::MAX, u32::from_le_bytes);
+    if version > VERSION {
+        return Err(codes::ER_UNKNOWN_ERROR.with(&[&format!(
+            "the data directory {} has format {version}, of a newer version of this program, which knows formats \
+             up to {VERSION}",
+            directory.display()
+        )]));
+    }
+    Ok(true)
+}
+
+/// Notes the version.
+pub(super) fn note(writer: &mut FileWriter<'_>) -> Result<()> {
+    writer.put(&record_key(META, NAME), &VERSION.to_le_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use mayfly_memory::StableRanges;
+
+    use super::*;
+    use crate::base::{DurableStore, StoreOptions, StorePlace};
+
+    fn open(directory: &Path) -> Result<DurableStore> {
+        DurableStore::open(StoreOptions {
+            place: StorePlace::DataDirectory(directory.to_path_buf()),
+            stable: StableRanges::new(),
+        })
+    }
+
+    fn set(store: &DurableStore, value: Option<&[u8]>) {
+        let committer = &store.0.committer;
+        let name = record_key(META, NAME);
+        let changed = committer.change(&store.0.environment, true, |writer| match value {
+            Some(value) => writer.put(&name, value),
+            None => writer.remove(&name),
+        });
+        changed.unwrap();
+    }
+
+    #[test]
+    fn a_directory_says_its_version_and_newer_ones_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(directory.path()).unwrap();
+        assert_eq!(store.record(NAME).unwrap(), Some(VERSION.to_le_bytes().to_vec()));
+        set(&store, Some(&(VERSION + 1).to_le_bytes()));
+        store.checkpoint().unwrap();
+        drop(store);
+        for _ in 0..2 {
+            let error = open(directory.path()).unwrap_err();
+            assert!(error.message().contains("has format 2, of a newer"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_version_in_another_form_is_a_newer_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(directory.path()).unwrap();
+        set(&store, Some(b"2.0 or so"));
+        drop(store);
+        let error = open(directory.path()).unwrap_err();
+        assert!(error.message().contains("of a newer"), "{error}");
+    }
+
+    #[test]
+    fn a_directory_of_before_gets_its_version() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(directory.path()).unwrap();
+        set(&store, None);
+        drop(store);
+        let store = open(directory.path()).unwrap();
+        assert_eq!(store.record(NAME).unwrap(), Some(VERSION.to_le_bytes().to_vec()));
+    }
+
+    #[test]
+    fn a_backup_says_its_version() {
+        let directory = tempfile::tempdir().unwrap();
+        let (original, copy) = (directory.path().join("a"), directory.path().join("b"));
+        open(&original).unwrap().backup(&copy).unwrap();
+        let copy = open(&copy).unwrap();
+        assert!(copy.record(NAME).unwrap().is_some());
+    }
+}
