@@ -181,8 +181,7 @@ impl Session {
         if let Some(direct) = self.direct.get() {
             return Ok(direct);
         }
-        let memory = &self.database.budgets.base_tables;
-        let direct = DirectChanges::new(self.database.store()?.session(memory));
+        let direct = DirectChanges::new(self.durable()?.beside());
         self.transaction.join(Box::new(direct.clone()));
         Ok(self.direct.get_or_init(|| direct))
     }

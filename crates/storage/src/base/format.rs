@@ -70,13 +70,19 @@ mod tests {
     fn a_directory_says_its_version_and_newer_ones_are_refused() {
         let directory = tempfile::tempdir().unwrap();
         let store = open(directory.path()).unwrap();
-        assert_eq!(store.record(NAME).unwrap(), Some(VERSION.to_le_bytes().to_vec()));
+        assert_eq!(
+            store.record(NAME).unwrap(),
+            Some(VERSION.to_le_bytes().to_vec())
+        );
         set(&store, Some(&(VERSION + 1).to_le_bytes()));
         store.checkpoint().unwrap();
         drop(store);
         for _ in 0..2 {
             let error = open(directory.path()).unwrap_err();
-            assert!(error.message().contains("has format 2, of a newer"), "{error}");
+            assert!(
+                error.message().contains("has format 2, of a newer"),
+                "{error}"
+            );
         }
     }
 
@@ -97,7 +103,10 @@ mod tests {
         set(&store, None);
         drop(store);
         let store = open(directory.path()).unwrap();
-        assert_eq!(store.record(NAME).unwrap(), Some(VERSION.to_le_bytes().to_vec()));
+        assert_eq!(
+            store.record(NAME).unwrap(),
+            Some(VERSION.to_le_bytes().to_vec())
+        );
     }
 
     #[test]

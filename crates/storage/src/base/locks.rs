@@ -2,8 +2,9 @@
 //!
 //! A lock has a name, made of a tree and a key, and exists while somebody holds or wants it. Waiters
 //! are served in the order in which they came; who holds a lock already may go on to a stronger one
-//! before them. A transaction waits for one lock at a time, so that who waits for whom is a graph that
-//! is walked before each wait: the one that would close a circle gives up (1213).
+//! before them. Locks belong to sessions, which wait for one at a time whichever of their transactions
+//! wants it, so that who waits for whom is a graph that is walked before each wait: the one that would
+//! close a circle gives up (1213).
 //!
 //! A statement may lock every row of a large table, so a lock is small: its name is a hash, and
 //! nothing is allocated for one that a single transaction holds.
@@ -29,8 +30,8 @@ const LOCK_BYTES: u64 = 128;
 /// Memory for so many locks is kept when there are none.
 const SPARE_LOCKS: usize = 1 << 10;
 
-/// The number of a transaction.
-pub(super) type TransactionId = u64;
+/// The number of who holds locks: of a session, whose transactions at one time lock different trees.
+pub(super) type LockOwner = u64;
 
 /// A tree and a key, as a hash of 128 bits. Two that have the same make their transactions wait for
 /// each other where they need not, and nothing else.
@@ -68,22 +69,22 @@ type ByName<T> = HashMap<Name, T, BuildHasherDefault<NameHasher>>;
 #[derive(Debug, Default)]
 struct Lock {
     /// Who got it first, of those who hold it.
-    holder: Option<(TransactionId, LockMode)>,
+    holder: Option<(LockOwner, LockMode)>,
     contention: Option<Box<Contention>>,
 }
 
 /// Others than the holder.
 #[derive(Debug, Default)]
 struct Contention {
-    holders: Vec<(TransactionId, LockMode)>,
-    waiters: VecDeque<(TransactionId, LockMode)>,
+    holders: Vec<(LockOwner, LockMode)>,
+    waiters: VecDeque<(LockOwner, LockMode)>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     locks: ByName<Lock>,
-    /// What each waiting transaction waits for.
-    waits: HashMap<TransactionId, Name>,
+    /// What each waiting owner waits for.
+    waits: HashMap<LockOwner, Name>,
 }
 
 /// All locks of a store.
@@ -126,7 +127,7 @@ impl Held {
 
 /// Who wants locks, of what kind, and for how long it waits for one.
 pub(super) struct Request<'a> {
-    pub(super) transaction: TransactionId,
+    pub(super) owner: LockOwner,
     pub(super) held: &'a Mutex<Held>,
     pub(super) mode: LockMode,
     pub(super) wait: LockWait,
@@ -138,18 +139,18 @@ fn conflict(a: LockMode, b: LockMode) -> bool {
 }
 
 impl Lock {
-    fn holders(&self) -> impl Iterator<Item = &(TransactionId, LockMode)> {
+    fn holders(&self) -> impl Iterator<Item = &(LockOwner, LockMode)> {
         let others = self.contention.as_ref().map(|other| other.holders.iter());
         self.holder.iter().chain(others.into_iter().flatten())
     }
 
-    fn waiters(&self) -> impl Iterator<Item = &(TransactionId, LockMode)> {
+    fn waiters(&self) -> impl Iterator<Item = &(LockOwner, LockMode)> {
         let waiters = self.contention.as_ref().map(|other| other.waiters.iter());
         waiters.into_iter().flatten()
     }
 
-    /// Those who keep a transaction from getting the lock.
-    fn blockers(&self, of: TransactionId, mode: LockMode) -> impl Iterator<Item = TransactionId> {
+    /// Those who keep an owner from getting the lock.
+    fn blockers(&self, of: LockOwner, mode: LockMode) -> impl Iterator<Item = LockOwner> {
         let is_holder = self.mode_of(of).is_some();
         let ahead = self
             .waiters()
@@ -160,18 +161,18 @@ impl Lock {
             .map(|(other, _)| *other)
     }
 
-    /// How a transaction holds it.
-    fn mode_of(&self, transaction: TransactionId) -> Option<LockMode> {
+    /// How an owner holds it.
+    fn mode_of(&self, owner: LockOwner) -> Option<LockMode> {
         let mut holders = self.holders();
-        let found = holders.find(|(holder, _)| *holder == transaction);
+        let found = holders.find(|(holder, _)| *holder == owner);
         found.map(|(_, mode)| *mode)
     }
 
-    fn is_free_for(&self, transaction: TransactionId, mode: LockMode) -> bool {
-        self.blockers(transaction, mode).next().is_none()
+    fn is_free_for(&self, owner: LockOwner, mode: LockMode) -> bool {
+        self.blockers(owner, mode).next().is_none()
     }
 
-    fn grant(&mut self, to: TransactionId, mode: LockMode) {
+    fn grant(&mut self, to: LockOwner, mode: LockMode) {
         let others = self.contention.iter_mut().flat_map(|c| &mut c.holders);
         let mut all = self.holder.iter_mut().chain(others);
         if let Some((_, held)) = all.find(|(holder, _)| *holder == to) {
@@ -188,7 +189,7 @@ impl Lock {
     }
 
     /// Takes a holder's lock away; whether it is of no use to anybody now.
-    fn release(&mut self, by: TransactionId) -> bool {
+    fn release(&mut self, by: LockOwner) -> bool {
         if self.holder.is_some_and(|(holder, _)| holder == by) {
             self.holder = None;
         }
@@ -205,30 +206,26 @@ impl Lock {
 
 impl State {
     /// Whether waiting for `name` would never end.
-    fn is_deadlock(&self, waiter: TransactionId, mode: LockMode, name: Name) -> bool {
+    fn is_deadlock(&self, waiter: LockOwner, mode: LockMode, name: Name) -> bool {
         let mut seen = vec![waiter];
-        let mut next: Vec<TransactionId> = match self.locks.get(&name) {
+        let mut next: Vec<LockOwner> = match self.locks.get(&name) {
             Some(lock) => lock.blockers(waiter, mode).collect(),
             None => return false,
         };
-        while let Some(transaction) = next.pop() {
-            if transaction == waiter {
+        while let Some(owner) = next.pop() {
+            if owner == waiter {
                 return true;
             }
-            if seen.contains(&transaction) {
+            if seen.contains(&owner) {
                 continue;
             }
-            seen.push(transaction);
-            let Some(lock) = self
-                .waits
-                .get(&transaction)
-                .and_then(|name| self.locks.get(name))
-            else {
+            seen.push(owner);
+            let Some(lock) = self.waits.get(&owner).and_then(|name| self.locks.get(name)) else {
                 continue;
             };
-            let wanted = lock.waiters().find(|(waiter, _)| *waiter == transaction);
+            let wanted = lock.waiters().find(|(waiter, _)| *waiter == owner);
             if let Some((_, mode)) = wanted {
-                next.extend(lock.blockers(transaction, *mode));
+                next.extend(lock.blockers(owner, *mode));
             }
         }
         false
@@ -257,10 +254,10 @@ impl Locks {
             let name = self.name(tree, key);
             let locks = &mut state.get_or_insert_with(|| lock(&self.state)).locks;
             let wanted = locks.entry(name).or_default();
-            let before = wanted.mode_of(request.transaction);
+            let before = wanted.mode_of(request.owner);
             if before.is_none_or(|mode| mode < request.mode) {
-                if wanted.is_free_for(request.transaction, request.mode) {
-                    wanted.grant(request.transaction, request.mode);
+                if wanted.is_free_for(request.owner, request.mode) {
+                    wanted.grant(request.owner, request.mode);
                 } else {
                     let state = state.take().unwrap_or_else(|| lock(&self.state));
                     if !self.wait_for(request, name, state)? {
@@ -302,7 +299,7 @@ impl Locks {
         held.names = needed;
         held.whole.push(*rows);
         drop(held);
-        self.let_go(request.transaction, others);
+        self.let_go(request.owner, others);
         Ok(true)
     }
 
@@ -318,18 +315,18 @@ impl Locks {
         name: Name,
         mut state: MutexGuard<'s, State>,
     ) -> Result<bool> {
-        let (transaction, mode) = (request.transaction, request.mode);
+        let (owner, mode) = (request.owner, request.mode);
         let patience = match request.wait {
             LockWait::For(patience) => patience,
             LockWait::No => return Err(codes::ER_LOCK_NOWAIT.error()),
             LockWait::Skip => return Ok(false),
         };
-        if state.is_deadlock(transaction, mode, name) {
+        if state.is_deadlock(owner, mode, name) {
             return Err(codes::ER_LOCK_DEADLOCK.error());
         }
         let wanted = state.locks.entry(name).or_default();
-        wanted.contention().waiters.push_back((transaction, mode));
-        state.waits.insert(transaction, name);
+        wanted.contention().waiters.push_back((owner, mode));
+        state.waits.insert(owner, name);
         let start = Instant::now();
         let ended = loop {
             let left = patience.saturating_sub(start.elapsed());
@@ -338,7 +335,7 @@ impl Locks {
             let blocked = state
                 .locks
                 .get(&name)
-                .is_some_and(|lock| !lock.is_free_for(transaction, mode));
+                .is_some_and(|lock| !lock.is_free_for(owner, mode));
             if !blocked {
                 break Ok(true);
             }
@@ -349,12 +346,12 @@ impl Locks {
                 break Err(codes::ER_LOCK_WAIT_TIMEOUT.error());
             }
         };
-        state.waits.remove(&transaction);
+        state.waits.remove(&owner);
         let wanted = state.locks.entry(name).or_default();
         let waiters = &mut wanted.contention().waiters;
-        waiters.retain(|(waiter, _)| *waiter != transaction);
+        waiters.retain(|(waiter, _)| *waiter != owner);
         if ended.is_ok() {
-            wanted.grant(transaction, mode);
+            wanted.grant(owner, mode);
         } else if wanted.is_unused() {
             state.locks.remove(&name);
         }
@@ -365,19 +362,19 @@ impl Locks {
     }
 
     /// Lets go of everything that a transaction holds.
-    pub(super) fn release(&self, transaction: TransactionId, held: &Mutex<Held>) {
+    pub(super) fn release(&self, owner: LockOwner, held: &Mutex<Held>) {
         let held = std::mem::take(&mut *lock(held));
-        self.let_go(transaction, held.names);
+        self.let_go(owner, held.names);
     }
 
-    fn let_go(&self, transaction: TransactionId, names: Vec<(TreeId, Name)>) {
+    fn let_go(&self, owner: LockOwner, names: Vec<(TreeId, Name)>) {
         if names.is_empty() {
             return;
         }
         let mut state = lock(&self.state);
         for (_, name) in names {
             let wanted = state.locks.get_mut(&name);
-            if wanted.is_some_and(|lock| lock.release(transaction)) {
+            if wanted.is_some_and(|lock| lock.release(owner)) {
                 state.locks.remove(&name);
             }
         }

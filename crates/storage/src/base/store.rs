@@ -14,7 +14,7 @@ use mayfly_types::error::codes;
 
 use super::commit::{Committer, Durability, LAST_TREE, count_of, row_count_name};
 use super::environment::{Environment, TreeId};
-use super::locks::Locks;
+use super::locks::{LockOwner, Locks};
 use super::transaction::DurableTransaction;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ pub(super) struct Store {
     pub(super) committer: Committer,
     pub(super) locks: Locks,
     last_tree: AtomicU32,
-    last_transaction: AtomicU64,
+    last_lock_owner: AtomicU64,
     /// The next hidden row number of trees that have them.
     row_numbers: Mutex<HashMap<TreeId, Arc<AtomicU64>>>,
     pub(super) estimates: Mutex<HashMap<TreeId, Arc<super::statistics::Estimate>>>,
@@ -72,7 +72,7 @@ impl DurableStore {
             environment,
             locks: Locks::default(),
             last_tree: AtomicU32::new(last_tree),
-            last_transaction: AtomicU64::new(0),
+            last_lock_owner: AtomicU64::new(0),
             row_numbers: Mutex::default(),
             estimates: Mutex::default(),
         });
@@ -132,8 +132,8 @@ impl DurableStore {
 }
 
 impl Store {
-    pub(super) fn next_transaction(&self) -> u64 {
-        self.last_transaction.fetch_add(1, Ordering::Relaxed) + 1
+    pub(super) fn next_lock_owner(&self) -> LockOwner {
+        self.last_lock_owner.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// A number that no tree ever had, once [`Self::last_tree_record`] is committed.

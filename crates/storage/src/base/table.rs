@@ -178,7 +178,7 @@ impl TableInner {
             return Ok(());
         }
         let request = |mode, wait| Request {
-            transaction: transaction.id,
+            owner: transaction.owner,
             held,
             mode,
             wait,

@@ -14,7 +14,7 @@ use mayfly_types::{Interrupt, Result, Value};
 use super::commit::row_count_name;
 use super::definition::TableDefinition;
 use super::environment::{META, TreeId};
-use super::locks::{Held, TransactionId};
+use super::locks::{Held, LockOwner};
 use super::overlay::{Change, Changes, TreeChanges, change_bytes};
 use super::row;
 use super::snapshot::Snapshot;
@@ -55,7 +55,7 @@ pub struct DurableTransaction(pub(super) Arc<Transaction>);
 #[derive(Debug)]
 pub(super) struct Transaction {
     pub(super) store: Arc<Store>,
-    pub(super) id: TransactionId,
+    pub(super) owner: LockOwner,
     state: Mutex<State>,
     /// What its changes are charged to.
     pub(super) memory: Budget,
@@ -86,9 +86,20 @@ pub(super) struct StatementState {
 
 impl DurableTransaction {
     pub(super) fn new(store: &Arc<Store>, memory: &Budget) -> Self {
+        Self::of_owner(store.next_lock_owner(), store, memory)
+    }
+
+    /// Another transaction of the same session: it commits on its own, and who waits for one of the
+    /// two waits for the session. They change and lock different tables.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        Self::of_owner(self.0.owner, &self.0.store, &self.0.memory)
+    }
+
+    fn of_owner(owner: LockOwner, store: &Arc<Store>, memory: &Budget) -> Self {
         Self(Arc::new(Transaction {
             store: Arc::clone(store),
-            id: store.next_transaction(),
+            owner,
             memory: memory.clone(),
             state: Mutex::new(State {
                 changes: Changes::default(),
@@ -271,7 +282,7 @@ impl Transaction {
         state.new_trees = false;
         drop(state);
         drop(snapshot);
-        self.store.locks.release(self.id, &self.held);
+        self.store.locks.release(self.owner, &self.held);
     }
 
     fn commit(&self) -> Result<()> {
