@@ -20,7 +20,7 @@ mod text;
 
 pub use bind::RowLock;
 pub use bind::as_number;
-pub use bind::{ScalarColumn, ScalarNames, bind_returning, bind_scalar};
+pub use bind::{ChangedTable, ScalarColumn, ScalarNames, bind_returning, bind_scalar};
 pub use bind::{ViewTarget, bind_view_target};
 pub use catalog::{
     Catalog, ColumnSource, DefaultSource, IndexPartSource, IndexSource, TableId, TableSource,

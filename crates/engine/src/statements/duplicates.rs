@@ -144,7 +144,7 @@ impl<'i> DuplicateClause<'i> {
         let names = ScalarNames {
             columns: &columns,
             inserted: Some(definition.columns.len()),
-            target: is_values.then_some((self.target.table.id, definition.name.as_str())),
+            target: is_values.then(|| self.target.changed()),
         };
         let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
         let mut assignments = Vec::with_capacity(written.len());

@@ -49,7 +49,7 @@ pub(crate) fn run(
                 first_number: std::mem::take(&mut session.insert_id),
             };
             (
-                insert_values(session, insertion, &target.names, rows, parameters)?,
+                insert_values(session, insertion, &target, rows, parameters)?,
                 rows.len() > 1,
             )
         }
@@ -274,7 +274,7 @@ pub(super) fn copy_rows(
 fn insert_values(
     session: &Session,
     insertion: Insertion<'_>,
-    names: &TableDefinition,
+    target: &RowTarget,
     rows: &[Vec<Expr>],
     parameters: &[(Value, SqlType)],
 ) -> Result<(Written, Vec<Batch>)> {
@@ -303,8 +303,7 @@ fn insert_values(
             }
             refuse_generated(definition, *position)?;
             let is_number = definition.columns[*position].ty.is_numeric();
-            let (value, ty) =
-                value_of(session, expr, is_number, (table, names), &sink, parameters)?;
+            let (value, ty) = value_of(session, expr, is_number, target, &sink, parameters)?;
             sink.set(*position, &value, &ty)?;
         }
         sink.end_row()?;
@@ -318,7 +317,7 @@ fn value_of(
     session: &Session,
     expr: &Expr,
     is_number: bool,
-    (table, names): (&BaseTable, &TableDefinition),
+    target: &RowTarget,
     sink: &RowSink<'_>,
     parameters: &[(Value, SqlType)],
 ) -> Result<(Value, SqlType)> {
@@ -331,7 +330,7 @@ fn value_of(
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
     let no_columns = ScalarNames {
-        target: Some((table.id, &names.name)),
+        target: Some(target.changed()),
         ..ScalarNames::default()
     };
     match expressions::bind_in(session, expr, no_columns, types.clone()) {
@@ -342,7 +341,7 @@ fn value_of(
             bound.scalar(&expressions::one_row(), &values)
         }
         Err(error) if error.is(&codes::ER_BAD_FIELD_ERROR) => {
-            let columns = columns_of(session, names);
+            let columns = columns_of(session, &target.names);
             let names = ScalarNames {
                 columns: &columns,
                 ..no_columns

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, BooleanArray};
+use mayfly_plan::ChangedTable;
 use mayfly_syntax::ast::{Ident, TableName};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
@@ -39,6 +40,15 @@ pub(crate) struct RowView {
 }
 
 impl RowTarget {
+    /// The table that is changed, as the statement names it.
+    pub(super) fn changed(&self) -> ChangedTable<'_> {
+        ChangedTable {
+            table: self.table.id,
+            name: &self.names.name,
+            view_of: self.view.as_ref().map(|view| view.database.as_str()),
+        }
+    }
+
     /// The table or view of a name. `list` are the columns that the statement names.
     pub(super) fn find<'n>(
         session: &Session,

@@ -14,7 +14,7 @@ use super::scope::{Clause, ColumnPlace, Scope};
 use super::select::extend;
 use super::types::as_value;
 use super::{Binder, BlockColumn};
-use crate::catalog::{Catalog, TableSource};
+use crate::catalog::Catalog;
 use crate::change::{Assignment, BoundChange, ChangeTarget, NewValue, RowCheck};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::logical::{ColumnId, Computed, Relation, Scan};
@@ -109,6 +109,7 @@ pub(crate) fn bind_update(
         set.push(column.id);
     }
     let relation = extend(relation, computed);
+    binder.refuse_own_reads("UPDATE")?;
     Ok(binder.finish_change(relation, change, targets, is_safe))
 }
 
@@ -133,6 +134,7 @@ pub(crate) fn bind_delete(
     let relation = binder.filter(relation, found.selection)?;
     let is_safe = delete.limit.is_some() || all_found_by_key(&relation, scans.iter());
     let relation = binder.order_and_limit_change(relation, &found)?;
+    binder.refuse_own_reads("DELETE")?;
     let mut change = ChangeColumns::default();
     let keeps_rows = !delete.returning.is_empty();
     let targets = scans
@@ -257,9 +259,10 @@ impl Binder<'_> {
             }
         }
         scans.sort_by_key(|(table, _)| *table);
-        for (table, scan) in &scans {
-            let alias = self.scope().tables[*table].alias.clone();
-            self.targets.push((scan.table.id, alias));
+        for (_, scan) in &scans {
+            // Errors name the first table of FROM, whichever is changed.
+            let named = self.named_table(0);
+            self.note_change(scan.table.id, named);
         }
         Ok(scans)
     }
@@ -315,22 +318,11 @@ impl Binder<'_> {
         let mut scans = Vec::with_capacity(tables.len());
         for at in tables {
             let scan = self.written_table(*at, relation, statement)?;
-            let alias = self.scope().tables[*at].alias.clone();
-            self.targets.push((scan.table.id, alias));
+            let named = self.named_table(*at);
+            self.note_change(scan.table.id, named);
             scans.push(scan);
         }
         Ok(scans)
-    }
-
-    /// Error 1093: a subquery reads a table that the statement changes.
-    pub(super) fn refuse_target(&mut self, table: &TableSource) -> Result<()> {
-        if self.inside_derived > 0 || self.scopes.len() < 2 {
-            return Ok(());
-        }
-        match self.targets.iter().find(|(id, _)| *id == table.id) {
-            Some((_, name)) => Err(codes::ER_UPDATE_TABLE_USED.with(&[name])),
-            None => Ok(()),
-        }
     }
 
     fn filter(&mut self, relation: Relation, selection: Option<&Expr>) -> Result<Relation> {

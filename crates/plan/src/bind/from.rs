@@ -104,6 +104,9 @@ impl Binder<'_> {
                 self.join_using(&visible_before, middle..end, &names, swapped)?
             }
         };
+        if kind == JoinKind::Inner {
+            self.note_selection(&on);
+        }
         if kind == JoinKind::Left {
             let inner = if swapped { first..middle } else { middle..end };
             for table in &mut self.scope().tables[inner] {
@@ -298,7 +301,7 @@ impl Binder<'_> {
             true => self.catalog.table_as(database, name, alias)?,
             false => self.catalog.table_of_view(database, name)?,
         };
-        self.refuse_target(&table)?;
+        self.note_read(table.id, alias);
         let statistics = self.catalog.statistics(table.id);
         let hints = Arc::new(self.index_hints(&table, alias, hints)?);
         // One more: the position.
@@ -375,9 +378,9 @@ impl Binder<'_> {
         let outer_clause = self.scopes[depth].clause;
         self.scopes[depth].hidden = !lateral;
         self.scopes[depth].clause = Clause::From;
-        self.inside_derived += 1;
+        let reads = self.reads_mark();
         let block = self.bind_query_expression(query, false);
-        self.inside_derived -= 1;
+        self.forget_reads(reads);
         self.scopes[depth].hidden = false;
         self.scopes[depth].clause = outer_clause;
         let mut block = block?;
@@ -406,10 +409,9 @@ impl Binder<'_> {
         for scope in &mut self.scopes {
             scope.hidden = true;
         }
-        self.inside_derived += 1;
         let outer_checks = self.enter_view(view);
+        let outer_reads = self.begin_view_reads(view, alias);
         let block = self.bind_query_expression(&view.query, false);
-        self.inside_derived -= 1;
         for (scope, hidden) in self.scopes.iter_mut().zip(hidden) {
             scope.hidden = hidden;
         }
@@ -418,7 +420,8 @@ impl Binder<'_> {
         self.views.pop();
         let mut block = block.map_err(|error| invalid_view(view, error))?;
         block.mergeable &= !view.materialized;
-        let parts = self.leave_view(view, &block.relation, block.mergeable, outer_checks);
+        let subqueries = self.end_view_reads(outer_reads, block.mergeable);
+        let parts = self.leave_view(view, &block, subqueries, outer_checks);
         if block.columns.len() != view.columns.len() {
             return Err(codes::ER_VIEW_INVALID.with(&[&view.database, &view.name]));
         }

@@ -17,6 +17,7 @@ mod from;
 mod group;
 mod index_hints;
 mod locking;
+mod own_reads;
 mod query;
 mod scalar;
 mod scope;
@@ -34,7 +35,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType};
 
 use crate::catalog::DefaultSource;
-use crate::catalog::{Catalog, TableId, TableSource};
+use crate::catalog::{Catalog, TableSource};
 use crate::date_parameter::DateParameter;
 use crate::logical::{ColumnId, Query, Shared};
 use crate::options::PlanOptions;
@@ -47,7 +48,7 @@ pub(crate) use from::{conjunction, conjuncts};
 use index_hints::IndexHint;
 pub use locking::RowLock;
 pub(crate) use locking::{BoundLocks, bind_locking};
-pub use scalar::{ScalarColumn, ScalarNames, bind_returning, bind_scalar};
+pub use scalar::{ChangedTable, ScalarColumn, ScalarNames, bind_returning, bind_scalar};
 use scope::Scope;
 pub(crate) use types::compare as compare_expression;
 pub use view_target::{ViewTarget, bind_view_target};
@@ -113,11 +114,8 @@ pub(crate) struct Binder<'a> {
     placeholders_seen: usize,
     /// Outside of a query: where the row to be inserted begins among the columns.
     inserted: Option<usize>,
-    /// The tables that the statement changes, and what error 1093 calls them.
-    targets: Vec<(TableId, String)>,
-    /// How many derived tables and common table expressions are being bound: what these read of a
-    /// table is read before it is changed.
-    inside_derived: usize,
+    /// The tables that the statement reads and changes.
+    own_reads: own_reads::OwnReads,
     /// The views that are being bound, the innermost last.
     views: Vec<(String, String)>,
     /// What WITH CHECK OPTION asks of them.
@@ -149,8 +147,7 @@ impl<'a> Binder<'a> {
             keeps_value: false,
             placeholders_seen: 0,
             inserted: None,
-            targets: Vec::new(),
-            inside_derived: 0,
+            own_reads: own_reads::OwnReads::default(),
             views: Vec::new(),
             view_checks: view_target::ViewChecks::default(),
             merges_views: false,

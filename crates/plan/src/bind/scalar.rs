@@ -7,6 +7,7 @@ use mayfly_syntax::ast;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
+use super::own_reads::NamedTable;
 use super::scope::{Clause, Scope};
 use super::{Binder, types};
 use crate::catalog::{Catalog, DefaultSource, TableId, TableSource};
@@ -38,8 +39,19 @@ pub struct ScalarNames<'a> {
     /// Where the row to be inserted begins among them, whose columns are those of the first table:
     /// `VALUES(column)`.
     pub inserted: Option<usize>,
-    /// The table that the statement changes, which subqueries may not read (1093), and its name.
-    pub target: Option<(TableId, &'a str)>,
+    /// The table that rows are added to, which subqueries may not read.
+    pub target: Option<ChangedTable<'a>>,
+}
+
+/// A table that rows are added to.
+#[derive(Debug, Clone, Copy)]
+pub struct ChangedTable<'a> {
+    /// The table.
+    pub table: TableId,
+    /// The name that the statement has for it.
+    pub name: &'a str,
+    /// The database of the view which that is the name of.
+    pub view_of: Option<&'a str>,
 }
 
 /// Binds an expression to the columns of a row. Subqueries are planned.
@@ -53,6 +65,7 @@ pub fn bind_scalar(
     binder.keeps_value = true;
     let expression = binder.bind_expression(expr)?;
     binder.refuse_aggregates()?;
+    binder.refuse_own_reads("INSERT")?;
     let expression = types::as_value(expression);
     let columns = names.columns.len();
     crate::physical::build::lower_scalar(expression, binder.shared, columns, options)
@@ -103,8 +116,13 @@ fn begin<'a>(
     binder.scopes.push(scope);
     binder.next_select = 2;
     binder.inserted = names.inserted;
-    let target = names.target.map(|(id, name)| (id, name.to_owned()));
-    binder.targets = target.into_iter().collect();
+    if let Some(target) = names.target {
+        let view = target
+            .view_of
+            .map(|of| (of.to_owned(), target.name.to_owned()));
+        let alias = target.name.to_owned();
+        binder.note_change(target.table, NamedTable { alias, view });
+    }
     binder
 }
 

@@ -6,15 +6,15 @@
 
 use std::sync::Arc;
 
-use mayfly_types::Result;
 use mayfly_types::error::codes;
+use mayfly_types::{Result, Value};
 
-use super::Binder;
 use super::scope::{Clause, ColumnPlace, Scope, ScopeColumns};
 use super::types::and;
-use crate::catalog::{Catalog, TableSource, ViewSource};
-use crate::expression::Expression;
-use crate::logical::{ColumnId, Relation, Scan};
+use super::{Binder, Block};
+use crate::catalog::{Catalog, TableId, TableSource, ViewSource};
+use crate::expression::{Expression, ExpressionKind};
+use crate::logical::{ColumnId, Relation, Scan, visit_expression_mut};
 use crate::options::PlanOptions;
 use crate::physical::build::lower_over;
 
@@ -27,11 +27,18 @@ pub(crate) struct ViewParts {
     pub(crate) merged: bool,
     /// The positions of its tables.
     pub(crate) scans: Vec<ColumnId>,
+    /// The tables that its subqueries read: no row of these is changed through it.
+    pub(crate) subqueries: Vec<TableId>,
     /// What WITH CHECK OPTION, its own or that of a view below it, asks of its rows.
     pub(crate) checks: Vec<Expression>,
 }
 
 impl ViewParts {
+    /// Whether its subqueries read a table.
+    fn reads(&self, scan: &Scan) -> bool {
+        self.subqueries.contains(&scan.table.id)
+    }
+
     /// The condition of WITH CHECK OPTION.
     pub(super) fn check(&self) -> Option<Expression> {
         (!self.checks.is_empty()).then(|| and(self.checks.clone()))
@@ -45,7 +52,7 @@ pub(super) struct ViewChecks {
     depth: usize,
     /// A view around has WITH CASCADED CHECK OPTION.
     cascades: bool,
-    /// The WHERE of the innermost view.
+    /// The WHERE and the ON of the innermost view.
     selection: Vec<Expression>,
     /// The conditions of the views that were bound in the innermost one's FROM.
     below: Vec<Expression>,
@@ -66,10 +73,10 @@ impl Binder<'_> {
         OuterChecks(std::mem::replace(&mut self.view_checks, inner))
     }
 
-    /// The WHERE of a query block was bound.
+    /// The WHERE of a query block, or the ON of a join in it, was bound.
     pub(super) fn note_selection(&mut self, predicates: &[Expression]) {
         if self.scopes.len() == self.view_checks.depth {
-            self.view_checks.selection = predicates.to_vec();
+            self.view_checks.selection.extend_from_slice(predicates);
         }
     }
 
@@ -77,8 +84,8 @@ impl Binder<'_> {
     pub(super) fn leave_view(
         &mut self,
         view: &ViewSource,
-        relation: &Relation,
-        merged: bool,
+        block: &Block,
+        subqueries: Vec<TableId>,
         outer: OuterChecks,
     ) -> ViewParts {
         let inner = std::mem::replace(&mut self.view_checks, outer.0);
@@ -90,13 +97,14 @@ impl Binder<'_> {
             self.view_checks.below.extend(checks.clone());
         }
         let mut scans = Vec::new();
-        if merged {
-            merged_scans(relation, &mut scans);
+        if block.mergeable {
+            merged_scans(&block.relation, &mut scans);
         }
         ViewParts {
             database: view.database.clone(),
             name: view.name.clone(),
-            merged,
+            merged: block.mergeable,
+            subqueries,
             scans: scans.iter().map(|scan| scan.position()).collect(),
             checks,
         }
@@ -128,6 +136,9 @@ impl Binder<'_> {
             parts.scans.contains(&scan.position()) && own.contains(&id)
         });
         match owner {
+            Some(scan) if parts.reads(scan) => {
+                Err(codes::ER_NON_UPDATABLE_TABLE.with(&[&table.alias, &statement]))
+            }
             Some(scan) => Ok((scan.clone(), id - scan.first)),
             None => Err(codes::ER_NONUPDATEABLE_COLUMN.with(&[&table.name(place.column)])),
         }
@@ -166,8 +177,8 @@ impl Binder<'_> {
         merged_scans(relation, &mut scans);
         scans.retain(|scan| parts.scans.contains(&scan.position()));
         match scans.as_slice() {
-            [only] => Ok(Scan::clone(only)),
-            [] => Err(not_updatable(&table.alias)),
+            [only] if !parts.reads(only) => Ok(Scan::clone(only)),
+            [] | [_] => Err(not_updatable(&table.alias)),
             _ => Err(codes::ER_VIEW_DELETE_MERGE_VIEW.with(&[&parts.database, &parts.name])),
         }
     }
@@ -269,6 +280,9 @@ pub fn bind_view_target(
             first
         }
     };
+    if parts.reads(target) {
+        return Err(not_insertable());
+    }
     let own = target.first..target.position();
     let columns: Vec<Option<usize>> = ids
         .iter()
@@ -281,10 +295,19 @@ pub fn bind_view_target(
         return Err(not_insertable());
     }
     let layout: Vec<ColumnId> = own.clone().collect();
-    let check = parts.check().filter(|check| {
-        let read = check.columns();
-        read.iter().all(|column| own.contains(&column))
-    });
+    let mut check = parts.check();
+    if let Some(check) = &mut check {
+        // There is no row of the other tables.
+        visit_expression_mut(check, &mut |inner| {
+            if let ExpressionKind::Column(column) = inner.kind
+                && !own.contains(&column)
+            {
+                inner.kind = ExpressionKind::Literal(Value::Null);
+                inner.nullable = true;
+            }
+            true
+        });
+    }
     let shared = std::mem::take(&mut binder.shared);
     let check = check.map(|check| lower_over(check, shared, &layout, options));
     Ok(ViewTarget {

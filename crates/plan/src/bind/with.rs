@@ -38,7 +38,7 @@ impl Binder<'_> {
         let Some(with) = with else {
             return Ok(mark);
         };
-        self.inside_derived += 1;
+        let reads = self.reads_mark();
         for cte in &with.cte_tables {
             let name = cte.alias.name.value.as_str();
             if self.ctes[mark..].iter().any(|known| known.name == name) {
@@ -50,7 +50,7 @@ impl Binder<'_> {
                 self.bind_plain_cte(cte)?;
             }
         }
-        self.inside_derived -= 1;
+        self.forget_reads(reads);
         Ok(mark)
     }
 

@@ -105,6 +105,7 @@ codes! {
     ER_WARN_UNKNOWN_HINT_NAME = (3128, "HY000", "Unresolved name {} for {} hint");
     ER_UNRESOLVED_TABLE_LOCK = (3568, "HY000", "Unresolved table name `{}` in locking clause.");
     ER_UPDATE_TABLE_USED = (1093, "HY000", "You can't specify target table '{}' for update in FROM clause");
+    ER_VIEW_PREVENT_UPDATE = (1443, "HY000", "The definition of table '{}' prevents operation {} on table '{}'.");
     ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE = (1175, "HY000", "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column. {}");
     ER_NON_UPDATABLE_TABLE = (1288, "HY000", "The target table {} of the {} is not updatable");
     ER_MULTI_UPDATE_KEY_CONFLICT = (1706, "HY000", "Primary key/partition key update is not allowed since the table is updated both as '{}' and '{}'.");

@@ -1,0 +1,162 @@
+//! Subqueries that read a table which the statement changes: MySQL refuses them, with 1093, or with 1443
+//! where the table is read or changed through a view.
+//!
+//! The tables of the statement are noted as they are bound, those of merged views under the view that the
+//! statement names. What a derived table, a common table expression or a view that is no part of the query
+//! reads is read before the first change, and is forgotten.
+
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
+
+use super::Binder;
+use crate::catalog::{TableId, ViewSource};
+
+/// A table or view, as the statement names it.
+#[derive(Debug, Clone)]
+pub(super) struct NamedTable {
+    pub(super) alias: String,
+    /// The database and the name of a view.
+    pub(super) view: Option<(String, String)>,
+}
+
+/// A table that the statement reads.
+#[derive(Debug)]
+struct TableRead {
+    table: TableId,
+    named: NamedTable,
+    in_subquery: bool,
+}
+
+/// What the statement reads and changes.
+#[derive(Debug)]
+pub(super) struct OwnReads {
+    reads: Vec<TableRead>,
+    /// The tables that are changed, and what errors call each.
+    changed: Vec<(TableId, NamedTable)>,
+    /// The outermost view that is being bound.
+    view: Option<NamedTable>,
+    /// A table of a query block with so many scopes is in no subquery.
+    plain_depth: usize,
+}
+
+impl Default for OwnReads {
+    fn default() -> Self {
+        Self {
+            reads: Vec::new(),
+            changed: Vec::new(),
+            view: None,
+            plain_depth: 1,
+        }
+    }
+}
+
+/// What was noted before a part of the statement.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ReadsMark(usize);
+
+/// What a view leaves to be restored.
+pub(super) struct OuterReads {
+    mark: ReadsMark,
+    view: Option<NamedTable>,
+    plain_depth: usize,
+}
+
+impl Binder<'_> {
+    /// A table of FROM was found.
+    pub(super) fn note_read(&mut self, table: TableId, alias: &str) {
+        let in_subquery = self.scopes.len() > self.own_reads.plain_depth;
+        let named = self.own_reads.view.clone().unwrap_or_else(|| NamedTable {
+            alias: alias.to_owned(),
+            view: None,
+        });
+        self.own_reads.reads.push(TableRead {
+            table,
+            named,
+            in_subquery,
+        });
+    }
+
+    /// Before a part of the statement.
+    pub(super) fn reads_mark(&self) -> ReadsMark {
+        ReadsMark(self.own_reads.reads.len())
+    }
+
+    /// What a part of the statement reads is read before the first change.
+    pub(super) fn forget_reads(&mut self, since: ReadsMark) {
+        self.own_reads.reads.truncate(since.0);
+    }
+
+    /// A view's query is about to be bound.
+    pub(super) fn begin_view_reads(&mut self, view: &ViewSource, alias: &str) -> OuterReads {
+        let outer = OuterReads {
+            mark: self.reads_mark(),
+            view: self.own_reads.view.clone(),
+            plain_depth: self.own_reads.plain_depth,
+        };
+        if self.scopes.len() == outer.plain_depth {
+            self.own_reads.plain_depth += 1;
+        }
+        self.own_reads.view.get_or_insert_with(|| NamedTable {
+            alias: alias.to_owned(),
+            view: Some((view.database.clone(), view.name.clone())),
+        });
+        outer
+    }
+
+    /// A view's query was bound; the tables that its subqueries read, if it is part of the query.
+    pub(super) fn end_view_reads(&mut self, outer: OuterReads, merged: bool) -> Vec<TableId> {
+        self.own_reads.view = outer.view;
+        self.own_reads.plain_depth = outer.plain_depth;
+        if !merged {
+            self.forget_reads(outer.mark);
+        }
+        let own = self.own_reads.reads.get(outer.mark.0..);
+        let nested = own
+            .into_iter()
+            .flatten()
+            .filter(|read| read.in_subquery)
+            .map(|read| read.table);
+        nested.collect()
+    }
+
+    /// The statement changes a table.
+    pub(super) fn note_change(&mut self, table: TableId, named: NamedTable) {
+        self.own_reads.changed.push((table, named));
+    }
+
+    /// What the statement calls a table of FROM.
+    pub(super) fn named_table(&mut self, at: usize) -> NamedTable {
+        let view = self.view_at(at);
+        let view = view.map(|view| (view.database.clone(), view.name.clone()));
+        let alias = self.scope().tables.get(at).map(|table| table.alias.clone());
+        NamedTable {
+            alias: alias.unwrap_or_default(),
+            view,
+        }
+    }
+
+    /// Refuses a statement, now that all of it is bound, whose subqueries read what it changes.
+    pub(super) fn refuse_own_reads(&self, statement: &str) -> Result<()> {
+        let own = &self.own_reads;
+        for read in own.reads.iter().filter(|read| read.in_subquery) {
+            let changed = own.changed.iter().find(|(table, _)| *table == read.table);
+            if let Some((_, changed)) = changed {
+                return Err(refusal(changed, &read.named, statement));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn refusal(changed: &NamedTable, read: &NamedTable, statement: &str) -> Error {
+    let through_view = match (&changed.view, &read.view) {
+        (Some(changed), Some(read)) if changed == read => None,
+        (_, Some(_)) => Some(&read.alias),
+        (Some(_), None) => Some(&changed.alias),
+        (None, None) => None,
+    };
+    match through_view {
+        Some(view) => codes::ER_VIEW_PREVENT_UPDATE.with(&[view, &statement, &changed.alias]),
+        None => codes::ER_UPDATE_TABLE_USED.with(&[&changed.alias]),
+    }
+}
