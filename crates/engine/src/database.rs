@@ -9,7 +9,9 @@ use std::time::Instant;
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_memory::{BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace};
 use mayfly_storage::temptable::{Registry, Resources};
-use mayfly_storage::{Durability, DurableStore, StoreOptions, StorePlace, SyncThread};
+use mayfly_storage::{
+    ChangeStorage, Durability, DurableStore, StatementOwner, StoreOptions, StorePlace, SyncThread,
+};
 use mayfly_types::{Diagnostics, Result, SqlType, Value};
 
 use crate::catalog::{Catalog, dictionary};
@@ -279,6 +281,17 @@ impl Database {
         self.resources.temp_space.trim();
     }
 
+    /// Where changes of durable tables are until they are committed.
+    pub(crate) fn change_storage(&self) -> ChangeStorage {
+        ChangeStorage {
+            resources: self.resources.clone(),
+            memory: self.budgets.base_tables.clone(),
+            temp_space: self.budgets.temp_space.clone(),
+            owner: StatementOwner::default(),
+            force_overflow: self.options.force_overflow,
+        }
+    }
+
     /// A copy of the global variables, for a new session.
     pub(crate) fn globals(&self) -> Settings {
         self.globals
@@ -365,8 +378,9 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         let store = self.store.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let (Some((store, _)), true) = (store, self.options.datadir.is_some()) {
-            let transaction = store.session(&self.budgets.base_tables);
+        let store = store.as_ref().map(|(store, _)| store.clone());
+        if let (Some(store), true) = (store, self.options.datadir.is_some()) {
+            let transaction = store.session(self.change_storage());
             // With nobody to tell. What was acknowledged is kept already: at worst some numbers are
             // never given.
             let _ = dictionary::close(&transaction, &self.catalog);

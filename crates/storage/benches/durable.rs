@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use arrow_array::{ArrayRef, BinaryViewArray, Int64Array};
 use mayfly_memory::{Budget, BudgetKind, StableRanges};
 use mayfly_storage::{
-    ColumnId, DurableStore, IndexId, IndexPart, IndexSpec, KeyMode, ReadView, StatementOptions,
-    StoreOptions, StorePlace, Table, TableDefinition, TableScan,
+    ChangeStorage, ColumnId, DurableStore, IndexId, IndexPart, IndexSpec, KeyMode, ReadView,
+    StatementOptions, StoreOptions, StorePlace, Table, TableDefinition, TableScan,
 };
 use mayfly_types::{Batch, Interrupt, PhysicalType};
 
@@ -58,7 +58,7 @@ fn main() {
     })
     .expect("a new store");
     let memory = Budget::unlimited(BudgetKind::Memory);
-    let session = store.session(&memory);
+    let session = store.session(ChangeStorage::for_tests(&memory));
     let part = IndexPart {
         column: 0,
         mode: KeyMode::Binary,
@@ -76,7 +76,7 @@ fn main() {
         PhysicalType::Bytes,
         PhysicalType::Int64,
     ];
-    let tree = session.new_tree();
+    let tree = session.new_tree().unwrap();
     let definition = Arc::new(TableDefinition::new(
         columns,
         vec![primary],
@@ -152,7 +152,7 @@ fn main() {
             for thread in 0..threads {
                 let (store, definition, memory) = (&store, &definition, &memory);
                 scope.spawn(move || {
-                    let session = store.session(memory);
+                    let session = store.session(ChangeStorage::for_tests(memory));
                     for number in 0..commits / threads {
                         let id = (threads * 1_000_000 + thread * 10_000 + number) as i64;
                         let statement = session.statement(options());

@@ -53,6 +53,7 @@ impl Bench {
             temp_space: Budget::unlimited(BudgetKind::TempSpace),
             memory_limit,
             owner: StatementOwner::default(),
+            purpose: mayfly_storage::Purpose::UserTable,
             name: "t".into(),
             engine: UserTableEngine::Transactional,
         };

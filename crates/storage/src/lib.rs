@@ -18,7 +18,7 @@ pub mod temptable;
 pub mod transaction;
 
 pub use base::{
-    Durability, DurableStore, DurableTable, DurableTransaction, ReadView, Statement,
+    ChangeStorage, Durability, DurableStore, DurableTable, DurableTransaction, ReadView, Statement,
     StatementOptions, StoreOptions, StorePlace, SyncThread, TableDefinition, TreeId,
 };
 pub use batch_table::BatchTable;

@@ -66,6 +66,7 @@ fn table(fixture: &Fixture, memory_limit: u64, engine: UserTableEngine) -> UserT
         temp_space: fixture.temp_space.child("session", u64::MAX),
         memory_limit,
         owner: StatementOwner::default(),
+        purpose: mayfly_storage::Purpose::UserTable,
         name: "t".into(),
         engine,
     };

@@ -23,6 +23,7 @@ fn table(fixture: &Fixture) -> UserTable {
         temp_space: fixture.temp_space.clone(),
         memory_limit: u64::MAX,
         owner: StatementOwner::default(),
+        purpose: mayfly_storage::Purpose::UserTable,
         name: "t".into(),
         engine: UserTableEngine::Transactional,
     };

@@ -41,8 +41,11 @@ impl TableStore {
         let transaction = session.durable()?;
         let indexes = index_specs(definition);
         let trees = Trees {
-            rows: transaction.new_tree(),
-            indexes: indexes.iter().map(|_| transaction.new_tree()).collect(),
+            rows: transaction.new_tree()?,
+            indexes: indexes
+                .iter()
+                .map(|_| transaction.new_tree())
+                .collect::<Result<_>>()?,
         };
         Ok(Self::durable_of(definition, trees))
     }

@@ -6,8 +6,9 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_plan::TableId;
 use mayfly_storage::{
-    DurableTransaction, ReadView, Statement as DurableStatement,
-    StatementOptions as DurableStatementOptions, Table, UndoLog, UserTableContext, UserTableEngine,
+    ChangeStorage, DurableTransaction, Purpose, ReadView, Statement as DurableStatement,
+    StatementOptions as DurableStatementOptions, StatementOwner, Table, UndoLog, UserTableContext,
+    UserTableEngine,
 };
 use mayfly_types::Result;
 use mayfly_types::error::codes;
@@ -123,6 +124,7 @@ impl Session {
                 false => self.options.tmp_table_size,
             },
             owner: self.statement_owner(),
+            purpose: Purpose::UserTable,
             name: Arc::from(definition.name.as_str()),
             engine: match definition.engine.as_str() {
                 "MEMORY" => UserTableEngine::Memory(memory_engine::limits(definition, self)),
@@ -132,13 +134,26 @@ impl Session {
         }
     }
 
+    /// Where changes of durable tables are until they are committed.
+    fn change_storage(&self) -> ChangeStorage {
+        ChangeStorage {
+            temp_space: self.temp_space.clone(),
+            owner: StatementOwner {
+                session_id: self.id(),
+                user: Arc::clone(&self.user),
+                // They belong to no single one.
+                statement: Arc::from(""),
+            },
+            ..self.database.change_storage()
+        }
+    }
+
     /// The session's part in the store of durable tables.
     pub(crate) fn durable(&self) -> Result<&DurableTransaction> {
         if let Some(durable) = self.durable.get() {
             return Ok(durable);
         }
-        let memory = &self.database.budgets.base_tables;
-        let durable = self.database.store()?.session(memory);
+        let durable = self.database.store()?.session(self.change_storage());
         self.transaction.join(durable.participant());
         Ok(self.durable.get_or_init(|| durable))
     }

@@ -17,6 +17,7 @@ use super::file_writer::FileWriter;
 use super::fill::Filling;
 use super::overlay::{Change, Filled, Overlay, TreeChanges};
 use super::{fill, tree};
+use crate::key_encoding::ByteRange;
 
 /// When a commit is on disk (`innodb_flush_log_at_trx_commit`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +60,9 @@ impl Drop for Turn<'_> {
         self.0.written.notify_all();
     }
 }
+
+/// Changes that are in temporary tables are written so many at a time.
+const TURN: usize = 8192;
 
 /// The record with the largest number that a tree ever had.
 pub(super) const LAST_TREE: &[u8] = b"\0last tree";
@@ -178,19 +182,8 @@ fn write(
     let mut writer = FileWriter::begin(environment, &file, log.as_deref_mut())?;
     let removed = filling.remove_left_over(&mut writer)?;
     for (id, all) in &trees {
-        let mut changes: Vec<(&[u8], &Change)> = Vec::new();
-        for tree in all {
-            changes.extend(
-                tree.changes
-                    .iter()
-                    .map(|(key, change)| (key.as_slice(), change)),
-            );
-        }
-        if all.len() > 1 {
-            changes.sort_by_key(|(key, _)| *key);
-        }
         if *id == META {
-            write_records(&mut writer, &changes)?;
+            in_turns(all, |changes| write_records(&mut writer, changes))?;
             continue;
         }
         let cleared = all.iter().any(|tree| tree.cleared);
@@ -207,7 +200,10 @@ fn write(
             writer.remove(&record_key(META, &row_count_name(*id)))?;
             continue;
         }
-        rows += tree::apply(&mut writer, *id, types, &changes)?;
+        in_turns(all, |changes| {
+            rows += tree::apply(&mut writer, *id, types, changes)?;
+            Ok(())
+        })?;
         count_rows(&mut writer, *id, rows, cleared)?;
     }
     writer.commit(syncs)?;
@@ -216,6 +212,42 @@ fn write(
         .values()
         .flat_map(|all| filled(all))
         .for_each(|filled| filled.fill.keep());
+    Ok(())
+}
+
+/// Gives the changes of several transactions, which are of different keys, to `apply`: in order as far
+/// as they are in memory, and parts of those that are in temporary tables, each in order.
+fn in_turns(
+    all: &[&TreeChanges],
+    mut apply: impl FnMut(&[(&[u8], &Change)]) -> Result<()>,
+) -> Result<()> {
+    let in_memory = || all.iter().filter(|tree| !tree.changes.has_table());
+    let mut changes: Vec<(&[u8], &Change)> = Vec::new();
+    changes.extend(in_memory().flat_map(|tree| tree.changes.in_memory()));
+    if in_memory().count() > 1 {
+        changes.sort_by_key(|(key, _)| *key);
+    }
+    apply(&changes)?;
+    for tree in all.iter().filter(|tree| tree.changes.has_table()) {
+        let mut turn: Vec<(Vec<u8>, Change)> = Vec::with_capacity(TURN);
+        let mut apply_turn = |turn: &mut Vec<(Vec<u8>, Change)>| -> Result<()> {
+            let changes: Vec<_> = turn
+                .iter()
+                .map(|(key, row)| (key.as_slice(), row))
+                .collect();
+            apply(&changes)?;
+            turn.clear();
+            Ok(())
+        };
+        tree.each(&ByteRange::ALL, |key, change| {
+            turn.push((key.to_vec(), change.clone()));
+            if turn.len() == TURN {
+                apply_turn(&mut turn)?;
+            }
+            Ok(true)
+        })?;
+        apply_turn(&mut turn)?;
+    }
     Ok(())
 }
 

@@ -11,8 +11,9 @@ use mayfly_types::{Batch, Result};
 
 use super::bulk::{Bulk, BulkTree, Keys, Limits};
 use super::definition::TableDefinition;
-use super::transaction::Statement;
+use super::transaction::{NAME, Statement};
 use super::writer::{BatchKeys, DurableWriter, WHOLE_TABLE, written};
+use crate::error::user_error;
 use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten, Table};
 
 /// An insert of so many rows at a time into an empty table fills it as a whole.
@@ -38,7 +39,7 @@ impl DurableWriter {
         self.refresh()?;
         if locked && self.newest.block_of(tree, &[])?.is_none() {
             let transaction = &self.table.statement.transaction;
-            let limits = Limits::of(&transaction.memory);
+            let limits = Limits::of(&transaction.storage.memory);
             self.bulk = Bulk::new(&transaction.store, limits, &definition);
         }
         Ok(())
@@ -116,7 +117,7 @@ impl DurableWriter {
     /// Finishes the table in the making: from now on, changes are laid over it.
     pub(super) fn leave_bulk(&mut self) -> Result<()> {
         if let Some(bulk) = self.bulk.take() {
-            self.table.statement.transaction.join(bulk.finish()?);
+            self.table.statement.transaction.join(bulk.finish()?)?;
         }
         Ok(())
     }
@@ -141,7 +142,7 @@ impl Statement {
         let mut columns: Vec<ColumnId> = (0..definition.columns().len()).map(ColumnId).collect();
         columns.push(ColumnId::POSITION);
         let mut scan = table.scan(&columns)?;
-        let limits = Limits::of(&self.0.transaction.memory);
+        let limits = Limits::of(&self.0.transaction.storage.memory);
         let store = &self.0.transaction.store;
         let filled = BulkTree::new(store, limits, tree.tree, &tree.types);
         let Some(mut filled) = filled else {
@@ -149,7 +150,7 @@ impl Statement {
         };
         let mut keys = Keys::default();
         let transaction = &self.0.transaction;
-        let mut reserved = 0;
+        let mut reservation = transaction.storage.memory.reservation();
         let mut key = Vec::new();
         while let Some(batch) = scan.next_batch()? {
             let arrays = batch.columns();
@@ -162,7 +163,6 @@ impl Statement {
                 let position = positions.value(row);
                 if tree.unique && !of_index.has_null(row) {
                     if let Some(position) = keys.find(&key) {
-                        transaction.unreserve(reserved);
                         return Ok(Some((Duplicate { index, position }, batch.slice(row, 1))));
                     }
                     keys.add(&key, position);
@@ -173,15 +173,12 @@ impl Statement {
             let of_tree: Vec<&ArrayRef> = tree.arrays(arrays).collect();
             filled.push_columns(&of_tree, first, batch.row_count())?;
             let needed = filled.memory() + keys.memory();
-            if needed > reserved {
-                if let Err(error) = transaction.reserve(needed - reserved) {
-                    transaction.unreserve(reserved);
-                    return Err(error);
-                }
-                reserved = needed;
+            if needed > reservation.bytes() {
+                let grown = reservation.try_resize(needed);
+                grown.map_err(|error| user_error(&error.into(), NAME))?;
             }
         }
-        transaction.join(vec![filled.finish()?]);
+        transaction.join(vec![filled.finish()?])?;
         Ok(None)
     }
 }

@@ -14,6 +14,7 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use mayfly_memory::Reservation;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
@@ -114,8 +115,8 @@ pub(super) struct Held {
     names: Vec<(TreeId, Name)>,
     /// Of these tables it holds all rows and keys.
     whole: Vec<TreeId>,
-    /// How many bytes of its transaction's memory are reserved for them.
-    pub(super) reserved: u64,
+    /// Of memory for them.
+    pub(super) reservation: Option<Reservation>,
 }
 
 impl Held {

@@ -25,6 +25,7 @@ mod backup;
 mod block;
 mod block_sizes;
 mod bulk;
+mod change_map;
 mod check;
 mod commit;
 mod cursor;
@@ -50,6 +51,7 @@ mod tree;
 mod view;
 mod writer;
 
+pub use change_map::ChangeStorage;
 pub use commit::Durability;
 pub use definition::TableDefinition;
 pub use environment::TreeId;

@@ -2,16 +2,21 @@
 //! rows, or without.
 //!
 //! Changes of a statement are collected apart and joined when it finishes. A log of what each change
-//! replaced undoes them back to a savepoint.
+//! replaced undoes them back to a savepoint, with the undo log of the tables that they have overflowed
+//! into ([`super::change_map`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mayfly_types::PhysicalType;
+use mayfly_types::{PhysicalType, Result};
 
+use super::change_map::{ChangeMap, ChangeStorage};
 use super::environment::TreeId;
 use super::fill::Fill;
 use super::snapshot::Snapshot;
+use crate::key_encoding::ByteRange;
+use crate::temptable::UndoLog;
+use crate::transaction::Participant;
 
 /// A row as bytes (see [`super::row`]), or a record's value in the tree of records; `None` when it is
 /// removed.
@@ -28,7 +33,7 @@ pub(super) struct TreeChanges {
     pub(super) dropped: bool,
     /// Blocks of the file that nobody else sees, where nothing was committed.
     pub(super) filled: Option<Arc<Filled>>,
-    pub(super) changes: BTreeMap<Vec<u8>, Change>,
+    pub(super) changes: ChangeMap,
 }
 
 /// A tree that was filled as a whole.
@@ -46,6 +51,9 @@ pub(super) struct Overlay {
     pub(super) trees: BTreeMap<TreeId, Arc<TreeChanges>>,
 }
 
+/// Changes are joined so many at a time.
+const JOINED: usize = 1024;
+
 /// What undoes one change.
 #[derive(Debug)]
 enum Undo {
@@ -53,6 +61,22 @@ enum Undo {
     Change(TreeId, Vec<u8>, Option<Change>),
     /// The tree had these changes before it was emptied.
     Tree(TreeId, Option<Arc<TreeChanges>>),
+    /// The undo log of the tables was so long.
+    Tables(u64),
+}
+
+impl Undo {
+    /// About how many bytes it needs.
+    fn bytes(&self) -> u64 {
+        let own = size_of::<Self>() as u64;
+        match self {
+            Self::Change(_, key, before) => {
+                let row = before.as_ref().and_then(Option::as_ref);
+                own + (key.len() + row.map_or(0, |row| row.len())) as u64
+            }
+            Self::Tree(..) | Self::Tables(_) => own,
+        }
+    }
 }
 
 /// An overlay that can be undone.
@@ -60,6 +84,8 @@ enum Undo {
 pub(super) struct Changes {
     pub(super) overlay: Overlay,
     log: Vec<Undo>,
+    log_bytes: u64,
+    tables: UndoLog,
 }
 
 impl Overlay {
@@ -79,20 +105,25 @@ impl TreeChanges {
             cleared: false,
             dropped: false,
             filled: None,
-            changes: BTreeMap::new(),
+            changes: ChangeMap::default(),
         }
     }
 
     /// What was done to a key; `None` when nothing.
-    pub(super) fn get(&self, key: &[u8]) -> Option<&Change> {
+    pub(super) fn get(&self, key: &[u8]) -> Result<Option<Change>> {
         self.changes.get(key)
     }
-}
 
-/// About how many bytes a change needs.
-pub(super) fn change_bytes(key: &[u8], change: &Change) -> u64 {
-    // A node of the tree holds the key's and the row's headers, and the log the key once more.
-    (160 + 2 * key.len() + change.as_ref().map_or(0, |row| row.len())) as u64
+    /// Gives the changes of a range to `each` in order, as they are now, until that says that it is
+    /// enough.
+    pub(super) fn each(
+        &self,
+        range: &ByteRange,
+        each: impl FnMut(&[u8], &Change) -> Result<bool>,
+    ) -> Result<()> {
+        let moment = self.changes.moment();
+        self.changes.each(moment.as_ref(), range, each)
+    }
 }
 
 impl Changes {
@@ -101,19 +132,49 @@ impl Changes {
         self.log.len() as u64
     }
 
-    /// Sets what is done to a key.
+    /// About how many bytes of memory they need, but for tables.
+    pub(super) fn bytes(&self) -> u64 {
+        let trees = self.overlay.trees.values();
+        let maps: u64 = trees.map(|tree| tree.changes.bytes()).sum();
+        maps + self.log_bytes
+    }
+
+    fn log(&mut self, undo: Undo) {
+        self.log_bytes += undo.bytes();
+        self.log.push(undo);
+    }
+
+    /// Sets what is done to keys.
     pub(super) fn set(
         &mut self,
         tree: TreeId,
         types: &Arc<[PhysicalType]>,
-        key: Vec<u8>,
-        change: Change,
-    ) {
+        entries: impl Iterator<Item = (Vec<u8>, Change)>,
+    ) -> Result<()> {
         let changes = self.overlay.trees.entry(tree);
         let changes = changes.or_insert_with(|| Arc::new(TreeChanges::new(types)));
         let changes = Arc::make_mut(changes);
-        let before = changes.changes.insert(key.clone(), change);
-        self.log.push(Undo::Change(tree, key, before));
+        let mut logged = Vec::new();
+        if changes.changes.has_table() {
+            logged.push(Undo::Tables(self.tables.savepoint()));
+        }
+        let log = |key, before| logged.push(Undo::Change(tree, key, before));
+        let set = changes.changes.set_all(entries, &self.tables, log);
+        logged.into_iter().for_each(|undo| self.log(undo));
+        set
+    }
+
+    /// Sets what is done to the keys of other changes of a tree.
+    pub(super) fn join(&mut self, tree: TreeId, changes: &TreeChanges) -> Result<()> {
+        let mut entries = Vec::new();
+        changes.each(&ByteRange::ALL, |key, change| {
+            entries.push((key.to_vec(), change.clone()));
+            if entries.len() == JOINED {
+                self.set(tree, &changes.types, entries.drain(..))?;
+            }
+            Ok(true)
+        })?;
+        self.set(tree, &changes.types, entries.into_iter())
     }
 
     /// Empties a tree, or removes it for ever.
@@ -121,47 +182,61 @@ impl Changes {
         let mut empty = TreeChanges::new(types);
         empty.cleared = true;
         empty.dropped = dropped;
-        let before = self.overlay.trees.insert(tree, Arc::new(empty));
-        self.log.push(Undo::Tree(tree, before));
-    }
-
-    /// Undoes what came after a savepoint.
-    pub(super) fn undo(&mut self, savepoint: u64) {
-        while self.log.len() as u64 > savepoint {
-            match self.log.pop() {
-                Some(Undo::Change(tree, key, before)) => {
-                    if let Some(changes) = self.overlay.trees.get_mut(&tree) {
-                        let changes = Arc::make_mut(changes);
-                        match before {
-                            Some(before) => changes.changes.insert(key, before),
-                            None => changes.changes.remove(&key),
-                        };
-                        let is_nothing = !changes.cleared && changes.filled.is_none();
-                        if changes.changes.is_empty() && is_nothing {
-                            self.overlay.trees.remove(&tree);
-                        }
-                    }
-                }
-                Some(Undo::Tree(tree, Some(before))) => {
-                    self.overlay.trees.insert(tree, before);
-                }
-                Some(Undo::Tree(tree, None)) => {
-                    self.overlay.trees.remove(&tree);
-                }
-                None => break,
-            }
-        }
+        self.put(tree, empty);
     }
 
     /// Puts all changes of a tree that has none, or that was filled as a whole.
     pub(super) fn put(&mut self, tree: TreeId, changes: TreeChanges) {
         let before = self.overlay.trees.insert(tree, Arc::new(changes));
-        self.log.push(Undo::Tree(tree, before));
+        self.log(Undo::Tree(tree, before));
+    }
+
+    /// Puts all that is in memory into tables, but for the log.
+    pub(super) fn overflow(&mut self, storage: &ChangeStorage) -> Result<()> {
+        for changes in self.overlay.trees.values_mut() {
+            if changes.changes.bytes() > 0 {
+                Arc::make_mut(changes).changes.overflow(storage)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Undoes what came after a savepoint.
+    pub(super) fn undo(&mut self, savepoint: u64) {
+        while self.log.len() as u64 > savepoint {
+            let Some(undo) = self.log.pop() else {
+                break;
+            };
+            self.log_bytes -= undo.bytes();
+            match undo {
+                Undo::Change(tree, key, before) => {
+                    if let Some(changes) = self.overlay.trees.get_mut(&tree) {
+                        let changes = Arc::make_mut(changes);
+                        changes.changes.restore(key, before);
+                        let is_nothing = !changes.cleared && changes.filled.is_none();
+                        if is_nothing && changes.changes.is_empty() {
+                            self.overlay.trees.remove(&tree);
+                        }
+                    }
+                }
+                Undo::Tree(tree, Some(before)) => {
+                    self.overlay.trees.insert(tree, before);
+                }
+                Undo::Tree(tree, None) => {
+                    self.overlay.trees.remove(&tree);
+                }
+                Undo::Tables(moment) => {
+                    self.tables.roll_back_to(moment);
+                }
+            }
+        }
     }
 
     /// Takes everything out.
     pub(super) fn take(&mut self) -> Overlay {
         self.log = Vec::new();
+        self.log_bytes = 0;
+        self.tables = UndoLog::new();
         std::mem::take(&mut self.overlay)
     }
 }

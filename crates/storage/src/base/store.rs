@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use mayfly_memory::{Budget, StableRanges, TempDirectory};
+use mayfly_memory::{StableRanges, TempDirectory};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
+use super::change_map::ChangeStorage;
 use super::commit::{Committer, Durability, LAST_TREE, count_of, row_count_name};
 use super::environment::{Environment, TreeId};
 use super::locks::{LockOwner, Locks};
@@ -81,9 +82,9 @@ impl DurableStore {
     }
 
     /// A session's part in the store: its transaction, one after the other. What it has changed and
-    /// not committed is charged to `memory`.
-    pub fn session(&self, memory: &Budget) -> DurableTransaction {
-        DurableTransaction::new(&self.0, memory)
+    /// not committed is in `storage`.
+    pub fn session(&self, storage: ChangeStorage) -> DurableTransaction {
+        DurableTransaction::new(&self.0, storage)
     }
 
     /// Says when commits are on disk. With [`Durability::EverySecond`] somebody has to call

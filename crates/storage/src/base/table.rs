@@ -312,8 +312,12 @@ impl Table for DurableTable {
         for (row, is_locked) in locked.iter().enumerate() {
             let key = keys.value(row);
             // What the transaction has changed it had locked before.
-            let is_own = own.as_ref().is_some_and(|own| own.get(key).is_some());
-            if !is_locked || is_own {
+            if !is_locked {
+                continue;
+            }
+            if let Some(own) = &own
+                && own.get(key)?.is_some()
+            {
                 continue;
             }
             if inner.row_in(&inner.snapshot, key)? != inner.row_in(&newest, key)? {

@@ -7,15 +7,16 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use mayfly_memory::{Budget, Reservation};
+use mayfly_memory::Reservation;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result, Value};
 
+use super::change_map::ChangeStorage;
 use super::commit::row_count_name;
 use super::definition::TableDefinition;
 use super::environment::{META, TreeId};
 use super::locks::{Held, LockOwner};
-use super::overlay::{Change, Changes, TreeChanges, change_bytes};
+use super::overlay::{Change, Changes, TreeChanges};
 use super::row;
 use super::snapshot::Snapshot;
 use super::store::Store;
@@ -24,6 +25,9 @@ use super::view::{Spot, TreeView};
 use super::writer::RESERVE_BYTES;
 use crate::error::user_error;
 use crate::transaction::Participant;
+
+/// What users call the changes of a transaction.
+pub(super) const NAME: &str = "(transaction)";
 
 /// What rows a statement's reads see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,8 +61,8 @@ pub(super) struct Transaction {
     pub(super) store: Arc<Store>,
     pub(super) owner: LockOwner,
     state: Mutex<State>,
-    /// What its changes are charged to.
-    pub(super) memory: Budget,
+    /// Where its changes are.
+    pub(super) storage: ChangeStorage,
     pub(super) held: Mutex<Held>,
 }
 
@@ -85,28 +89,28 @@ pub(super) struct StatementState {
 }
 
 impl DurableTransaction {
-    pub(super) fn new(store: &Arc<Store>, memory: &Budget) -> Self {
-        Self::of_owner(store.next_lock_owner(), store, memory)
+    pub(super) fn new(store: &Arc<Store>, storage: ChangeStorage) -> Self {
+        Self::of_owner(store.next_lock_owner(), store, storage)
     }
 
     /// Another transaction of the same session: it commits on its own, and who waits for one of the
     /// two waits for the session. They change and lock different tables.
     #[must_use]
     pub fn beside(&self) -> Self {
-        Self::of_owner(self.0.owner, &self.0.store, &self.0.memory)
+        Self::of_owner(self.0.owner, &self.0.store, self.0.storage.clone())
     }
 
-    fn of_owner(owner: LockOwner, store: &Arc<Store>, memory: &Budget) -> Self {
+    fn of_owner(owner: LockOwner, store: &Arc<Store>, storage: ChangeStorage) -> Self {
         Self(Arc::new(Transaction {
             store: Arc::clone(store),
             owner,
-            memory: memory.clone(),
             state: Mutex::new(State {
                 changes: Changes::default(),
                 snapshot: None,
-                reservation: memory.reservation(),
+                reservation: storage.memory.reservation(),
                 new_trees: false,
             }),
+            storage,
             held: Mutex::default(),
         }))
     }
@@ -129,15 +133,13 @@ impl DurableTransaction {
 
     /// The number of a new, empty tree. It is never given again, whether or not this transaction
     /// commits.
-    pub fn new_tree(&self) -> TreeId {
+    pub fn new_tree(&self) -> Result<TreeId> {
         let tree = self.0.store.new_tree();
-        let mut state = self.0.state();
-        state.new_trees = true;
+        self.0.state().new_trees = true;
         // Who looks at a moment before sees that the tree was not there.
         let (name, none) = (row_count_name(tree), 0_u64.to_le_bytes());
-        let none = Some(Arc::from(none.as_slice()));
-        state.changes.set(META, &Arc::from([]), name, none);
-        tree
+        self.0.set(name, Some(Arc::from(none.as_slice())))?;
+        Ok(tree)
     }
 
     /// Removes a tree with every row.
@@ -148,14 +150,13 @@ impl DurableTransaction {
     /// Sets or removes the record of a name: whatever the layers above want to keep beside the rows,
     /// committed together with them. A name is 1 to 500 bytes and does not begin with 0.
     pub fn set_record(&self, name: &[u8], value: Option<&[u8]>) -> Result<()> {
-        self.0
-            .set(META, &Arc::from([]), name.to_vec(), value.map(Arc::from))
+        self.0.set(name.to_vec(), value.map(Arc::from))
     }
 
     /// The record of a name as this transaction sees it: as it is committed or it has set it.
     pub fn record(&self, name: &[u8]) -> Result<Option<Vec<u8>>> {
         if let Some(records) = self.0.tree_changes(META)
-            && let Some(change) = records.get(name)
+            && let Some(change) = records.get(name)?
         {
             return Ok(change.as_ref().map(|value| value.to_vec()));
         }
@@ -206,7 +207,10 @@ impl Transaction {
         let own = self.tree_changes(META);
         for tree in definition.all_trees() {
             let name = row_count_name(tree);
-            let is_own = own.as_ref().is_some_and(|own| own.get(&name).is_some());
+            let is_own = match &own {
+                Some(own) => own.get(&name)?.is_some(),
+                None => false,
+            };
             if !is_own && snapshot.record(&name)?.is_none() {
                 return Err(codes::ER_TABLE_DEF_CHANGED.error());
             }
@@ -219,58 +223,57 @@ impl Transaction {
         self.state().changes.clear(tree, types, false);
     }
 
-    fn set(
-        &self,
-        tree: TreeId,
-        types: &Arc<[mayfly_types::PhysicalType]>,
-        key: Vec<u8>,
-        change: Change,
-    ) -> Result<()> {
+    /// Sets a record.
+    fn set(&self, name: Vec<u8>, value: Change) -> Result<()> {
         let mut state = self.state();
-        let grown = state.reservation.try_grow(change_bytes(&key, &change));
-        grown.map_err(|error| user_error(&error.into(), "(transaction)"))?;
-        state.changes.set(tree, types, key, change);
-        Ok(())
+        let entry = std::iter::once((name, value));
+        state.changes.set(META, &Arc::from([]), entry)?;
+        self.fit(&mut state)
     }
 
-    /// Reserves memory for changes that are about to be joined.
-    pub(super) fn reserve(&self, bytes: u64) -> Result<()> {
-        let grown = self.state().reservation.try_grow(bytes);
-        grown.map_err(|error| user_error(&error.into(), "(transaction)"))
+    /// Puts changes into temporary tables when they are too much for memory, and has memory reserved
+    /// for what is left.
+    fn fit(&self, state: &mut State) -> Result<()> {
+        let needed = state.changes.bytes();
+        if needed <= self.storage.most_memory() && state.reservation.try_resize(needed).is_ok() {
+            return Ok(());
+        }
+        state.changes.overflow(&self.storage)?;
+        let needed = state.changes.bytes();
+        self.storage.resize(&mut state.reservation, needed)
     }
 
     /// Reserves memory for the locks that it holds.
     pub(super) fn reserve_locks(&self) -> Result<()> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let (needed, reserved) = (held.bytes(), held.reserved);
+        let needed = held.bytes();
+        let empty = || self.storage.memory.reservation();
+        let reservation = held.reservation.get_or_insert_with(empty);
+        let reserved = reservation.bytes();
         if needed > reserved {
-            let more = (needed - reserved).max(RESERVE_BYTES);
-            self.reserve(more)?;
-            held.reserved += more;
-        } else if reserved - needed > RESERVE_BYTES {
-            self.unreserve(reserved - needed);
-            held.reserved = needed;
+            let grown = reservation.try_grow((needed - reserved).max(RESERVE_BYTES));
+            return grown.map_err(|error| user_error(&error.into(), NAME));
+        }
+        if reserved - needed > RESERVE_BYTES {
+            reservation.shrink(reserved - needed);
         }
         Ok(())
     }
 
-    /// Gives back memory of changes that were not joined.
-    pub(super) fn unreserve(&self, bytes: u64) {
-        self.state().reservation.shrink(bytes);
-    }
-
-    /// Joins the changes of a statement, whose memory is reserved.
-    pub(super) fn join(&self, trees: Vec<(TreeId, TreeChanges)>) {
+    /// Joins the changes of a statement.
+    pub(super) fn join(&self, trees: Vec<(TreeId, TreeChanges)>) -> Result<()> {
         let mut state = self.state();
-        for (tree, changes) in trees {
+        for (tree, mut changes) in trees {
             if changes.filled.is_some() || state.changes.overlay.tree(tree).is_none() {
+                if changes.changes.has_table() {
+                    changes.changes.overflow(&self.storage)?;
+                }
                 state.changes.put(tree, changes);
-                continue;
-            }
-            for (key, change) in changes.changes {
-                state.changes.set(tree, &changes.types, key, change);
+            } else {
+                state.changes.join(tree, &changes)?;
             }
         }
+        self.fit(&mut state)
     }
 
     /// Ends it, with nothing kept.
@@ -290,9 +293,8 @@ impl Transaction {
         if state.new_trees {
             let (name, number) = self.store.last_tree_record();
             let number = Some(Arc::from(number.as_slice()));
-            state
-                .changes
-                .set(META, &Arc::from([]), name.to_vec(), number);
+            let entry = std::iter::once((name.to_vec(), number));
+            state.changes.set(META, &Arc::from([]), entry)?;
         }
         let overlay = state.changes.take();
         drop(state);

@@ -1,17 +1,20 @@
 //! A tree as a transaction sees it: the blocks of a snapshot, with the transaction's changes laid over
 //! them.
 
-use std::ops::Bound;
 use std::sync::Arc;
 
 use mayfly_types::{PhysicalType, Result};
 
-use super::block::{Block, Checked};
+use super::block::Block;
 use super::environment::TreeId;
 use super::gather::Pieces;
-use super::overlay::TreeChanges;
+use super::overlay::{Change, TreeChanges};
 use super::snapshot::{Found, Snapshot, Walk};
 use crate::key_encoding::ByteRange;
+use crate::temptable::MapMoment;
+
+/// A segment has about so many changes at most: who resolves it has them in memory.
+const SEGMENT_CHANGES: usize = 1024;
 
 /// A tree of one moment with the changes of one transaction.
 #[derive(Debug, Clone)]
@@ -19,8 +22,38 @@ pub(super) struct TreeView {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) tree: TreeId,
     pub(super) types: Arc<[PhysicalType]>,
-    /// Later ones hide earlier ones; none is without effect.
-    layers: Vec<Arc<TreeChanges>>,
+    layer: Option<Layer>,
+}
+
+/// What a transaction has changed, as it was when the view was made.
+#[derive(Debug, Clone)]
+struct Layer {
+    tree: Arc<TreeChanges>,
+    /// Of the table of its changes.
+    moment: Option<Arc<MapMoment>>,
+}
+
+impl Layer {
+    fn get(&self, key: &[u8]) -> Result<Option<Change>> {
+        self.tree.changes.get_at(self.moment.as_deref(), key)
+    }
+
+    fn divide(&self, range: &ByteRange, reverse: bool) -> Result<Option<Vec<u8>>> {
+        let moment = self.moment.as_deref();
+        let changes = &self.tree.changes;
+        changes.divide(moment, range, reverse, SEGMENT_CHANGES)
+    }
+
+    fn each(
+        &self,
+        range: &ByteRange,
+        mut each: impl FnMut(&[u8], &Change) -> Result<()>,
+    ) -> Result<()> {
+        let (moment, changes) = (self.moment.as_deref(), &self.tree.changes);
+        changes.each(moment, range, |key, change| {
+            each(key, change).map(|()| true)
+        })
+    }
 }
 
 /// Where a row is.
@@ -43,11 +76,15 @@ impl TreeView {
         let snapshot = filled.map_or(snapshot, |filled| &filled.snapshot);
         let snapshot = Arc::clone(snapshot);
         let changes = changes.filter(|tree| tree.cleared || !tree.changes.is_empty());
+        let layer = changes.map(|tree| Layer {
+            moment: tree.changes.moment().map(Arc::new),
+            tree,
+        });
         Self {
             snapshot,
             tree,
             types: Arc::clone(types),
-            layers: changes.into_iter().collect(),
+            layer,
         }
     }
 
@@ -57,12 +94,7 @@ impl TreeView {
     }
 
     fn is_cleared(&self) -> bool {
-        self.layers.iter().any(|layer| layer.cleared)
-    }
-
-    fn change(&self, key: &[u8]) -> Option<Option<&Arc<[u8]>>> {
-        let layer = self.layers.first()?;
-        layer.get(key).map(Option::as_ref)
+        self.layer.as_ref().is_some_and(|layer| layer.tree.cleared)
     }
 
     /// The block in which a key would be.
@@ -79,8 +111,10 @@ impl TreeView {
 
     /// The row of a key. `near` is a block where it may be.
     pub(super) fn find(&self, key: &[u8], near: Option<Block<'static>>) -> Result<Option<Spot>> {
-        if let Some(change) = self.change(key) {
-            return Ok(change.map(|row| Spot::Own(Arc::clone(row))));
+        if let Some(layer) = &self.layer
+            && let Some(change) = layer.get(key)?
+        {
+            return Ok(change.map(Spot::Own));
         }
         if let Some(block) = near
             && let Ok(row) = block.search(key)?
@@ -96,7 +130,7 @@ impl TreeView {
     /// Adds the rows of a range to others, in order.
     pub(super) fn collect(&self, range: &ByteRange, pieces: &mut Pieces) -> Result<usize> {
         let before = pieces.rows();
-        if self.layers.is_empty() {
+        if self.layer.is_none() {
             let near = pieces.last_block().filter(|(_, block)| {
                 // Only what is within the block is surely there and nowhere else.
                 matches!(block.rank(&range.start), Ok(rank) if rank > 0 && rank < block.rows())
@@ -146,6 +180,7 @@ impl TreeView {
         Segments {
             view: self.clone(),
             edge: None,
+            rest: None,
             range,
             reverse,
             walk: None,
@@ -161,25 +196,19 @@ impl TreeView {
         segment: &Segment,
         range: &ByteRange,
         pieces: &mut Pieces,
-    ) -> Checked<()> {
-        let mut own = None;
-        if let (Some(layer), Some((low, high))) = (self.layers.first(), &segment.bounds) {
-            let is_empty = high.as_ref().is_some_and(|high| high <= low);
-            let high = high.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
-            if !is_empty {
-                let changes = layer
-                    .changes
-                    .range::<Vec<u8>, _>((Bound::Included(low), high));
-                own = Some(changes.peekable());
-            }
-        }
+    ) -> Result<()> {
+        let range = segment.bounds.as_ref().unwrap_or(range);
+        let own = self.layer.as_ref().filter(|_| segment.bounds.is_some());
         let Some(found) = segment.block else {
-            for (key, change) in own.into_iter().flatten() {
+            let Some(own) = own else {
+                return Ok(());
+            };
+            return own.each(range, |key, change| {
                 if let Some(row) = change {
                     pieces.push_own(&self.types, key, row)?;
                 }
-            }
-            return Ok(());
+                Ok(())
+            });
         };
         let block = Block::parse(found.block)?;
         let mut row = 0;
@@ -191,14 +220,17 @@ impl TreeView {
             None => block.rows(),
         };
         let number = pieces.add_block(block);
-        for (key, change) in own.into_iter().flatten() {
-            let place = block.search(key)?;
-            let (Ok(before) | Err(before)) = place;
-            pieces.push(number, row, before.min(end));
-            row = row.max(before + usize::from(place.is_ok()));
-            if let Some(change) = change {
-                pieces.push_own(&self.types, key, change)?;
-            }
+        if let Some(own) = own {
+            own.each(range, |key, change| {
+                let place = block.search(key)?;
+                let (Ok(before) | Err(before)) = place;
+                pieces.push(number, row, before.min(end));
+                row = row.max(before + usize::from(place.is_ok()));
+                if let Some(change) = change {
+                    pieces.push_own(&self.types, key, change)?;
+                }
+                Ok(())
+            })?;
         }
         pieces.push(number, row, end);
         Ok(())
@@ -209,8 +241,8 @@ impl TreeView {
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) block: Option<Found<'static>>,
-    /// Changes of keys from here to there belong to it; none where there are no changes.
-    bounds: Option<(Vec<u8>, Option<Vec<u8>>)>,
+    /// The keys that belong to it; none where there are no changes.
+    bounds: Option<ByteRange>,
 }
 
 impl Segment {
@@ -236,6 +268,8 @@ pub(super) struct Segments {
     pending: Option<Found<'static>>,
     /// Where the next segment begins, seen from where the walk began.
     edge: Option<Vec<u8>>,
+    /// A block with what is left of the keys around it.
+    rest: Option<(Option<Found<'static>>, ByteRange)>,
     is_begun: bool,
     is_done: bool,
 }
@@ -261,16 +295,45 @@ impl Segments {
 
     /// The next part.
     pub(super) fn next(&mut self) -> Result<Option<Segment>> {
-        if self.is_done {
-            return Ok(None);
-        }
-        if self.view.layers.is_empty() {
+        let Some(layer) = self.view.layer.clone() else {
+            if self.is_done {
+                return Ok(None);
+            }
             let block = self.step()?;
             self.is_done = block.is_none();
             return Ok(block.map(|found| Segment {
                 block: Some(found),
                 bounds: None,
             }));
+        };
+        let next = match self.rest.take() {
+            Some(rest) => Some(rest),
+            None => self.next_block()?,
+        };
+        let Some((block, mut bounds)) = next else {
+            return Ok(None);
+        };
+        if let Some(middle) = layer.divide(&bounds, self.reverse)? {
+            let upper = ByteRange {
+                start: middle.clone(),
+                end: bounds.end.replace(middle),
+            };
+            let rest = match self.reverse {
+                true => std::mem::replace(&mut bounds, upper),
+                false => upper,
+            };
+            self.rest = Some((block, rest));
+        }
+        Ok(Some(Segment {
+            block,
+            bounds: Some(bounds),
+        }))
+    }
+
+    /// The next block, if there is one, with the keys from it to the one after it.
+    fn next_block(&mut self) -> Result<Option<(Option<Found<'static>>, ByteRange)>> {
+        if self.is_done {
+            return Ok(None);
         }
         if !self.is_begun {
             self.is_begun = true;
@@ -281,7 +344,7 @@ impl Segments {
             None => None,
         };
         let low = || self.range.start.clone();
-        let bounds = match (next, self.reverse) {
+        let (start, end) = match (next, self.reverse) {
             (Some(next), false) => {
                 let high = next.separator.to_vec();
                 let low = self.edge.replace(high.clone()).unwrap_or_else(low);
@@ -300,9 +363,6 @@ impl Segments {
         let block = self.pending.take();
         self.pending = next;
         self.is_done = next.is_none();
-        Ok(Some(Segment {
-            block,
-            bounds: Some(bounds),
-        }))
+        Ok(Some((block, ByteRange { start, end })))
     }
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray};
+use mayfly_memory::Reservation;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::block::Block;
@@ -19,7 +20,7 @@ use super::cursor::Projection;
 use super::definition::{IndexTree, TableDefinition};
 use super::environment::TreeId;
 use super::gather::Pieces;
-use super::overlay::{TreeChanges, change_bytes};
+use super::overlay::TreeChanges;
 use super::row;
 use super::snapshot::Snapshot;
 use super::store::Store;
@@ -36,9 +37,9 @@ pub(super) const RESERVE_BYTES: u64 = 64 << 10;
 pub(super) struct DurableWriter {
     pub(super) table: Arc<TableInner>,
     trees: BTreeMap<TreeId, TreeChanges>,
-    /// Bytes of `trees`, and what is reserved for them.
+    /// Bytes of `trees` in memory, and of `bulk`.
+    reservation: Reservation,
     bytes: u64,
-    reserved: u64,
     pub(super) newest: Arc<Snapshot>,
     /// Rows that fill an empty table.
     pub(super) bulk: Option<Bulk>,
@@ -110,8 +111,8 @@ impl DurableWriter {
             is_new: true,
             table: Arc::clone(table),
             trees: BTreeMap::new(),
+            reservation: table.statement.transaction.storage.memory.reservation(),
             bytes: 0,
-            reserved: 0,
             newest,
         })
     }
@@ -150,14 +151,15 @@ impl DurableWriter {
         key: &[u8],
         near: Option<Block<'static>>,
     ) -> Result<Option<Existing>> {
-        let own = |change: &Option<Arc<[u8]>>| change.clone().map(Existing::Own);
-        if let Some(change) = self.trees.get(&tree).and_then(|tree| tree.get(key)) {
-            return Ok(own(change));
+        if let Some(own) = self.trees.get(&tree)
+            && let Some(change) = own.get(key)?
+        {
+            return Ok(change.map(Existing::Own));
         }
         let before = self.table.statement.transaction.tree_changes(tree);
         if let Some(before) = before {
-            if let Some(change) = before.get(key) {
-                return Ok(own(change));
+            if let Some(change) = before.get(key)? {
+                return Ok(change.map(Existing::Own));
             }
             if before.cleared {
                 return Ok(None);
@@ -185,18 +187,20 @@ impl DurableWriter {
         let start = range.start.as_slice();
         let own = self.trees.get(&tree);
         let before = self.table.statement.transaction.tree_changes(tree);
-        let within = |changes: &TreeChanges, hidden_by: Option<&TreeChanges>| {
-            let start = std::ops::Bound::Included(range.start.clone());
-            let changes = changes.changes.range((start, std::ops::Bound::Unbounded));
-            changes
-                .take_while(|(key, _)| range.contains(key))
-                .filter(|(key, _)| hidden_by.is_none_or(|by| by.get(key).is_none()))
-                .find_map(|(key, change)| change.as_ref().map(|_| key.clone()))
+        let within = |changes: Option<&TreeChanges>, hidden_by: Option<&TreeChanges>| {
+            let mut first = None;
+            let Some(changes) = changes else {
+                return Ok(first);
+            };
+            let found = changes.each(range, |key, change| {
+                if change.is_some() && !has(hidden_by, key)? {
+                    first = Some(key.to_vec());
+                }
+                Ok(first.is_none())
+            });
+            found.map(|()| first)
         };
-        let changed = match (
-            own.and_then(|own| within(own, None)),
-            before.as_deref().and_then(|before| within(before, own)),
-        ) {
+        let changed = match (within(own, None)?, within(before.as_deref(), own)?) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         };
@@ -209,10 +213,8 @@ impl DurableWriter {
         let Some(found) = base.held_block_of(tree, start)? else {
             return Ok(own_first());
         };
-        let is_removed = |key: &[u8]| {
-            let removed = |changes: &TreeChanges| changes.get(key).is_some();
-            own.is_some_and(removed) || before.as_deref().is_some_and(removed)
-        };
+        let is_removed =
+            |key: &[u8]| -> Result<bool> { Ok(has(own, key)? || has(before.as_deref(), key)?) };
         let mut block = Block::parse(found.block)?;
         let mut place = block.rank(start)?;
         let mut walk = None;
@@ -222,7 +224,7 @@ impl DurableWriter {
                 if !range.contains(&key) {
                     return Ok(own_first());
                 }
-                if !is_removed(&key) {
+                if !is_removed(&key)? {
                     let is_first = changed.as_ref().is_none_or(|own| key < *own);
                     return Ok(match is_first {
                         true => Some((key, is_committed)),
@@ -284,10 +286,11 @@ impl DurableWriter {
         key: Vec<u8>,
         change: Option<Arc<[u8]>>,
     ) {
-        self.bytes += change_bytes(&key, &change);
         let changes = self.trees.entry(tree);
-        let changes = changes.or_insert_with(|| TreeChanges::new(types));
-        changes.changes.insert(key, change);
+        let changes = &mut changes.or_insert_with(|| TreeChanges::new(types)).changes;
+        self.bytes -= changes.bytes();
+        changes.set(key, change);
+        self.bytes += changes.bytes();
     }
 
     /// Adds a row that is known to be new.
@@ -324,15 +327,28 @@ impl DurableWriter {
         self.reserve()
     }
 
-    /// Reserves memory for what there is.
+    /// Reserves memory for what there is, or puts it into temporary tables.
     fn reserve(&mut self) -> Result<()> {
         let needed = self.bytes + self.bulk.as_ref().map_or(0, Bulk::memory);
-        if needed > self.reserved {
-            let more = (needed - self.reserved).max(RESERVE_BYTES);
-            self.table.statement.transaction.reserve(more)?;
-            self.reserved += more;
+        let storage = &self.table.statement.transaction.storage;
+        let is_much = self.bytes > storage.most_memory();
+        if needed <= self.reservation.bytes() && !is_much {
+            return Ok(());
         }
-        Ok(())
+        let wanted = needed.max(self.reservation.bytes() + RESERVE_BYTES);
+        match is_much || self.reservation.try_resize(wanted).is_err() {
+            true => self.overflow(),
+            false => Ok(()),
+        }
+    }
+
+    fn overflow(&mut self) -> Result<()> {
+        let storage = &self.table.statement.transaction.storage;
+        for tree in self.trees.values_mut() {
+            self.bytes -= tree.changes.overflow(storage)?;
+        }
+        let left = self.bytes + self.bulk.as_ref().map_or(0, Bulk::memory);
+        storage.resize(&mut self.reservation, left)
     }
 
     fn insert_rows(&mut self, batch: &Batch, check: bool) -> Result<RowsWritten> {
@@ -572,15 +588,16 @@ impl TableWriter for DurableWriter {
             Some(bulk) => bulk.finish()?,
             None => trees.into_iter().collect(),
         };
-        self.table.statement.transaction.join(trees);
-        // The memory belongs to the transaction now.
-        self.reserved = 0;
-        Ok(())
+        // The memory belongs to the transaction from here on.
+        self.reservation.free();
+        self.table.statement.transaction.join(trees)
     }
 }
 
-impl Drop for DurableWriter {
-    fn drop(&mut self) {
-        self.table.statement.transaction.unreserve(self.reserved);
+/// Whether something was done to a key.
+fn has(changes: Option<&TreeChanges>, key: &[u8]) -> Result<bool> {
+    match changes {
+        Some(changes) => Ok(changes.get(key)?.is_some()),
+        None => Ok(false),
     }
 }

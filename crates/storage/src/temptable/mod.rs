@@ -51,8 +51,10 @@ pub use registry::{Registry, RegistryEntry, StatementCounters, StatementOwner};
 pub use scan::Scan;
 pub use sorted::SortedScan;
 pub use spec::{Access, KeyColumn, KeyMode, Purpose, SortKey, TempTableSpec};
+pub(crate) use table::FORCED_OVERFLOW_LIMIT;
 pub use table::{TempTable, TempTableWriter};
 pub use user::{
     DeclaredSize, MemoryIndex, MemoryKeyPart, MemoryLimits, RowChange, UndoLog, UserTable,
     UserTableContext, UserTableEngine, VaryingBytes,
 };
+pub(crate) use user::{MapMoment, OrderedMap};

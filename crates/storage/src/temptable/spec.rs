@@ -27,6 +27,8 @@ pub enum Purpose {
     Buffer,
     /// CREATE TEMPORARY TABLE.
     UserTable,
+    /// What a transaction has changed in tables on disk, until it commits.
+    TransactionChanges,
 }
 
 impl Purpose {
@@ -44,6 +46,7 @@ impl Purpose {
             Self::Subquery => "SUBQUERY",
             Self::Buffer => "BUFFER RESULT",
             Self::UserTable => "CREATE TEMPORARY TABLE",
+            Self::TransactionChanges => "TRANSACTION",
         }
     }
 }

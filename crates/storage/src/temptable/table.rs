@@ -23,7 +23,7 @@ use crate::error::{ANONYMOUS_TABLE, user_error};
 const PARTITION_ROWS: u64 = 16 << 10;
 /// A table whose memory is this small overflows at once; see
 /// [`TempTableOptions::force_overflow`](super::TempTableOptions::force_overflow).
-pub(super) const FORCED_OVERFLOW_LIMIT: u64 = 64 << 10;
+pub(crate) const FORCED_OVERFLOW_LIMIT: u64 = 64 << 10;
 
 /// What one writer has written.
 pub(crate) struct Written {

@@ -147,7 +147,7 @@ fn damages() -> Vec<(&'static str, Damage, &'static [&'static str])> {
 fn damage_is_found() {
     let whole = tempfile::tempdir().unwrap();
     let store = open(whole.path());
-    let session = store.session(&memory());
+    let session = store.session(storage());
     let definition = people(&session);
     for first in [0, 2000, 1000] {
         // Committed one after the other, so that blocks are divided as changes divide them.

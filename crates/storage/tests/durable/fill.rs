@@ -12,7 +12,7 @@ fn shuffled() -> Vec<Person> {
 
 /// So little that a load needs several runs.
 fn little_memory() -> Budget {
-    let memory = memory();
+    let memory = Budget::unlimited(BudgetKind::Memory);
     memory.set_limit(16 << 20);
     memory
 }
@@ -39,8 +39,8 @@ fn seen(session: &DurableTransaction, definition: &Arc<TableDefinition>) -> Vec<
 fn runs_are_merged_and_nobody_else_sees_them_before_the_commit() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(&directory.path().join("a"));
-    let session = store.session(&little_memory());
-    let other = store.session(&memory());
+    let session = store.session(ChangeStorage::for_tests(&little_memory()));
+    let other = store.session(storage());
     let definition = people(&session);
     session.commit().unwrap();
     let rows = shuffled();
@@ -53,7 +53,7 @@ fn runs_are_merged_and_nobody_else_sees_them_before_the_commit() {
     store.backup(&copy).unwrap();
     let copy = open(&copy);
     copy.check(&[Arc::clone(&definition)]).unwrap();
-    assert_eq!(seen(&copy.session(&memory()), &definition), []);
+    assert_eq!(seen(&copy.session(storage()), &definition), []);
 
     session.roll_back();
     assert_eq!(seen(&session, &definition), []);
@@ -75,7 +75,7 @@ fn runs_are_merged_and_nobody_else_sees_them_before_the_commit() {
 fn rows_in_order_that_end_in_disorder_are_all_there() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let session = store.session(&little_memory());
+    let session = store.session(ChangeStorage::for_tests(&little_memory()));
     let definition = people(&session);
     let mut rows: Vec<Person> = (1000..ROWS).map(person).collect();
     rows.extend((0..1000).rev().map(person));
@@ -89,7 +89,7 @@ fn rows_in_order_that_end_in_disorder_are_all_there() {
 fn a_load_goes_on_after_a_duplicate_and_its_rows_can_be_changed() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let session = store.session(&memory());
+    let session = store.session(storage());
     let definition = people(&session);
     let rows: Vec<Person> = (0..1000).map(person).collect();
     let mut writer = table(&session, &definition).writer().unwrap();
@@ -121,7 +121,7 @@ fn a_load_goes_on_after_a_duplicate_and_its_rows_can_be_changed() {
 fn a_savepoint_undoes_a_load() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let session = store.session(&memory());
+    let session = store.session(storage());
     let definition = people(&session);
     let mut participant = session.participant();
     let savepoint = participant.savepoint();

@@ -20,7 +20,7 @@ const NAME: IndexId = IndexId(2);
 fn a_writer_finds_what_there_is_now_and_what_it_has_done() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let session = store.session(&memory());
+    let session = store.session(storage());
     let definition = people(&session);
     let row = |id: i64, name: &str| (id, name.to_owned(), Some(id * 10));
     let rows: Vec<Person> = (1..=9)
@@ -74,7 +74,7 @@ fn a_writer_finds_what_there_is_now_and_what_it_has_done() {
 fn what_is_found_stays_until_the_transaction_ends() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let (parent, child) = (store.session(&memory()), store.session(&memory()));
+    let (parent, child) = (store.session(storage()), store.session(storage()));
     let definition = people(&parent);
     insert(&parent, &definition, &[person(1), person(2)]).unwrap();
     parent.commit().unwrap();

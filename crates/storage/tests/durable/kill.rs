@@ -26,11 +26,11 @@ fn transaction(number: i64) -> Vec<Person> {
 const TABLE: &[u8] = b"table";
 
 fn definition_of(store: &DurableStore) -> Arc<TableDefinition> {
-    let session = store.session(&memory());
+    let session = store.session(storage());
     match store.record(TABLE).unwrap() {
         Some(record) => people_in(record.iter().map(|tree| u32::from(*tree)).collect()),
         None => {
-            let trees: Vec<_> = (0..4).map(|_| session.new_tree()).collect();
+            let trees: Vec<_> = (0..4).map(|_| session.new_tree().unwrap()).collect();
             let record: Vec<u8> = trees.iter().map(|tree| *tree as u8).collect();
             session.set_record(TABLE, Some(&record)).unwrap();
             session.commit().unwrap();
@@ -47,7 +47,7 @@ fn write(directory: &Path) {
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                let session = store.session(&memory());
+                let session = store.session(storage());
                 loop {
                     let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                     let rows = transaction(number);
@@ -65,7 +65,7 @@ fn write(directory: &Path) {
 }
 
 fn count(store: &DurableStore, definition: &Arc<TableDefinition>) -> usize {
-    let session = store.session(&memory());
+    let session = store.session(storage());
     rows_of(table(&session, definition).scan(&ALL).unwrap()).len()
 }
 
@@ -115,7 +115,7 @@ fn what_was_acknowledged_survives_a_kill() {
         let store = open(directory.path());
         let definition = definition_of(&store);
         store.check(std::slice::from_ref(&definition)).unwrap();
-        let session = store.session(&memory());
+        let session = store.session(storage());
         let rows = rows_of(table(&session, &definition).scan(&ALL).unwrap());
         let of = |row: &Person| row.1.split_once(' ').unwrap().0.parse::<i64>().unwrap();
         let mut found = std::collections::BTreeMap::<i64, i64>::new();

@@ -18,8 +18,8 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array};
 use mayfly_memory::{Budget, BudgetKind, StableRanges};
 use mayfly_storage::{
-    ColumnId, DurableStore, DurableTable, DurableTransaction, IndexId, IndexPart, IndexSpec,
-    KeyBound, KeyMode, KeyRange, LockMode, LockWait, Locked, ReadView, StatementOptions,
+    ChangeStorage, ColumnId, DurableStore, DurableTable, DurableTransaction, IndexId, IndexPart,
+    IndexSpec, KeyBound, KeyMode, KeyRange, LockMode, LockWait, Locked, ReadView, StatementOptions,
     StoreOptions, StorePlace, Table, TableDefinition, TableScan, TreeId,
 };
 use mayfly_types::{Batch, CollationId, Interrupt, PhysicalType, Value};
@@ -32,8 +32,8 @@ fn open(directory: &Path) -> DurableStore {
     DurableStore::open(options).unwrap()
 }
 
-fn memory() -> Budget {
-    Budget::unlimited(BudgetKind::Memory)
+fn storage() -> ChangeStorage {
+    ChangeStorage::for_tests(&Budget::unlimited(BudgetKind::Memory))
 }
 
 fn options(view: ReadView) -> StatementOptions {
@@ -67,7 +67,7 @@ const TEXT: KeyMode = KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI);
 
 /// (id BIGINT PRIMARY KEY, name TEXT, n BIGINT UNIQUE NULL), with a key on the name.
 fn people(transaction: &DurableTransaction) -> Arc<TableDefinition> {
-    people_in((0..4).map(|_| transaction.new_tree()).collect())
+    people_in((0..4).map(|_| transaction.new_tree().unwrap()).collect())
 }
 
 fn people_in(trees: Vec<TreeId>) -> Arc<TableDefinition> {
@@ -184,7 +184,7 @@ fn rows_are_there_after_the_store_is_opened_again() {
     let rows: Vec<Person> = (0..5000).map(person).collect();
     let definition = {
         let store = open(directory.path());
-        let transaction = store.session(&memory());
+        let transaction = store.session(storage());
         let definition = people(&transaction);
         assert_eq!(insert(&transaction, &definition, &rows).unwrap(), None);
         transaction.set_record(b"table", Some(b"people")).unwrap();
@@ -192,7 +192,7 @@ fn rows_are_there_after_the_store_is_opened_again() {
             rows_of(table(&transaction, &definition).scan(&ALL).unwrap()),
             rows
         );
-        let other = store.session(&memory());
+        let other = store.session(storage());
         assert!(rows_of(table(&other, &definition).scan(&ALL).unwrap()).is_empty());
         transaction.commit().unwrap();
         assert_eq!(
@@ -203,13 +203,13 @@ fn rows_are_there_after_the_store_is_opened_again() {
     };
     let store = open(directory.path());
     assert_eq!(store.record(b"table").unwrap().unwrap(), b"people");
-    let transaction = store.session(&memory());
+    let transaction = store.session(storage());
     let table = table(&transaction, &definition);
     assert_eq!(rows_of(table.scan(&ALL).unwrap()), rows);
     assert_eq!(table.statistics().rows, 5000);
     let distinct = table.distinct_keys(IndexId(2), 1);
     assert!((70..130).contains(&distinct), "{distinct} of 97");
-    assert!(transaction.new_tree() > 4);
+    assert!(transaction.new_tree().unwrap() > 4);
 
     // By the name, which fetches the rows; by the number backwards.
     let range = KeyRange::equal(vec!["NAME 13 and more of it".into()]);
@@ -264,7 +264,7 @@ fn a_second_process_is_refused() {
 fn duplicates_are_found_in_every_unique_index() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let transaction = store.session(&memory());
+    let transaction = store.session(storage());
     let definition = people(&transaction);
     let name = |text: &str| text.to_owned();
     insert(
@@ -304,8 +304,8 @@ fn duplicates_are_found_in_every_unique_index() {
 fn locks_wait_time_out_and_find_deadlocks() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let first = store.session(&memory());
-    let second = store.session(&memory());
+    let first = store.session(storage());
+    let second = store.session(storage());
     let definition = people(&first);
     insert(&first, &definition, &[person(1), person(2)]).unwrap();
     first.commit().unwrap();
@@ -363,13 +363,13 @@ fn locks_wait_time_out_and_find_deadlocks() {
 fn a_table_is_locked_when_there_is_no_memory_for_its_rows_locks() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let first = store.session(&memory());
+    let first = store.session(storage());
     let definition = people(&first);
     let rows: Vec<_> = (0..20_000).map(person).collect();
     insert(&first, &definition, &rows).unwrap();
     first.commit().unwrap();
     let budget = Budget::root(BudgetKind::Memory, "memory_limit", 1 << 20);
-    let small = store.session(&budget);
+    let small = store.session(ChangeStorage::for_tests(&budget));
     let patience = LockWait::For(Duration::from_millis(50));
     let ids: Vec<i64> = (0..20_000).collect();
     let lock_all = || {
@@ -382,7 +382,7 @@ fn a_table_is_locked_when_there_is_no_memory_for_its_rows_locks() {
         (0..20_000).step_by(1000).try_for_each(&mut lock)
     };
     let write = || {
-        let another = store.session(&memory());
+        let another = store.session(storage());
         table(&another, &definition).writer().map(|_| ())
     };
     // Another writes to it: there is no lock for all of it.
@@ -410,8 +410,8 @@ fn a_table_is_locked_when_there_is_no_memory_for_its_rows_locks() {
 fn a_row_that_changed_since_it_was_read_is_noticed() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let first = store.session(&memory());
-    let second = store.session(&memory());
+    let first = store.session(storage());
+    let second = store.session(storage());
     let definition = people(&first);
     insert(&first, &definition, &[person(1), person(2)]).unwrap();
     first.commit().unwrap();
@@ -444,7 +444,7 @@ fn a_row_that_changed_since_it_was_read_is_noticed() {
 fn a_backup_is_a_store_of_the_moment() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(&directory.path().join("a"));
-    let transaction = store.session(&memory());
+    let transaction = store.session(storage());
     let definition = people(&transaction);
     let rows: Vec<Person> = (0..1000).map(person).collect();
     insert(&transaction, &definition, &rows).unwrap();
@@ -455,7 +455,7 @@ fn a_backup_is_a_store_of_the_moment() {
     delete(&transaction, &definition, &[5]);
     transaction.commit().unwrap();
     let store = open(&copy);
-    let transaction = store.session(&memory());
+    let transaction = store.session(storage());
     assert_eq!(
         rows_of(table(&transaction, &definition).scan(&ALL).unwrap()),
         rows
@@ -466,14 +466,14 @@ fn a_backup_is_a_store_of_the_moment() {
 fn an_index_is_built_from_rows() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let session = store.session(&memory());
+    let session = store.session(storage());
     let columns = vec![
         PhysicalType::Int64,
         PhysicalType::Bytes,
         PhysicalType::Int64,
     ];
     let primary = index(vec![part(0, KeyMode::Binary)], true, true);
-    let trees: Vec<_> = (0..4).map(|_| session.new_tree()).collect();
+    let trees: Vec<_> = (0..4).map(|_| session.new_tree().unwrap()).collect();
     let without = TableDefinition::new(
         columns.clone(),
         vec![primary.clone()],

@@ -106,11 +106,25 @@ fn check(
     assert_eq!(rows, expected);
 }
 
+/// Changes are in memory, in temporary tables as soon as they are much, or at once.
+fn storage_of(seed: u64) -> ChangeStorage {
+    let mut storage = storage();
+    match seed % 3 {
+        0 => {}
+        1 => {
+            let all = Budget::root(BudgetKind::Memory, "memory_limit", 16 << 20);
+            storage.memory = all.child("none", u64::MAX);
+        }
+        _ => storage.force_overflow = true,
+    }
+    storage
+}
+
 fn run(seed: u64) {
     let directory = tempfile::tempdir().unwrap();
     let mut random = Random(seed);
     let mut store = open(directory.path());
-    let mut session = store.session(&memory());
+    let mut session = store.session(storage_of(seed));
     let definition = people(&session);
     let mut committed = Model::new();
     let mut model = Model::new();
@@ -205,7 +219,7 @@ fn run(seed: u64) {
                 0 => {
                     drop((session, store));
                     store = open(directory.path());
-                    session = store.session(&memory());
+                    session = store.session(storage_of(seed));
                     model = committed.clone();
                     savepoints.clear();
                 }
@@ -225,7 +239,7 @@ fn run(seed: u64) {
 
 #[test]
 fn a_table_is_what_its_model_is() {
-    for seed in 0..24 {
+    for seed in 0..30 {
         if std::panic::catch_unwind(|| run(seed)).is_err() {
             panic!("with seed {seed}");
         }

@@ -41,7 +41,7 @@ fn a_power_cut_loses_nothing_that_was_synced() {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
     let store = open(directory.path());
-    let session = store.session(&memory());
+    let session = store.session(storage());
     let definition = people(&session);
     session.commit().unwrap();
     store.checkpoint().unwrap();
@@ -84,7 +84,7 @@ fn a_power_cut_loses_nothing_that_was_synced() {
             for opening in 0..2 {
                 let store = open(disk.path());
                 store.check(std::slice::from_ref(&definition)).unwrap();
-                let session = store.session(&memory());
+                let session = store.session(storage());
                 let rows = rows_of(table(&session, &definition).scan(&ALL).unwrap());
                 assert_eq!(rows, expected[0], "{round} {attempt} {opening}");
                 insert(&session, &definition, &[person(1_000_000)]).unwrap();

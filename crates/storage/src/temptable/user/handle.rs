@@ -37,6 +37,49 @@ pub(super) struct Pin {
 }
 
 impl Pin {
+    /// Sees a table as it is now.
+    pub(super) fn new(core: &Core) -> Arc<Self> {
+        let pin = Arc::new(Self {
+            moment: OnceLock::new(),
+            lookups: AtomicU32::new(0),
+            version: core.version.load(Ordering::Relaxed),
+        });
+        let state = core.state.read();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        if let Some(published) = &state.published {
+            pin.keep(published);
+        }
+        let mut pins = state.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        if pins.len() == pins.capacity() {
+            pins.retain(|pin| pin.strong_count() > 0);
+        }
+        pins.push(Arc::downgrade(&pin));
+        drop(pins);
+        drop(state);
+        pin
+    }
+
+    /// Reads what it sees.
+    pub(super) fn see<T>(
+        &self,
+        core: &Core,
+        work: impl FnOnce(&Content) -> mayfly_memory::Result<T>,
+    ) -> Result<T> {
+        let state = core.read()?;
+        let content = self.content(&state);
+        let result = work(content).map_err(|error| core.error(&error));
+        drop(state);
+        core.relieve();
+        result
+    }
+
+    fn content<'a>(&'a self, state: &'a State) -> &'a Content {
+        match self.moment.get() {
+            Some(moment) => moment,
+            None => &state.content,
+        }
+    }
+
     /// Whether the handle will miss the moment that is about to pass; `own` is the writing one's.
     pub(super) fn needs_moment(self: &Arc<Self>, own: Option<&Arc<Self>>) -> bool {
         let is_other = own.is_none_or(|own| !Arc::ptr_eq(self, own));
@@ -228,49 +271,20 @@ fn joined(pieces: &[Batch]) -> Result<Batch> {
 
 impl Handle {
     pub(super) fn new(core: &Arc<Core>, statement: &TempTableContext, undo: &UndoLog) -> Self {
-        let pin = Arc::new(Pin {
-            moment: OnceLock::new(),
-            lookups: AtomicU32::new(0),
-            version: core.version.load(Ordering::Relaxed),
-        });
         if statement.options().force_overflow && core.pager.may_overflow {
             core.pager.memory.set_limit(FORCED_OVERFLOW_LIMIT);
         }
-        let state = core.state.read();
-        let state = state.unwrap_or_else(PoisonError::into_inner);
-        if let Some(published) = &state.published {
-            pin.keep(published);
-        }
-        let mut pins = state.pins.lock().unwrap_or_else(PoisonError::into_inner);
-        if pins.len() == pins.capacity() {
-            pins.retain(|pin| pin.strong_count() > 0);
-        }
-        pins.push(Arc::downgrade(&pin));
-        drop(pins);
-        drop(state);
         Self {
             core: Arc::clone(core),
             statement: statement.clone(),
             undo: undo.clone(),
-            pin,
+            pin: Pin::new(core),
         }
     }
 
     /// Reads what the handle sees.
     fn see<T>(&self, work: impl FnOnce(&Content) -> mayfly_memory::Result<T>) -> Result<T> {
-        let state = self.core.read()?;
-        let content = self.content(&state);
-        let result = work(content).map_err(|error| self.core.error(&error));
-        drop(state);
-        self.core.relieve();
-        result
-    }
-
-    fn content<'a>(&'a self, state: &'a State) -> &'a Content {
-        match self.pin.moment.get() {
-            Some(moment) => moment,
-            None => &state.content,
-        }
+        self.pin.see(&self.core, work)
     }
 
     /// The moment that the handle sees, for a scan.

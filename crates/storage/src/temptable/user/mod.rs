@@ -17,6 +17,7 @@ mod content;
 mod handle;
 mod heap;
 mod memory_engine;
+mod ordered_map;
 mod pages;
 mod point;
 mod scan;
@@ -47,6 +48,7 @@ use write_lock::WriteLock;
 use writer::WriterScratch;
 
 pub use memory_engine::{DeclaredSize, MemoryIndex, MemoryKeyPart, MemoryLimits, VaryingBytes};
+pub(crate) use ordered_map::{MapMoment, OrderedMap};
 pub use point::RowChange;
 pub use undo::UndoLog;
 
@@ -79,6 +81,8 @@ pub struct UserTableContext {
     pub memory_limit: u64,
     /// Whose it is.
     pub owner: StatementOwner,
+    /// What it is for.
+    pub purpose: Purpose,
     /// What users call it.
     pub name: Arc<str>,
     /// How it behaves.
@@ -255,7 +259,7 @@ impl UserTable {
         };
         let registration = context.resources.registry.register(
             context.owner,
-            Purpose::UserTable,
+            context.purpose,
             String::new(),
             access,
             None,

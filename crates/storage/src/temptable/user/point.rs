@@ -27,13 +27,13 @@ pub enum RowChange {
     Duplicate,
 }
 
-fn wrong_type() -> Error {
+pub(super) fn wrong_type() -> Error {
     codes::ER_UNKNOWN_ERROR.with(&[&"a value is not of its column's type"])
 }
 
 /// The bytes of so many words.
 #[expect(unsafe_code, reason = "rows are written into aligned memory")]
-fn bytes(words: &mut [u64]) -> &mut [u8] {
+pub(super) fn bytes(words: &mut [u64]) -> &mut [u8] {
     // SAFETY: words are bytes of any value.
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
 }
@@ -186,7 +186,7 @@ impl UserTable {
         })
     }
 
-    fn change(
+    pub(super) fn change(
         &self,
         undo: Option<&UndoLog>,
         work: impl FnOnce(&mut Change<'_>, &mut Vec<u64>) -> std::result::Result<RowChange, Stopped>,

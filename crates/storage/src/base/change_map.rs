@@ -1,0 +1,313 @@
+//! What is changed in a tree, by key: in memory, and in a temporary table when it becomes much.
+//!
+//! What is in memory hides what is in the table. A statement collects its changes in memory and puts
+//! them into the table now and then, so that they come there in order. A transaction changes the
+//! table itself, under an undo log that overflows as the table does. Keys that are too long for the
+//! table's order stay in memory.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use mayfly_memory::{Budget, BudgetKind, Reservation};
+use mayfly_types::Result;
+
+use super::overlay::Change;
+use super::transaction::NAME;
+use crate::key_encoding::ByteRange;
+use crate::temptable::{
+    MapMoment, OrderedMap, Purpose, Resources, StatementOwner, UndoLog, UserTableContext,
+    UserTableEngine,
+};
+
+/// Changes are not kept in memory when they need more than this, nor more than an eighth of what one
+/// table should have.
+const MOST_MEMORY: u64 = 16 << 20;
+/// So much may be in memory when all is to overflow as soon as it can.
+const LEAST_MEMORY: u64 = 1 << 10;
+/// Entries that are taken from the table at once.
+const TURN: usize = 1024;
+
+/// Where changes are until they are committed.
+#[derive(Debug, Clone)]
+pub struct ChangeStorage {
+    /// What the database shares.
+    pub resources: Resources,
+    /// Memory.
+    pub memory: Budget,
+    /// Temporary space.
+    pub temp_space: Budget,
+    /// Whose they are.
+    pub owner: StatementOwner,
+    /// Puts all of them into temporary space as soon as it can: a test that results do not depend on
+    /// memory.
+    pub force_overflow: bool,
+}
+
+impl ChangeStorage {
+    /// With nothing but a budget of memory, for tests.
+    pub fn for_tests(memory: &Budget) -> Self {
+        Self {
+            resources: Resources::with_defaults(std::env::temp_dir(), 2),
+            memory: memory.clone(),
+            temp_space: Budget::unlimited(BudgetKind::TempSpace),
+            owner: StatementOwner::default(),
+            force_overflow: false,
+        }
+    }
+
+    /// How many bytes of changes may be in memory.
+    pub(super) fn most_memory(&self) -> u64 {
+        match self.force_overflow {
+            true => LEAST_MEMORY,
+            false => MOST_MEMORY.min(self.memory.share() / 8),
+        }
+    }
+
+    /// Makes a reservation hold so many bytes of what cannot be put into temporary space.
+    pub(super) fn resize(&self, reservation: &mut Reservation, bytes: u64) -> Result<()> {
+        self.resources.resize_working_set(reservation, bytes, NAME)
+    }
+
+    fn table(&self) -> OrderedMap {
+        OrderedMap::new(UserTableContext {
+            resources: self.resources.clone(),
+            memory: self.memory.clone(),
+            temp_space: self.temp_space.clone(),
+            memory_limit: match self.force_overflow {
+                true => crate::temptable::FORCED_OVERFLOW_LIMIT,
+                false => mayfly_memory::budget::UNLIMITED,
+            },
+            owner: self.owner.clone(),
+            purpose: Purpose::TransactionChanges,
+            name: NAME.into(),
+            engine: UserTableEngine::Transactional,
+        })
+    }
+}
+
+/// Changes by key.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ChangeMap {
+    memory: BTreeMap<Vec<u8>, Change>,
+    /// About how many bytes those need.
+    bytes: u64,
+    table: Option<OrderedMap>,
+}
+
+fn entry_bytes(key: &[u8], change: &Change) -> u64 {
+    // A node of the tree holds the key's and the row's headers.
+    (96 + key.len() + change.as_ref().map_or(0, |row| row.len())) as u64
+}
+
+impl ChangeMap {
+    pub(super) fn is_empty(&self) -> bool {
+        self.memory.is_empty() && self.table.as_ref().is_none_or(OrderedMap::is_empty)
+    }
+
+    /// About how many bytes of memory it needs, but for the table, which has an account of its own.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The changes that are in memory, in order.
+    pub(super) fn in_memory(&self) -> impl Iterator<Item = (&[u8], &Change)> {
+        let all = self.memory.iter();
+        all.map(|(key, change)| (key.as_slice(), change))
+    }
+
+    /// Whether some of it is in a table.
+    pub(super) fn has_table(&self) -> bool {
+        self.table.is_some()
+    }
+
+    /// What was done to a key; `None` when nothing.
+    pub(super) fn get(&self, key: &[u8]) -> Result<Option<Change>> {
+        if let Some(change) = self.memory.get(key) {
+            return Ok(Some(change.clone()));
+        }
+        match &self.table {
+            Some(table) => table.get(key),
+            None => Ok(None),
+        }
+    }
+
+    /// What was done to a key at a moment.
+    pub(super) fn get_at(&self, moment: Option<&MapMoment>, key: &[u8]) -> Result<Option<Change>> {
+        match (self.memory.get(key), moment) {
+            (Some(change), _) => Ok(Some(change.clone())),
+            (None, Some(moment)) => moment.get(key),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Sets in memory what is done to a key; gives what was there in memory.
+    pub(super) fn set(&mut self, key: Vec<u8>, change: Change) -> Option<Change> {
+        let (length, bytes) = (key.len(), entry_bytes(&key, &change));
+        let before = self.memory.insert(key, change);
+        self.bytes += bytes;
+        if let Some(before) = &before {
+            self.bytes -= entry_bytes(&[], before) + length as u64;
+        }
+        before
+    }
+
+    /// Forgets what was done to a key.
+    fn forget(&mut self, key: &[u8]) {
+        if let Some(before) = self.memory.remove(key) {
+            self.bytes -= entry_bytes(key, &before);
+        }
+    }
+
+    /// Sets what is done to keys. Those that go into the table can be undone by `undo`; the others,
+    /// with what was there before, are given to `log`.
+    pub(super) fn set_all(
+        &mut self,
+        entries: impl Iterator<Item = (Vec<u8>, Change)>,
+        undo: &UndoLog,
+        mut log: impl FnMut(Vec<u8>, Option<Change>),
+    ) -> Result<()> {
+        let mut into_table: Vec<(Vec<u8>, Change)> = Vec::new();
+        let mut entries = entries.peekable();
+        while let Some((key, change)) = entries.next() {
+            match &self.table {
+                Some(_) if key.len() <= OrderedMap::LONGEST_KEY => {
+                    into_table.push((key, change));
+                }
+                _ => {
+                    let before = self.set(key.clone(), change);
+                    log(key, before);
+                }
+            }
+            if into_table.len() == TURN || entries.peek().is_none() {
+                let all = into_table.iter().map(|(key, row)| (key.as_slice(), row));
+                if let Some(table) = &self.table {
+                    table.set(all, Some(undo))?;
+                }
+                into_table.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes what is done to a key what it was before it was [set](Self::set), wherever it is now.
+    pub(super) fn restore(&mut self, key: Vec<u8>, before: Option<Change>) {
+        match &self.table {
+            Some(table) if key.len() <= OrderedMap::LONGEST_KEY => {
+                let restored = match &before {
+                    Some(change) => table.set(std::iter::once((key.as_slice(), change)), None),
+                    None => table.remove(&key, None),
+                };
+                if let Err(error) = restored {
+                    table.fail(error);
+                }
+            }
+            _ => match before {
+                Some(change) => drop(self.set(key, change)),
+                None => self.forget(&key),
+            },
+        }
+    }
+
+    /// Puts what is in memory into the table; by how many bytes it needs less now.
+    pub(super) fn overflow(&mut self, storage: &ChangeStorage) -> Result<u64> {
+        let before = self.bytes;
+        let is_long = |key: &Vec<u8>| key.len() > OrderedMap::LONGEST_KEY;
+        if self.memory.keys().all(is_long) {
+            return Ok(0);
+        }
+        let table = self.table.get_or_insert_with(|| storage.table());
+        let short = self.memory.iter().filter(|(key, _)| !is_long(key));
+        table.set(short.map(|(key, change)| (key.as_slice(), change)), None)?;
+        self.memory.retain(|key, _| is_long(key));
+        let left = self.memory.iter();
+        self.bytes = left.map(|(key, change)| entry_bytes(key, change)).sum();
+        Ok(before - self.bytes)
+    }
+
+    /// The table as it is now, whatever is changed later.
+    pub(super) fn moment(&self) -> Option<MapMoment> {
+        self.table.as_ref().map(OrderedMap::moment)
+    }
+
+    /// Gives the changes of a range at a moment to `each` in order, until that says that it is enough.
+    pub(super) fn each(
+        &self,
+        moment: Option<&MapMoment>,
+        range: &ByteRange,
+        mut each: impl FnMut(&[u8], &Change) -> Result<bool>,
+    ) -> Result<()> {
+        if range.end.as_ref().is_some_and(|end| *end <= range.start) {
+            return Ok(());
+        }
+        let mut memory = self.memory.range::<[u8], _>(bounds(range)).peekable();
+        if let Some(moment) = moment {
+            let mut rest = moment.range(range, false);
+            let mut entries = Vec::new();
+            let mut most = 8;
+            while !rest.is_done() {
+                moment.next(&mut rest, most, &mut entries)?;
+                most = TURN.min(most * 8);
+                for (key, change) in entries.drain(..) {
+                    while let Some((own, change)) = memory.next_if(|(own, _)| **own < key) {
+                        if !each(own, change)? {
+                            return Ok(());
+                        }
+                    }
+                    let hidden_by = memory.next_if(|(own, _)| **own == key);
+                    if !each(&key, hidden_by.map_or(&change, |(_, change)| change))? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        for (key, change) in memory {
+            if !each(key, change)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where to divide a range that has more than about so many changes, seen from where it is read.
+    pub(super) fn divide(
+        &self,
+        moment: Option<&MapMoment>,
+        range: &ByteRange,
+        reverse: bool,
+        most: usize,
+    ) -> Result<Option<Vec<u8>>> {
+        if range.end.as_ref().is_some_and(|end| *end <= range.start) {
+            return Ok(None);
+        }
+        let mut here = None;
+        if self.memory.len() > most {
+            let mut all = self.memory.range::<[u8], _>(bounds(range));
+            let entry = match reverse {
+                false => all.nth(most),
+                // The part that is read first begins with the key.
+                true => {
+                    let first = all.nth_back(most - 1);
+                    all.next_back().and(first)
+                }
+            };
+            here = entry.map(|(key, _)| key.clone());
+        }
+        let there = match moment {
+            Some(moment) => moment.divide(range, reverse, most)?,
+            None => None,
+        };
+        Ok(match (here, there) {
+            (Some(here), Some(there)) if reverse => Some(here.max(there)),
+            (Some(here), Some(there)) => Some(here.min(there)),
+            (here, there) => here.or(there),
+        })
+    }
+}
+
+fn bounds(range: &ByteRange) -> (Bound<&[u8]>, Bound<&[u8]>) {
+    let end = range.end.as_deref();
+    (
+        Bound::Included(range.start.as_slice()),
+        end.map_or(Bound::Unbounded, Bound::Excluded),
+    )
+}
