@@ -94,6 +94,11 @@ pub(super) struct ChangeMap {
     table: Option<OrderedMap>,
 }
 
+/// Whether a key stays in memory.
+fn is_long(key: &[u8]) -> bool {
+    key.len() > OrderedMap::LONGEST_KEY
+}
+
 fn entry_bytes(key: &[u8], change: &Change) -> u64 {
     // A node of the tree holds the key's and the row's headers.
     (96 + key.len() + change.as_ref().map_or(0, |row| row.len())) as u64
@@ -113,6 +118,12 @@ impl ChangeMap {
     pub(super) fn in_memory(&self) -> impl Iterator<Item = (&[u8], &Change)> {
         let all = self.memory.iter();
         all.map(|(key, change)| (key.as_slice(), change))
+    }
+
+    /// Takes those out.
+    pub(super) fn take_memory(&mut self) -> BTreeMap<Vec<u8>, Change> {
+        self.bytes = 0;
+        std::mem::take(&mut self.memory)
     }
 
     /// Whether some of it is in a table.
@@ -170,7 +181,7 @@ impl ChangeMap {
         let mut entries = entries.peekable();
         while let Some((key, change)) = entries.next() {
             match &self.table {
-                Some(_) if key.len() <= OrderedMap::LONGEST_KEY => {
+                Some(_) if !is_long(&key) => {
                     into_table.push((key, change));
                 }
                 _ => {
@@ -192,7 +203,7 @@ impl ChangeMap {
     /// Makes what is done to a key what it was before it was [set](Self::set), wherever it is now.
     pub(super) fn restore(&mut self, key: Vec<u8>, before: Option<Change>) {
         match &self.table {
-            Some(table) if key.len() <= OrderedMap::LONGEST_KEY => {
+            Some(table) if !is_long(&key) => {
                 let restored = match &before {
                     Some(change) => table.set(std::iter::once((key.as_slice(), change)), None),
                     None => table.remove(&key, None),
@@ -208,13 +219,17 @@ impl ChangeMap {
         }
     }
 
-    /// Puts what is in memory into the table; by how many bytes it needs less now.
+    /// Puts what is in memory, if anything, into the table; by how many bytes it needs less now.
     pub(super) fn overflow(&mut self, storage: &ChangeStorage) -> Result<u64> {
-        let before = self.bytes;
-        let is_long = |key: &Vec<u8>| key.len() > OrderedMap::LONGEST_KEY;
-        if self.memory.keys().all(is_long) {
-            return Ok(0);
+        match self.memory.keys().all(|key| is_long(key)) {
+            true => Ok(0),
+            false => self.move_to_table(storage),
         }
+    }
+
+    /// The same; from here on there is a table.
+    pub(super) fn move_to_table(&mut self, storage: &ChangeStorage) -> Result<u64> {
+        let before = self.bytes;
         let table = self.table.get_or_insert_with(|| storage.table());
         let short = self.memory.iter().filter(|(key, _)| !is_long(key));
         table.set(short.map(|(key, change)| (key.as_slice(), change)), None)?;

@@ -164,8 +164,20 @@ impl Changes {
         set
     }
 
-    /// Sets what is done to the keys of other changes of a tree.
-    pub(super) fn join(&mut self, tree: TreeId, changes: &TreeChanges) -> Result<()> {
+    /// Sets what is done to the keys of other changes of a tree that has some.
+    pub(super) fn join(
+        &mut self,
+        tree: TreeId,
+        mut changes: TreeChanges,
+        storage: &ChangeStorage,
+    ) -> Result<()> {
+        if !changes.changes.has_table() {
+            let entries = changes.changes.take_memory();
+            return self.set(tree, &changes.types, entries.into_iter());
+        }
+        if let Some(own) = self.overlay.trees.get_mut(&tree) {
+            Arc::make_mut(own).changes.move_to_table(storage)?;
+        }
         let mut entries = Vec::new();
         changes.each(&ByteRange::ALL, |key, change| {
             entries.push((key.to_vec(), change.clone()));

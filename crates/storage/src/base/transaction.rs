@@ -270,7 +270,7 @@ impl Transaction {
                 }
                 state.changes.put(tree, changes);
             } else {
-                state.changes.join(tree, &changes)?;
+                state.changes.join(tree, changes, &self.storage)?;
             }
         }
         self.fit(&mut state)
@@ -294,7 +294,11 @@ impl Transaction {
             let (name, number) = self.store.last_tree_record();
             let number = Some(Arc::from(number.as_slice()));
             let entry = std::iter::once((name.to_vec(), number));
-            state.changes.set(META, &Arc::from([]), entry)?;
+            if let Err(error) = state.changes.set(META, &Arc::from([]), entry) {
+                drop(state);
+                self.end();
+                return Err(error);
+            }
         }
         let overlay = state.changes.take();
         drop(state);
@@ -322,7 +326,13 @@ impl Participant for DurableTransaction {
     }
 
     fn roll_back_to(&mut self, savepoint: u64) -> bool {
-        self.0.state().changes.undo(savepoint);
+        let mut state = self.0.state();
+        state.changes.undo(savepoint);
+        let less = state
+            .reservation
+            .bytes()
+            .saturating_sub(state.changes.bytes());
+        state.reservation.shrink(less);
         false
     }
 
