@@ -8,7 +8,8 @@ use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use mayfly_plan::access::KeyRanges;
+use arrow_array::Array;
+use mayfly_plan::access::{GroupRows, KeyRanges};
 use mayfly_plan::{Expression, ExpressionKind, IndexSource, TableSource, ValueRange, physical};
 use mayfly_storage::{ColumnId, IndexId, KeyBound, KeyRange, Table, TableScan};
 use mayfly_types::error::codes;
@@ -17,6 +18,7 @@ use mayfly_types::{Batch, Result, Value};
 use super::first_rows::{FirstRows, passed};
 use super::{Cursor, Node};
 use crate::context::{RunContext, count};
+use crate::error::arrow;
 use crate::expression::Program;
 use crate::expression::values::value_at;
 use crate::state::lock;
@@ -28,7 +30,7 @@ struct IndexScan {
     ranges: Option<KeyRanges>,
     reverse: bool,
     ordered: bool,
-    first_of: usize,
+    groups: Option<GroupRows>,
     predicate: Option<Program>,
     /// As many rows as the planner thinks.
     rows: u64,
@@ -45,8 +47,8 @@ enum State {
     /// No range holds anything.
     Empty,
     Ready(Box<dyn TableScan>),
-    /// The first rows of groups are read in these ranges.
-    Groups(Vec<KeyRange>),
+    /// The ends of groups are read in these ranges.
+    Groups(GroupRows, Vec<KeyRange>),
 }
 
 pub(super) fn build(scan: &physical::IndexScan) -> Arc<dyn Node> {
@@ -57,7 +59,7 @@ pub(super) fn build(scan: &physical::IndexScan) -> Arc<dyn Node> {
         ranges: scan.ranges.clone(),
         reverse: scan.reverse,
         ordered: scan.ordered,
-        first_of: scan.first_of,
+        groups: scan.groups,
         predicate: scan.predicate.as_ref().map(Program::compile),
         rows: scan.read_rows as u64,
         wanted: FirstRows::all(),
@@ -155,8 +157,8 @@ impl Node for IndexScan {
             return Ok(());
         }
         count(&run.statement.progress.rows_expected, self.rows);
-        if self.first_of > 0 {
-            *lock(&self.state) = State::Groups(ranges);
+        if let Some(groups) = self.groups {
+            *lock(&self.state) = State::Groups(groups, ranges);
             return Ok(());
         }
         let scan = table.index_scan(index, &ranges, self.reverse, &self.columns)?;
@@ -177,15 +179,15 @@ impl Node for IndexScan {
     }
 
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
-        let alone = self.ordered || self.first_of > 0;
+        let alone = self.ordered || self.groups.is_some();
         let again = alone && self.taken.swap(true, Ordering::Relaxed);
         let mut scan = match &*lock(&self.state) {
             State::Ready(scan) if !again => Some(scan.for_another_worker()),
-            State::Groups(ranges) if !again => {
-                let ranges = ranges.clone();
-                return Ok(Box::new(GroupCursor::new(Arc::clone(&self), ranges, run)?));
+            State::Groups(groups, ranges) if !again => {
+                let cursor = GroupCursor::new(Arc::clone(&self), *groups, ranges.clone(), run)?;
+                return Ok(Box::new(cursor));
             }
-            State::Ready(_) | State::Groups(_) | State::Empty => None,
+            State::Ready(_) | State::Groups(..) | State::Empty => None,
             State::New => {
                 return Err(codes::ER_UNKNOWN_ERROR.with(&[&"a scan was not prepared"]));
             }
@@ -247,28 +249,46 @@ impl Cursor for IndexScanCursor {
     }
 }
 
-/// Reads the first row of each group: the rows that have the same values in the first parts of the
-/// index. The next group is sought behind all keys that begin with them.
+/// Reads the ends of each group: of the rows that have the same values in the first parts of the index.
+/// The next group is sought behind all keys that begin with them.
 struct GroupCursor {
     node: Arc<IndexScan>,
     table: Arc<dyn Table>,
     index: IndexId,
+    groups: GroupRows,
+    /// What is read: the node's columns, and behind them what else makes a group.
+    columns: Vec<ColumnId>,
     /// Where the values of the first parts stand in a row.
     places: Vec<usize>,
+    /// The part behind those that make a group: where it stands in a row, and whether it is descending.
+    next_part: Option<(usize, bool)>,
     /// What is still to be read, the next one last.
     ranges: Vec<KeyRange>,
+    /// So many more groups.
     wanted: u64,
 }
 
 impl GroupCursor {
-    fn new(node: Arc<IndexScan>, mut ranges: Vec<KeyRange>, run: &RunContext) -> Result<Self> {
+    fn new(
+        node: Arc<IndexScan>,
+        groups: GroupRows,
+        mut ranges: Vec<KeyRange>,
+        run: &RunContext,
+    ) -> Result<Self> {
         let (source, index) = index_of(&node.table, node.index)?;
-        let place = |column: usize| node.columns.iter().position(|known| known.0 == column);
-        let parts = source.parts.iter().take(node.first_of);
-        let places: Option<Vec<usize>> = parts.map(|part| place(part.column)).collect();
-        let Some(places) = places else {
-            return Err(codes::ER_UNKNOWN_ERROR.with(&[&"groups without their columns"]));
+        let mut columns = node.columns.clone();
+        let mut place = |column: usize| {
+            let known = columns.iter().position(|known| known.0 == column);
+            known.unwrap_or_else(|| {
+                columns.push(ColumnId(column));
+                columns.len() - 1
+            })
         };
+        let parts = source.parts.iter().take(groups.parts);
+        let places: Vec<usize> = parts.map(|part| place(part.column)).collect();
+        let next = source.parts.get(groups.parts);
+        let next = next.filter(|_| groups.least || groups.greatest);
+        let next_part = next.map(|part| (place(part.column), part.descending));
         if !node.reverse {
             ranges.reverse();
         }
@@ -277,60 +297,131 @@ impl GroupCursor {
             wanted: node.wanted.get(),
             node,
             index,
+            groups,
+            columns,
             places,
+            next_part,
             ranges,
         })
     }
 
-    /// The first row of the next group.
-    fn group(&mut self) -> Result<Option<Batch>> {
-        while let Some(range) = self.ranges.last_mut() {
-            let (columns, reverse) = (&self.node.columns, self.node.reverse);
-            let ranges = std::slice::from_ref(range);
-            let mut scan = self
-                .table
-                .index_scan(self.index, ranges, reverse, columns)?;
-            scan.first_rows(1);
-            let Some(batch) = scan.next_batch()? else {
+    /// The first row of a range.
+    fn first(&self, range: &KeyRange, reverse: bool) -> Result<Option<Batch>> {
+        let ranges = std::slice::from_ref(range);
+        let mut scan = self
+            .table
+            .index_scan(self.index, ranges, reverse, &self.columns)?;
+        scan.first_rows(1);
+        Ok(scan.next_batch()?.map(|batch| batch.slice(0, 1)))
+    }
+
+    fn value(&self, row: &Batch, place: usize) -> Value {
+        let column = self.columns.get(place).map_or(0, |column| column.0);
+        let ty = self.node.table.columns.get(column).map(|column| &column.ty);
+        match (row.columns().get(place), ty) {
+            (Some(array), Some(ty)) => value_at(array, 0, ty.physical()),
+            _ => Value::Null,
+        }
+    }
+
+    /// A row of the next group, and the values that make it one.
+    fn group(&mut self) -> Result<Option<(Batch, Vec<Value>)>> {
+        let reverse = self.node.reverse;
+        while let Some(range) = self.ranges.last() {
+            let Some(row) = self.first(range, reverse)? else {
                 self.ranges.pop();
                 continue;
             };
-            let row = batch.slice(0, 1);
-            let mut values = Vec::with_capacity(self.places.len());
-            for place in &self.places {
-                let column = self.node.columns.get(*place).map_or(0, |column| column.0);
-                let ty = self.node.table.columns.get(column).map(|column| &column.ty);
-                if let (Some(array), Some(ty)) = (row.columns().get(*place), ty) {
-                    values.push(value_at(array, 0, ty.physical()));
+            let places = self.places.iter();
+            let values: Vec<Value> = places.map(|place| self.value(&row, *place)).collect();
+            if let Some(range) = self.ranges.last_mut() {
+                let behind = KeyBound::Excluded(values.clone());
+                match reverse {
+                    false => range.start = behind,
+                    true => range.end = behind,
                 }
             }
-            match reverse {
-                false => range.start = KeyBound::Excluded(values),
-                true => range.end = KeyBound::Excluded(values),
-            }
-            return Ok(Some(row));
+            return Ok(Some((row, values)));
         }
         Ok(None)
+    }
+
+    /// The rows of a group that are asked for beside the one that was found first.
+    fn other_ends(&self, found: &Batch, values: &[Value]) -> Result<Vec<Batch>> {
+        let Some((place, descending)) = self.next_part else {
+            return Ok(Vec::new());
+        };
+        let all = || KeyBound::Included(values.to_vec());
+        // Where the index ends at which the row was found.
+        let is_least = self.node.reverse == descending;
+        let mut rows = Vec::new();
+        if self.groups.greatest && is_least {
+            let range = KeyRange {
+                start: all(),
+                end: all(),
+            };
+            rows.extend(self.first(&range, !descending)?);
+        }
+        if self.groups.least && (!is_least || self.value(found, place).is_null()) {
+            // NULL comes before all values.
+            let nulls = || {
+                let null = values.iter().cloned().chain([Value::Null]);
+                KeyBound::Excluded(null.collect())
+            };
+            let range = match descending {
+                false => KeyRange {
+                    start: nulls(),
+                    end: all(),
+                },
+                true => KeyRange {
+                    start: all(),
+                    end: nulls(),
+                },
+            };
+            rows.extend(self.first(&range, descending)?);
+        }
+        Ok(rows)
     }
 }
 
 impl Cursor for GroupCursor {
     fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         let counters = &run.statement.counters;
+        let shown = self.node.columns.len();
         while self.wanted > 0
-            && let Some(row) = self.group()?
+            && let Some((row, values)) = self.group()?
         {
-            count(&counters.handler_read_key, 1);
-            count(&counters.rows_examined, 1);
+            let mut rows = self.other_ends(&row, &values)?;
+            rows.insert(0, row);
+            count(&counters.handler_read_key, rows.len() as u64);
+            count(&counters.rows_examined, rows.len() as u64);
+            let rows = joined(&rows, shown)?;
             let predicate = self.node.predicate.as_ref();
-            match passed(row, predicate, self.wanted, run)? {
-                (Some(row), _) => {
+            match passed(rows, predicate, u64::MAX, run)? {
+                (Some(rows), _) => {
                     self.wanted -= 1;
-                    return Ok(Some(row));
+                    return Ok(Some(rows));
                 }
                 (None, _) => run.statement.check_interrupt()?,
             }
         }
         Ok(None)
     }
+}
+
+/// The first columns of some batches as one batch.
+fn joined(batches: &[Batch], columns: usize) -> Result<Batch> {
+    let joined = (0..columns)
+        .map(|column| {
+            let pieces = batches
+                .iter()
+                .filter_map(|batch| batch.columns().get(column));
+            let pieces: Vec<&dyn Array> = pieces.map(AsRef::as_ref).collect();
+            arrow_select::concat::concat(&pieces).map_err(arrow)
+        })
+        .collect::<Result<Vec<_>>>()?;
+    Ok(Batch::new(
+        joined,
+        batches.iter().map(Batch::row_count).sum(),
+    ))
 }

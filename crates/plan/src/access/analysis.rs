@@ -31,6 +31,8 @@ pub(crate) struct Analysis {
     pub(crate) ranges: KeyRanges,
     /// For each conjunct, whether the ranges say all that it does.
     pub(crate) covered: Vec<bool>,
+    /// Whether they say nearly all of it: the number of rows in them takes account of it.
+    pub(crate) counted: Vec<bool>,
 }
 
 /// What `predicates`, all of which must hold, say about the keys of an index; `first` is the number
@@ -63,6 +65,7 @@ pub(crate) fn analyse(
     };
     let mut all = vec![Draft::default()];
     let mut exact = vec![false; predicates.len()];
+    let mut counted = exact.clone();
     for (conjunct, predicate) in predicates.iter().enumerate() {
         let Some(drafts) = reader.drafts(predicate, conjunct) else {
             continue;
@@ -70,6 +73,11 @@ pub(crate) fn analyse(
         if let Some(product) = product(&all, &drafts.boxes) {
             all = product;
             exact[conjunct] = drafts.exact;
+            let is_whole = !matches!(
+                predicate.kind,
+                ExpressionKind::And(_) | ExpressionKind::Or(_)
+            );
+            counted[conjunct] = drafts.exact || is_whole;
         }
     }
     let mut covered = exact;
@@ -81,6 +89,7 @@ pub(crate) fn analyse(
         }
         for atom in draft.parts.iter().skip(reached).flatten() {
             covered[atom.conjunct] = false;
+            counted[atom.conjunct] = false;
         }
         let conditions = draft.parts.into_iter().take(reached);
         boxes.push(KeyBox {
@@ -100,7 +109,11 @@ pub(crate) fn analyse(
             .collect(),
         boxes,
     };
-    Some(Analysis { ranges, covered })
+    Some(Analysis {
+        ranges,
+        covered,
+        counted,
+    })
 }
 
 /// The column of a table that an expression is, seen through conversions that keep order; of

@@ -76,10 +76,22 @@ pub struct IndexAccess {
     pub reverse: bool,
     /// Its order matters to whoever reads the rows.
     pub ordered: bool,
-    /// Of the rows with the same values in so many first parts only the first is read; 0: every row.
-    pub first_of: usize,
+    /// Which rows of each group are read; none: every row.
+    pub groups: Option<GroupRows>,
     /// How many rows are thought to be read.
     pub rows: f64,
+}
+
+/// Which rows of an index are enough for its groups, rows with the same values in some first parts: of
+/// each group one row, and those that are asked for here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GroupRows {
+    /// How many first parts make a group.
+    pub parts: usize,
+    /// A row with the least value of the next part that is not NULL.
+    pub least: bool,
+    /// A row with the greatest value of the next part.
+    pub greatest: bool,
 }
 
 /// How the right side of a join is read: by keys of the left rows.

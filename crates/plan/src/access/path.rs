@@ -152,7 +152,11 @@ pub(crate) fn range_path(
     options: &PlanOptions,
 ) -> Option<Path> {
     let index = scan.table.indexes.get(position)?;
-    let Analysis { ranges, covered } = analyse(&scan.predicates, &scan.table, scan.first, index)?;
+    let Analysis {
+        ranges,
+        covered,
+        counted,
+    } = analyse(&scan.predicates, &scan.table, scan.first, index)?;
     let (count, read) = estimate(scan, index, &ranges, options);
     let cost = START_COST
         + count * SEEK_COST
@@ -165,11 +169,11 @@ pub(crate) fn range_path(
             rows: read,
             reverse: false,
             ordered: false,
-            first_of: 0,
+            groups: None,
             covered: covered.clone(),
         })),
         cost,
-        rows: rest(scan, read, &covered),
+        rows: rest(scan, read, &counted),
     })
 }
 
@@ -192,17 +196,17 @@ pub(crate) fn whole_path(scan: &Scan, position: usize, needed: &ColumnSet) -> Op
             rows: read,
             reverse: false,
             ordered: false,
-            first_of: 0,
+            groups: None,
             covered,
         })),
     })
 }
 
-/// How many of the rows that were read meet the conditions that the ranges do not cover.
-pub(super) fn rest(scan: &Scan, read: f64, covered: &[bool]) -> f64 {
-    let open = scan.predicates.iter().zip(covered);
+/// How many of the rows that were read meet the conditions that their number does not take account of.
+pub(super) fn rest(scan: &Scan, read: f64, counted: &[bool]) -> f64 {
+    let open = scan.predicates.iter().zip(counted);
     let left: f64 = open
-        .filter(|(_, covered)| !**covered)
+        .filter(|(_, counted)| !**counted)
         .map(|(predicate, _)| selectivity(predicate))
         .product();
     (read * left).min(scan.rows.unwrap_or(f64::INFINITY))
@@ -213,12 +217,13 @@ pub(super) fn rest(scan: &Scan, read: f64, covered: &[bool]) -> f64 {
 pub(crate) fn estimated_rows(scan: &Scan, options: &PlanOptions) -> f64 {
     let mut known: Option<(usize, f64)> = None;
     for index in scan.table.indexes.iter().filter(|index| index.id.is_some()) {
-        if let Some(Analysis { ranges, covered }) =
-            analyse(&scan.predicates, &scan.table, scan.first, index)
+        if let Some(Analysis {
+            ranges, counted, ..
+        }) = analyse(&scan.predicates, &scan.table, scan.first, index)
         {
             let (_, read) = estimate(scan, index, &ranges, options);
-            let rows = rest(scan, read, &covered);
-            let said = covered.iter().filter(|covered| **covered).count();
+            let rows = rest(scan, read, &counted);
+            let said = counted.iter().filter(|counted| **counted).count();
             if known.is_none_or(|(most, fewest)| said > most || said == most && rows < fewest) {
                 known = Some((said, rows));
             }

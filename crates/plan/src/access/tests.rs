@@ -338,3 +338,52 @@ fn orders() {
         ],
     );
 }
+
+#[test]
+fn semijoins_from_the_inner_side() {
+    check_rows(
+        "SELECT * FROM w WHERE id IN (SELECT a FROM u WHERE c = 'x')",
+        &[
+            "u ALL - - - 10 Using where; Using temporary",
+            "w eq_ref PRIMARY 4 test.u.a 1 -",
+        ],
+    );
+    check_rows(
+        "SELECT * FROM w x WHERE a IN (SELECT g FROM w y WHERE y.id = 3)",
+        &["y const PRIMARY 4 const 1 -", "x ref ka 5 test.y.g 10 -"],
+    );
+    // Not equal alone: each outer row may meet several inner ones.
+    check_rows(
+        "SELECT * FROM u WHERE EXISTS (SELECT 1 FROM w WHERE w.id > u.a)",
+        &[
+            "u ALL - - - 10 -",
+            "w ALL - - - 10000 Using where; FirstMatch(u); Using join buffer (hash join)",
+        ],
+    );
+}
+
+#[test]
+fn groups_of_which_the_ends_are_enough() {
+    check_rows(
+        "SELECT a, MIN(b) FROM w GROUP BY a",
+        &["w range ka 5 - 1000 Using index for group-by"],
+    );
+    // Of so many small groups all rows are read in less time than both ends are found.
+    check_rows(
+        "SELECT a, MIN(b), MAX(b) FROM w GROUP BY a",
+        &["w index ka 48 - 10000 Using index"],
+    );
+    check_rows(
+        "SELECT COUNT(DISTINCT a) FROM w",
+        &["w range ka 5 - 1000 Using index for group-by"],
+    );
+    // The hidden end of every key is that of the primary one.
+    check_rows(
+        "SELECT * FROM w WHERE a = 3 AND b = 'x' ORDER BY id LIMIT 2",
+        &["w ref ka 48 const,const 10 -"],
+    );
+    check_rows(
+        "SELECT id, b FROM w ORDER BY b DESC, id DESC LIMIT 2",
+        &["w index kb 43 - 2 Backward index scan; Using index"],
+    );
+}

@@ -39,7 +39,7 @@ pub(crate) fn unify_for_comparison(
 }
 
 /// A `?` as the constant that it stands for, where the type to compare in depends on its value: beside
-/// a year, and as text beside an integer.
+/// a year, and as text beside an exact number.
 fn constant_beside(catalog: &dyn Catalog, operand: Expression, other: &SqlType) -> Expression {
     let ExpressionKind::Parameter(index) = operand.kind else {
         return operand;
@@ -47,7 +47,7 @@ fn constant_beside(catalog: &dyn Catalog, operand: Expression, other: &SqlType) 
     let is_text = has_collation(&operand.ty);
     let depends = match other.kind {
         TypeKind::Year => is_text || operand.ty.is_integer(),
-        _ => is_text && other.is_integer(),
+        _ => is_text && (other.is_integer() || other.kind == TypeKind::Decimal),
     };
     let value = depends.then(|| catalog.parameter_value(index)).flatten();
     match value {
@@ -167,8 +167,12 @@ fn comparison_type(left: &Expression, right: &Expression, operation: &str) -> Re
     };
     let (a, b) = (number(a), number(b));
     if text(&a) || text(&b) {
-        let (string, other) = if text(&a) { (left, &b) } else { (right, &a) };
-        return Ok(Target::Type(string_with_number(string, other)));
+        let (string, number, ty) = if text(&a) {
+            (left, right, &b)
+        } else {
+            (right, left, &a)
+        };
+        return Ok(Target::Type(string_with_number(string, number, ty)));
     }
     Ok(Target::Type(numeric_comparison(left, &a, right, &b)))
 }
@@ -181,7 +185,7 @@ fn type_of_value(ty: &SqlType) -> SqlType {
     }
 }
 
-fn string_with_number(string: &Expression, number: &SqlType) -> SqlType {
+fn string_with_number(string: &Expression, operand: &Expression, number: &SqlType) -> SqlType {
     // A literal that is an integer is compared as one, so that large ones keep all their digits;
     // 0x41 is a number here.
     if let ExpressionKind::Literal(Value::Bytes(bytes)) = &string.kind
@@ -203,8 +207,39 @@ fn string_with_number(string: &Expression, number: &SqlType) -> SqlType {
                 _ => SqlType::bigint(),
             };
         }
+        // The values of a column keep all their digits beside others.
+        if matches!(operand.kind, ExpressionKind::Column(_))
+            && let Some(ty) = decimal_of_text(bytes)
+        {
+            return wider_decimal(&as_decimal(number), &ty);
+        }
+    }
+    if let ExpressionKind::Literal(Value::Bytes(bytes)) = &string.kind
+        && number.kind == TypeKind::Decimal
+        && operand.as_literal().is_none()
+        && !literal::is_hexadecimal(string)
+    {
+        let ty = decimal_of_text(bytes).unwrap_or_else(|| SqlType::decimal(65, 30));
+        return wider_decimal(&as_decimal(number), &ty);
     }
     SqlType::double()
+}
+
+/// The type of a number that is written as a text, of digits and a point alone.
+fn decimal_of_text(text: &[u8]) -> Option<SqlType> {
+    let text = text.trim_ascii();
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let mut halves = digits.splitn(2, |byte| *byte == b'.');
+    let (whole, fraction) = (halves.next()?, halves.next().unwrap_or_default());
+    let is_number = !whole.is_empty()
+        && [whole, fraction]
+            .iter()
+            .all(|half| half.iter().all(u8::is_ascii_digit));
+    let scale = u8::try_from(fraction.len())
+        .ok()
+        .filter(|scale| *scale <= 30)?;
+    let precision = u8::try_from(whole.len() + fraction.len()).ok()?;
+    (is_number && precision <= 65).then(|| SqlType::decimal(precision, scale))
 }
 
 fn numeric_comparison(left: &Expression, a: &SqlType, right: &Expression, b: &SqlType) -> SqlType {

@@ -29,10 +29,10 @@ pub(super) fn of_scan(scan: &IndexScan) -> KeyColumns {
     let Some(index) = scan.table.indexes.get(scan.index) else {
         return KeyColumns::default();
     };
-    let parts = match &scan.ranges {
-        _ if scan.first_of > 0 => scan.first_of,
-        Some(ranges) => ranges.part_count(),
-        None => index.parts.len(),
+    let parts = match (&scan.groups, &scan.ranges) {
+        (Some(groups), _) => groups.parts,
+        (None, Some(ranges)) => ranges.part_count(),
+        (None, None) => index.parts.len(),
     };
     let access = kind(scan);
     let reference = match &scan.ranges {
@@ -95,9 +95,10 @@ pub(super) fn of_lookup(join: &IndexLookupJoin, names: &dyn Names) -> KeyColumns
     };
     let name = |value: &Expression| match &unconverted(value).kind {
         ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => "const".to_owned(),
-        ExpressionKind::Column(column) => {
-            format!("{}.{}", join.table.database, names.column(*column))
-        }
+        ExpressionKind::Column(column) => match names.column(*column) {
+            computed if computed.contains('(') => "func".to_owned(),
+            name => format!("{}.{name}", join.table.database),
+        },
         _ => "func".to_owned(),
     };
     let references: Vec<String> = join.keys.iter().map(|key| name(&key.value)).collect();
@@ -212,7 +213,7 @@ fn lookup_conditions(
 
 /// The type of access.
 fn kind(scan: &IndexScan) -> &'static str {
-    if scan.first_of > 0 {
+    if scan.groups.is_some() {
         return "range";
     }
     let (Some(ranges), Some(index)) = (&scan.ranges, scan.table.indexes.get(scan.index)) else {
@@ -304,9 +305,9 @@ pub(super) fn scan_text(scan: &IndexScan, names: &dyn Names) -> String {
     };
     let place = format!("on {} using {}", scan.alias, index.name);
     let covering = scan.covering;
-    let skips = match scan.first_of {
-        0 => "",
-        _ => " for grouping/de-duplication",
+    let skips = match scan.groups {
+        None => "",
+        Some(_) => " for grouping/de-duplication",
     };
     let text = match (&scan.ranges, kind(scan)) {
         (None, "range") => format!("{} {place}", word(covering, "index skip scan")),
@@ -326,9 +327,9 @@ pub(super) fn scan_text(scan: &IndexScan, names: &dyn Names) -> String {
         }
         (Some(ranges), _) => {
             let over = ranges_text(ranges, &scan.table, index, names);
-            let verb = match scan.first_of {
-                0 => "index range scan",
-                _ => "index skip scan",
+            let verb = match scan.groups {
+                None => "index range scan",
+                Some(_) => "index skip scan",
             };
             format!("{} {place} over {over}", word(covering, verb))
         }

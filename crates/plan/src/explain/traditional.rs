@@ -71,6 +71,10 @@ pub fn traditional(subject: &Subject<'_>) -> Vec<ExplainRow> {
             && (row.table.as_ref().is_some_and(is_target) || (row.table.is_none() && !several))
         {
             row.select_type = select_type;
+            // A row that is changed is read, whatever led to it.
+            let notes = row.extra.iter().flat_map(|extra| extra.split("; "));
+            let notes: Vec<&str> = notes.filter(|note| *note != "Using index").collect();
+            row.extra = (!notes.is_empty()).then(|| notes.join("; "));
         }
     }
     rows
@@ -324,7 +328,7 @@ impl<'p> Explainer<'p> {
             }
             Operator::IndexScan(scan) => {
                 let read = Some((scan.read_rows.round() as u64).max(1));
-                let skips = scan.first_of > 0;
+                let skips = scan.groups.is_some();
                 let note = skips.then(|| "Using index for group-by".to_owned());
                 block.tables.push(
                     Table {

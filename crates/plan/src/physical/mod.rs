@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mayfly_functions::{AggregateFunction, AggregateSignature};
 use mayfly_types::{SqlType, Value};
 
-use crate::access::{KeyRanges, LookupKey};
+use crate::access::{GroupRows, KeyRanges, LookupKey};
 use crate::catalog::TableSource;
 use crate::date_parameter::DateParameter;
 use crate::expression::Expression;
@@ -353,8 +353,8 @@ pub struct IndexScan {
     pub reverse: bool,
     /// The rows must come in the order of the index.
     pub ordered: bool,
-    /// Of the rows with the same values in so many first parts only the first is read; 0: every row.
-    pub first_of: usize,
+    /// Which rows of each group are read; none: every row.
+    pub groups: Option<GroupRows>,
     /// No row is read outside of the index.
     pub covering: bool,
     /// Only rows for which this is true (over the scanned columns).

@@ -160,14 +160,18 @@ pub(super) fn add_possible(scan: &mut Scan, indexes: Vec<usize>) {
 }
 
 /// A base table that is the right side of a join.
-struct Target<'r> {
-    scan: &'r Scan,
+pub(super) struct Target<'r> {
+    pub(super) scan: &'r Scan,
     /// Conditions on its rows that stand above it.
     conditions: Vec<&'r Expression>,
 }
 
 /// The base table that the right side of a join is.
-fn target<'r>(relation: &'r Relation, kind: JoinKind, on: &[Expression]) -> Option<Target<'r>> {
+pub(super) fn target<'r>(
+    relation: &'r Relation,
+    kind: JoinKind,
+    on: &[Expression],
+) -> Option<Target<'r>> {
     with_stack(|| match relation {
         Relation::Scan(scan) => Some(Target {
             scan,

@@ -1,8 +1,11 @@
-//! DISTINCT over rows that cannot be equal is left out: they hold a unique key, or the keys of a
-//! GROUP BY.
+//! DISTINCT over rows that cannot be equal is left out: they hold a unique key, what of it no condition
+//! fixes, or the keys of a GROUP BY.
+
+use mayfly_types::SqlType;
 
 use super::Rule;
-use crate::logical::{ColumnSet, Query, Relation};
+use crate::expression::{Comparison, Expression, ExpressionKind};
+use crate::logical::{ColumnId, ColumnSet, Computed, Query, Relation};
 use crate::options::PlanOptions;
 use crate::physical::Purpose;
 
@@ -22,20 +25,39 @@ impl Rule for CombineDistinct {
                     &aggregate.keys.iter().map(|key| key.id).collect(),
                 )
             {
-                *relation = aggregate.input.take();
+                let computed = aggregate.keys.drain(..).filter(|key| !is_itself(key));
+                let columns: Vec<Computed> = computed.collect();
+                let input = aggregate.input.take();
+                *relation = match columns.is_empty() {
+                    true => input,
+                    false => Relation::Extend {
+                        input: Box::new(input),
+                        columns,
+                    },
+                };
             }
         });
     }
 }
 
+/// Whether a key is a column of the input under its own number.
+fn is_itself(key: &Computed) -> bool {
+    matches!(key.expression.kind, ExpressionKind::Column(id) if id == key.id)
+}
+
 /// Whether no two rows of a relation agree in all of `columns`.
 fn is_unique(relation: &Relation, columns: &ColumnSet) -> bool {
     match relation {
-        Relation::Scan(scan) => scan
-            .table
-            .unique_keys
-            .iter()
-            .any(|key| key.iter().all(|index| columns.contains(scan.first + index))),
+        Relation::Scan(scan) => {
+            let is_known = |index: &usize| {
+                let id = scan.first + index;
+                let ty = scan.table.columns.get(*index).map(|column| &column.ty);
+                let fixes = |one: &Expression| ty.is_some_and(|ty| is_fixed(one, id, ty));
+                columns.contains(id) || scan.predicates.iter().any(fixes)
+            };
+            let mut keys = scan.table.unique_keys.iter();
+            keys.any(|key| key.iter().all(is_known))
+        }
         Relation::Filter { input, .. }
         | Relation::Extend { input, .. }
         | Relation::Sort { input, .. }
@@ -47,4 +69,27 @@ fn is_unique(relation: &Relation, columns: &ColumnSet) -> bool {
         Relation::Join(join) if join.kind.is_left_only() => is_unique(&join.left, columns),
         _ => false,
     }
+}
+
+/// Whether a condition leaves one value of a column of a type.
+fn is_fixed(predicate: &Expression, column: ColumnId, ty: &SqlType) -> bool {
+    let ExpressionKind::Compare {
+        comparison: Comparison::Equal,
+        left,
+        right,
+    } = &predicate.kind
+    else {
+        return false;
+    };
+    let is_column = |side: &Expression| {
+        matches!(side.kind, ExpressionKind::Column(id) if id == column)
+            && (!ty.is_string() || side.ty.collation == ty.collation)
+    };
+    let is_value = |side: &Expression| {
+        matches!(
+            side.kind,
+            ExpressionKind::Literal(_) | ExpressionKind::Parameter(_)
+        )
+    };
+    (is_column(left) && is_value(right)) || (is_column(right) && is_value(left))
 }

@@ -10,7 +10,7 @@ use super::access_paths::{add_possible, cost, needed_columns};
 use super::index_skips;
 use crate::access::path::{self, HintPurpose, Path};
 use crate::access::{Access, IndexAccess};
-use crate::catalog::IndexSource;
+use crate::catalog::{IndexSource, TableSource};
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::{Aggregate, ColumnId, ColumnSet, Query, Relation, Scan, with_stack};
 use crate::options::PlanOptions;
@@ -179,36 +179,24 @@ impl<'a> Orders<'a> {
             Access::Merge(merge) => merge.cost,
             Access::Index(access) => self.path(scan, access.index).map_or(0.0, |path| path.cost),
         };
-        let Some(mut best) = self.best(
-            scan,
-            &Wanted::Groups(&keys),
-            HintPurpose::GroupBy,
-            limit.is_some(),
-        ) else {
-            return;
-        };
-        let groups = match &best.access {
-            Access::Index(access) => {
-                let index = &scan.table.indexes[access.index];
-                let fixed = fixed_parts(access);
-                let all = scan.table.row_count as f64;
-                let parts = (fixed + keys.len()).min(index.parts.len());
-                let per_key = path::rows_per_key(scan, index, parts).max(1.0);
-                (all / per_key).min(rows)
+        let wanted = Wanted::Groups(&keys);
+        let calls = &aggregate.aggregates;
+        let ways = self.ways(scan, &wanted, HintPurpose::GroupBy, limit.is_some());
+        let ways = ways.into_iter().map(|way| {
+            let groups = groups_of(scan, &way, &keys, rows);
+            let skips = is_bare.then(|| index_skips::path(scan, &way, &keys, calls, groups));
+            match skips.flatten() {
+                Some(skips) if skips.cost < way.cost => (skips, groups),
+                _ => (way, groups),
             }
-            Access::Table | Access::Merge(_) => rows,
+        });
+        let Some((best, groups)) = ways.min_by(|(a, _), (b, _)| a.cost.total_cmp(&b.cost)) else {
+            return;
         };
         let share = match limit {
             Some(limit) => (limit as f64 / groups.max(1.0)).min(1.0),
             None => 1.0,
         };
-        if is_bare
-            && let Some(skips) =
-                index_skips::path(scan, &best, &keys, &aggregate.aggregates, groups)
-            && skips.cost < best.cost
-        {
-            best = skips;
-        }
         let rest = (chosen - own).max(0.0);
         let hashed = chosen + rows * HASH_COST + groups * GROUP_COST * share;
         let ordered = (best.cost + rest) * SERIAL * share;
@@ -245,11 +233,24 @@ impl<'a> Orders<'a> {
         purpose: HintPurpose,
         is_limited: bool,
     ) -> Option<Path> {
+        self.ways(scan, wanted, purpose, is_limited)
+            .into_iter()
+            .min_by(|a, b| a.cost.total_cmp(&b.cost))
+    }
+
+    /// All ways to read a table in an order.
+    fn ways(
+        &self,
+        scan: &Scan,
+        wanted: &Wanted<'_>,
+        purpose: HintPurpose,
+        is_limited: bool,
+    ) -> Vec<Path> {
         let is_chosen = |position: usize| match &scan.access {
             Access::Table | Access::Merge(_) => false,
             Access::Index(access) => access.index == position,
         };
-        let mut best: Option<Path> = None;
+        let mut ways = Vec::new();
         for (position, index) in scan.table.indexes.iter().enumerate() {
             let usable = path::is_usable(scan, position, purpose, self.options)
                 && !index.hash
@@ -265,17 +266,35 @@ impl<'a> Orders<'a> {
             let Access::Index(access) = &mut path.access else {
                 continue;
             };
-            let Some(reverse) = direction(index, access, wanted) else {
+            let Some(reverse) = direction(&scan.table, index, access, wanted) else {
                 continue;
             };
             access.reverse = reverse;
             access.ordered = true;
-            if best.as_ref().is_none_or(|best| path.cost < best.cost) {
-                best = Some(path);
-            }
+            ways.push(path);
         }
-        best
+        ways
     }
+}
+
+/// How many groups of `keys` a way through an index gives, of `rows` rows at most.
+fn groups_of(scan: &Scan, way: &Path, keys: &[Key], rows: f64) -> f64 {
+    let Access::Index(access) = &way.access else {
+        return rows;
+    };
+    let index = &scan.table.indexes[access.index];
+    let fixed = fixed_parts(access);
+    let is_fixed = |column: usize| {
+        let mut parts = index.parts.iter().take(fixed);
+        parts.any(|part| part.column == column)
+    };
+    let mut open: Vec<usize> = keys.iter().map(|(column, _)| *column).collect();
+    open.retain(|column| !is_fixed(*column));
+    open.sort_unstable();
+    open.dedup();
+    let parts = (fixed + open.len()).min(index.parts.len());
+    let per_key = path::rows_per_key(scan, index, parts).max(1.0);
+    (access.rows / per_key).max(1.0).min(rows)
 }
 
 /// For how many of the first parts all rows that are read have the same value.
@@ -286,17 +305,32 @@ fn fixed_parts(access: &IndexAccess) -> usize {
         .map_or(0, |ranges| ranges.fixed_parts())
 }
 
-/// Whether an index gives an order, and whether from its end.
-fn direction(index: &IndexSource, access: &IndexAccess, wanted: &Wanted<'_>) -> Option<bool> {
+/// Whether an index gives an order, and whether from its end. Rows with the same key are in the order
+/// of the clustered index.
+fn direction(
+    table: &TableSource,
+    index: &IndexSource,
+    access: &IndexAccess,
+    wanted: &Wanted<'_>,
+) -> Option<bool> {
+    let mut clustered = table.indexes.iter().filter(|index| index.clustered);
+    let behind = match index.clustered {
+        false => clustered.next().map_or(&[][..], |index| &index.parts),
+        true => &[],
+    };
+    let is_end = |position: usize| {
+        position >= index.parts.len() + behind.len()
+            && (!behind.is_empty() || (index.unique && index.clustered))
+    };
     let fixed = fixed_parts(access);
     let is_fixed = |column: usize| {
         let mut parts = index.parts.iter().take(fixed);
         parts.any(|part| part.column == column && part.prefix.is_none())
     };
     let exact = |position: usize| {
-        index
-            .parts
-            .get(position)
+        let mut parts = index.parts.iter().chain(behind);
+        parts
+            .nth(position)
             .filter(|part| part.prefix.is_none() && !part.approximate)
     };
     match wanted {
@@ -322,7 +356,7 @@ fn direction(index: &IndexSource, access: &IndexAccess, wanted: &Wanted<'_>) -> 
                     }
                     _ if is_fixed(*column) => {}
                     // What follows a whole unique key of values orders nothing any more.
-                    None if position >= index.parts.len() && index.unique && index.clustered => {}
+                    None if is_end(position) => {}
                     _ => return None,
                 }
             }
@@ -434,11 +468,7 @@ fn follow<'r>(
                 return None;
             };
             let index = scan.table.indexes.get(access.index)?;
-            let reverse = direction(index, access, &Wanted::Sequence(&keys))?;
-            // The first row of a group is another one from the other side.
-            if access.first_of > 0 && access.reverse != reverse {
-                return None;
-            }
+            let reverse = direction(&scan.table, index, access, &Wanted::Sequence(&keys))?;
             access.reverse = reverse;
             Some(Source::InOrder)
         }

@@ -1,16 +1,16 @@
-//! Groups of which one row is enough: GROUP BY and DISTINCT of the first parts of an index, with MIN or
-//! MAX of the next part, read one row of each group and seek the next group behind it (the manual,
-//! "Loose Index Scan").
+//! Groups of which a row or two are enough: GROUP BY and DISTINCT of the first parts of an index, those
+//! behind parts of which all rows have the same value, with MIN and MAX of the next part, read the ends
+//! of each group and seek the next group behind it (the manual, "Loose Index Scan").
 
 use super::index_orders::Key;
 use crate::access::path::{Path, SEEK_COST, START_COST};
-use crate::access::{Access, lookup};
+use crate::access::{Access, GroupRows, lookup};
 use crate::expression::ExpressionKind;
 use crate::logical::{ColumnId, ColumnSet, Scan};
 use crate::physical::AggregateCall;
 
-/// The way in which `ordered`, which gives the rows of each group one after the other, reads only one
-/// of each; none when the groups need more.
+/// The way in which `ordered`, which gives the rows of each group one after the other, reads only the
+/// ends of each; none when the groups need more.
 pub(super) fn path(
     scan: &Scan,
     ordered: &Path,
@@ -22,7 +22,10 @@ pub(super) fn path(
         return None;
     };
     let index = scan.table.indexes.get(access.index)?;
+    let ranges = access.ranges.as_ref();
+    let fixed = ranges.map_or(0, |ranges| ranges.fixed_parts());
     let mut columns: Vec<usize> = keys.iter().map(|(column, _)| *column).collect();
+    columns.extend(index.parts.iter().take(fixed).map(|part| part.column));
     columns.sort_unstable();
     columns.dedup();
     let parts = index.parts.get(..columns.len())?;
@@ -31,7 +34,6 @@ pub(super) fn path(
         let part = parts.find(|part| part.column == column);
         part.is_some_and(|part| part.prefix.is_none() && !part.approximate)
     };
-    let ranges = access.ranges.as_ref();
     if !columns.iter().all(|column| is_plain(*column))
         || ranges.is_some_and(|ranges| ranges.part_count() > parts.len())
     {
@@ -46,46 +48,56 @@ pub(super) fn path(
     if !same_for_all {
         return None;
     }
-    let mut reverse = None;
+    let mut ends = GroupRows {
+        parts: parts.len(),
+        least: false,
+        greatest: false,
+    };
     for (_, call) in calls {
-        let from_end = at_end(scan, index.parts.get(parts.len())?, call)?;
-        if *reverse.get_or_insert(from_end) != from_end {
-            return None;
+        let part = index.parts.get(parts.len())?;
+        match is_greatest(
+            scan,
+            part.column,
+            part.prefix.is_some() || part.approximate,
+            call,
+        )? {
+            false => ends.least = true,
+            true => ends.greatest = true,
         }
     }
-    let cost = START_COST + groups * (SEEK_COST + lookup::key_cost(scan));
     let mut access = access.clone();
-    access.first_of = parts.len();
-    access.reverse = reverse.unwrap_or(access.reverse);
-    access.rows = groups;
+    // The row that the seek of a group finds is one of those that are asked for.
+    if let Some(part) = index.parts.get(parts.len())
+        && ends.least != ends.greatest
+    {
+        access.reverse = part.descending == ends.least;
+    }
+    let seeks = match ends.least && ends.greatest {
+        true => 2.0,
+        false => 1.0,
+    };
+    access.groups = Some(ends);
+    access.rows = groups * seeks;
     Some(Path {
         access: Access::Index(access),
-        cost,
-        rows: groups.min(ordered.rows),
+        cost: START_COST + groups * seeks * (SEEK_COST + lookup::key_cost(scan)),
+        rows: (groups * seeks).min(ordered.rows),
     })
 }
 
-/// Whether a call is the value of a part in the group's first row, or in its last one.
-fn at_end(
-    scan: &Scan,
-    part: &crate::catalog::IndexPartSource,
-    call: &AggregateCall,
-) -> Option<bool> {
-    let from_end = match call.function.names()[0] {
-        "min" => part.descending,
-        "max" => !part.descending,
+/// Whether a call is the greatest value of a column, or the least one; none when it is something else.
+fn is_greatest(scan: &Scan, column: usize, cut: bool, call: &AggregateCall) -> Option<bool> {
+    let greatest = match call.function.names()[0] {
+        "min" => false,
+        "max" => true,
         _ => return None,
     };
     let [argument] = call.arguments.as_slice() else {
         return None;
     };
-    let ExpressionKind::Column(id) = argument.kind else {
-        return None;
-    };
-    let column = scan.table.columns.get(part.column)?;
-    let is_part = id == scan.first + part.column && part.prefix.is_none() && !part.approximate;
-    let same_order = !column.ty.is_string() || column.ty.collation == argument.ty.collation;
-    // NULL is the least value, and no MIN.
-    let is_least = call.function.names()[0] == "min";
-    (is_part && same_order && !(is_least && column.nullable)).then_some(from_end)
+    let ty = &scan.table.columns.get(column)?.ty;
+    let same_order = !ty.is_string() || ty.collation == argument.ty.collation;
+    let is_column =
+        matches!(argument.kind, ExpressionKind::Column(id) if id == scan.first + column);
+    (is_column && same_order && !cut).then_some(greatest)
 }

@@ -2,14 +2,19 @@
 //! smallest, and none without a condition to what is joined already while there is one with. A table
 //! that an index of its own leads to costs what following the index does.
 //!
+//! A semijoin takes part as a join with the different rows of its inner side where these lead into an
+//! index of the outer one.
+//!
 //! Of two inputs the one that an index leads to comes second; without an index they keep their order,
 //! and which of them the hash table is over is chosen later.
 
-use super::Rule;
+use std::cell::Cell;
+
 use super::access_paths::needed_columns;
+use super::{Rule, semijoins};
 use crate::access::{lookup, path};
 use crate::expression::Expression;
-use crate::logical::{ColumnSet, Join, Query, Relation, produced, with_stack};
+use crate::logical::{ColumnId, ColumnSet, Join, Query, Relation, produced, with_stack};
 use crate::options::PlanOptions;
 use crate::physical::JoinKind;
 use crate::physical::build::estimate;
@@ -26,15 +31,19 @@ impl Rule for JoinOrder {
         let order = Order {
             needed: needed_columns(query),
             options,
+            next_column: Cell::new(query.next_column),
         };
         query.for_each_block_mut(&mut |relation| order.reorder(relation));
+        query.next_column = order.next_column.get();
     }
 }
 
-struct Order<'a> {
+pub(super) struct Order<'a> {
     /// What the statement reads.
-    needed: ColumnSet,
-    options: &'a PlanOptions,
+    pub(super) needed: ColumnSet,
+    pub(super) options: &'a PlanOptions,
+    /// The first column number that is free.
+    next_column: Cell<ColumnId>,
 }
 
 /// An input of a chain of joins.
@@ -45,8 +54,18 @@ struct Leaf {
 }
 
 impl Order<'_> {
+    /// A number for a new column.
+    pub(super) fn new_column(&self) -> ColumnId {
+        self.next_column.replace(self.next_column.get() + 1)
+    }
+
     fn reorder(&self, relation: &mut Relation) {
         with_stack(|| {
+            if let Relation::Join(join) = relation
+                && let Some(plan) = semijoins::from_inner(join, self)
+            {
+                *relation = plan;
+            }
             if !is_chain(relation) {
                 relation.for_each_input_mut(&mut |input| self.reorder(input));
                 return;
@@ -185,7 +204,7 @@ fn connected(leaf: &Leaf, others: &[Leaf], predicates: &[Expression]) -> bool {
 }
 
 /// Whether a condition is an equality between two sides.
-fn connects(predicate: &Expression, left: &ColumnSet, right: &ColumnSet) -> bool {
+pub(super) fn connects(predicate: &Expression, left: &ColumnSet, right: &ColumnSet) -> bool {
     use crate::expression::{Comparison, ExpressionKind};
     let ExpressionKind::Compare {
         comparison: Comparison::Equal | Comparison::NullSafeEqual,

@@ -19,6 +19,7 @@ mod outer_to_inner;
 mod push_limits;
 mod push_predicates;
 mod scan_rows;
+mod semijoins;
 mod simplify_predicates;
 mod subqueries_to_joins;
 #[cfg(test)]

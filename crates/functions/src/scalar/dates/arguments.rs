@@ -109,6 +109,14 @@ pub(crate) fn warn_truncated(kind: &str, text: &[u8], context: &EvaluationContex
         .warn_with(|| codes::ER_TRUNCATED_WRONG_VALUE.with(&[&kind, &shown(text)]));
 }
 
+/// `Incorrect date value: 'x' for column 'd' at row 1`
+pub(crate) fn warn_column(kind: &[u8], text: &[u8], column: &[u8], context: &EvaluationContext) {
+    context.diagnostics.warn_with(|| {
+        let (kind, column) = (shown(kind), shown(column));
+        codes::ER_WRONG_COLUMN_TEMPORAL_VALUE.with(&[&kind, &shown(text), &column, &1])
+    });
+}
+
 /// `Incorrect datetime value: 'x'`
 pub(crate) fn warn_incorrect(kind: &str, text: &[u8], context: &EvaluationContext) {
     context

@@ -1,7 +1,8 @@
 //! The text that a date is compared with, as a date. Not a function that users call.
 //!
 //! Text that is no date is the zero date here, with warning 1292, where CAST makes NULL of it: so
-//! `date_column > text_column` is true for it and `NOT IN` does not become unknown.
+//! `date_column > text_column` is true for it and `NOT IN` does not become unknown. Two more arguments
+//! are the kind and the name of the column that is compared, for the warning about a constant.
 
 use std::ops::RangeInclusive;
 
@@ -39,7 +40,7 @@ impl ScalarFunction for Comparable {
     }
 
     fn arity(&self) -> RangeInclusive<usize> {
-        1..=1
+        1..=3
     }
 
     fn signature(
@@ -65,9 +66,19 @@ impl ScalarFunction for Comparable {
         let texts = input::texts(&arguments[0])?;
         let rules = DateRules::of(context.sql_mode);
         let is_date = self.kind == TypeKind::Date;
-        let warn = |text: &[u8]| {
-            let kind = if is_date { "date" } else { "datetime" };
-            arguments::warn_truncated(kind, text, context);
+        let word = |place: usize| -> Result<Option<&[u8]>> {
+            let Some(argument) = arguments.get(place) else {
+                return Ok(None);
+            };
+            Ok(input::texts(argument)?.constant().flatten())
+        };
+        let column = word(1)?.zip(word(2)?);
+        let warn = |text: &[u8]| match column {
+            Some((kind, column)) => arguments::warn_column(kind, text, column, context),
+            None => {
+                let kind = if is_date { "date" } else { "datetime" };
+                arguments::warn_truncated(kind, text, context);
+            }
         };
         output::ints(row_count, |row| {
             let Some(text) = texts.get(row) else {
@@ -103,6 +114,11 @@ mod tests {
             ("comparable date", &[t("x")], "0000-00-00 +1292"),
             ("comparable date", &[t("")], "0000-00-00 +1292"),
             ("comparable date", &[NULL], "NULL"),
+            (
+                "comparable date",
+                &[t("x"), t("date"), t("d")],
+                "0000-00-00 +1292",
+            ),
             (
                 "comparable datetime",
                 &[t("2024-01-31 10:00:00.5")],

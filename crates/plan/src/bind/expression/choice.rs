@@ -92,6 +92,7 @@ impl Binder<'_> {
     pub(super) fn bind_nullif(&mut self, first: &Expr, second: &Expr) -> Result<Expression> {
         let first = self.bind_stored(first)?;
         let second = self.bind_expression(second)?;
+        self.check_temporal_texts(&first, &second)?;
         if let Some(function) = scalar::by_name("nullif")
             && !is_cheap(&first)
         {

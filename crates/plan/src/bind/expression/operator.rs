@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mayfly_functions::Signature;
 use mayfly_syntax::ast::{BinaryOperator, Expr};
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
@@ -110,11 +111,16 @@ impl Binder<'_> {
         let (left, right) = (bare(left), bare(right));
         match (row_of(left), row_of(right)) {
             (None, None) => {
-                let left = self.bind_expression(left)?;
-                let right = self.bind_expression(right)?;
-                self.check_temporal_text(&left, &right)?;
-                self.check_temporal_text(&right, &left)?;
-                self.compare_bound(left, comparison, right)
+                let (a, b) = (left, right);
+                let left = self.bind_expression(a)?;
+                let right = self.bind_expression(b)?;
+                self.check_temporal_texts(&left, &right)?;
+                let column = dated_column(a, &left).or_else(|| dated_column(b, &right));
+                let compared = self.compare_bound(left, comparison, right)?;
+                Ok(match column {
+                    Some((kind, name)) => with_column_name(compared, kind, name),
+                    None => compared,
+                })
             }
             (Some(left), Some(right)) => self.compare_rows(left, comparison, right),
             (Some(row), None) => match right {
@@ -130,6 +136,11 @@ impl Binder<'_> {
 
     /// Error 1525 for a date that is compared with a text that is none: at once for a constant, when
     /// the plan runs for the value of a `?`.
+    pub(super) fn check_temporal_texts(&mut self, a: &Expression, b: &Expression) -> Result<()> {
+        self.check_temporal_text(a, b)?;
+        self.check_temporal_text(b, a)
+    }
+
     fn check_temporal_text(&mut self, temporal: &Expression, other: &Expression) -> Result<()> {
         let is_date = matches!(
             temporal.ty.kind,
@@ -208,6 +219,30 @@ impl Binder<'_> {
         }
     }
 
+    /// Whether a row value is one of the several of an IN list.
+    fn is_row(&mut self, left: &[Expr], right: &[Expr]) -> Result<Expression> {
+        if left.len() != right.len() {
+            return Err(codes::ER_OPERAND_COLUMNS.with(&[&left.len()]));
+        }
+        let equal = left
+            .iter()
+            .zip(right)
+            .map(|(left, right)| {
+                let (left, right) = (bare(left), bare(right));
+                if let (Some(left), Some(right)) = (row_of(left), row_of(right)) {
+                    return self.is_row(left, right);
+                }
+                if row_of(left).is_some() || row_of(right).is_some() {
+                    return self.bind_comparison(left, Comparison::Equal, right);
+                }
+                let left = self.bind_expression(left)?;
+                let right = self.bind_expression(right)?;
+                self.compare_bound(left, Comparison::Equal, right)
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok(and(equal))
+    }
+
     pub(super) fn bind_between(
         &mut self,
         expr: &Expr,
@@ -279,7 +314,10 @@ impl Binder<'_> {
                 let choices = list
                     .iter()
                     .map(|item| match row_of(bare(item)) {
-                        Some(other) => self.compare_rows(row, Comparison::Equal, other),
+                        Some(other) if list.len() == 1 => {
+                            self.compare_rows(row, Comparison::Equal, other)
+                        }
+                        Some(other) => self.is_row(row, other),
                         None => Err(codes::ER_OPERAND_COLUMNS.with(&[&row.len()])),
                     })
                     .collect::<Result<Vec<_>>>()?;
@@ -296,6 +334,11 @@ impl Binder<'_> {
                 share_collation(&mut operands, " IN ")?;
                 let list = operands.split_off(1);
                 let operand = operands.remove(0);
+                // A list of one value is a comparison; in longer ones a text that is no date is
+                // only equal to none.
+                if let [only] = list.as_slice() {
+                    self.check_temporal_texts(&operand, only)?;
+                }
                 self.with_value(operand, |binder, operand| {
                     in_list_of_values(binder.catalog, operand, list)
                 })?
@@ -408,6 +451,56 @@ pub(crate) fn bare(expr: &Expr) -> &Expr {
         expr = inner;
     }
     expr
+}
+
+/// What a warning about a constant beside a date calls it, when that is a column: its kind and name.
+fn dated_column<'e>(written: &'e Expr, bound: &Expression) -> Option<(&'static str, &'e str)> {
+    let kind = match bound.ty.kind {
+        TypeKind::Date => "date",
+        TypeKind::DateTime | TypeKind::Timestamp => "datetime",
+        _ => return None,
+    };
+    let name = match written {
+        Expr::Identifier(name) => name,
+        Expr::CompoundIdentifier(names) => names.last()?,
+        _ => return None,
+    };
+    matches!(bound.kind, ExpressionKind::Column(_)).then_some((kind, name.value.as_str()))
+}
+
+/// A comparison whose constant is converted with a warning that names the column beside it.
+fn with_column_name(mut compared: Expression, kind: &str, name: &str) -> Expression {
+    let ExpressionKind::Compare { left, right, .. } = &mut compared.kind else {
+        return compared;
+    };
+    for side in [left, right] {
+        if let ExpressionKind::Call {
+            function,
+            arguments,
+            signature,
+        } = &mut side.kind
+            && function.names()[0].starts_with("comparable ")
+            && let [constant] = arguments.as_slice()
+            && matches!(
+                constant.kind,
+                ExpressionKind::Literal(_) | ExpressionKind::Parameter(_)
+            )
+        {
+            let ty = SqlType::varchar(64, constant.ty.collation);
+            let word = |text: &str| {
+                Expression::literal(Value::Bytes(text.as_bytes().to_vec()), ty.clone())
+            };
+            arguments.extend([word(kind), word(name)]);
+            let types = arguments.iter().map(|argument| argument.ty.clone());
+            let named = Signature::new(
+                types.collect(),
+                signature.result.clone(),
+                signature.nullable,
+            );
+            *signature = Arc::new(named);
+        }
+    }
+    compared
 }
 
 /// The members of a row value.

@@ -337,7 +337,7 @@ impl Lowering {
             ranges: access.ranges,
             reverse: access.reverse,
             ordered: access.ordered,
-            first_of: access.first_of,
+            groups: access.groups,
             predicate: None,
             read_rows: access.rows,
             possible: Vec::new(),
