@@ -183,7 +183,7 @@ impl BulkTree {
                 let end = block_end.get_or_insert_default();
                 end.clear();
                 end.extend_from_slice(rows.key(range.end - 1));
-                tree::put_block(writer, *tree, &separator, &rows.encode(range))
+                writer.put(&tree::block_key(*tree, &separator), &rows.encode(range))
             })?;
             Ok(())
         })?;

@@ -14,9 +14,9 @@ use mayfly_types::error::codes;
 
 use super::environment::{Environment, META, TreeId, record_key};
 use super::file_writer::FileWriter;
-use super::fill::Filling;
+use super::fill::{self, Filling};
 use super::overlay::{Change, Filled, Overlay, TreeChanges};
-use super::{fill, tree};
+use super::tree::RowChange;
 use crate::key_encoding::ByteRange;
 
 /// When a commit is on disk (`innodb_flush_log_at_trx_commit`).
@@ -201,7 +201,7 @@ fn write(
             continue;
         }
         in_turns(all, |changes| {
-            rows += tree::apply(&mut writer, *id, types, changes)?;
+            rows += writer.change_rows(*id, types, changes)?;
             Ok(())
         })?;
         count_rows(&mut writer, *id, rows, cleared)?;
@@ -219,11 +219,14 @@ fn write(
 /// as they are in memory, and parts of those that are in temporary tables, each in order.
 fn in_turns(
     all: &[&TreeChanges],
-    mut apply: impl FnMut(&[(&[u8], &Change)]) -> Result<()>,
+    mut apply: impl FnMut(&[RowChange<'_>]) -> Result<()>,
 ) -> Result<()> {
     let in_memory = || all.iter().filter(|tree| !tree.changes.has_table());
-    let mut changes: Vec<(&[u8], &Change)> = Vec::new();
-    changes.extend(in_memory().flat_map(|tree| tree.changes.in_memory()));
+    let mut changes: Vec<RowChange<'_>> = Vec::new();
+    for tree in in_memory() {
+        let of_tree = tree.changes.in_memory();
+        changes.extend(of_tree.map(|(key, change)| (key, change.as_deref())));
+    }
     if in_memory().count() > 1 {
         changes.sort_by_key(|(key, _)| *key);
     }
@@ -233,7 +236,7 @@ fn in_turns(
         let mut apply_turn = |turn: &mut Vec<(Vec<u8>, Change)>| -> Result<()> {
             let changes: Vec<_> = turn
                 .iter()
-                .map(|(key, row)| (key.as_slice(), row))
+                .map(|(key, row)| (key.as_slice(), row.as_deref()))
                 .collect();
             apply(&changes)?;
             turn.clear();
@@ -255,7 +258,7 @@ fn filled<'a>(all: &'a [&TreeChanges]) -> impl Iterator<Item = &'a Arc<Filled>> 
     all.iter().filter_map(|tree| tree.filled.as_ref())
 }
 
-fn write_records(writer: &mut FileWriter<'_>, changes: &[(&[u8], &Change)]) -> Result<()> {
+fn write_records(writer: &mut FileWriter<'_>, changes: &[RowChange<'_>]) -> Result<()> {
     for (name, value) in changes {
         let key = record_key(META, name);
         if *name == LAST_TREE {
@@ -264,7 +267,7 @@ fn write_records(writer: &mut FileWriter<'_>, changes: &[(&[u8], &Change)]) -> R
             let before = records.get(txn, &key);
             let before = before.map_err(|error| writer.environment().error(&error))?;
             let number = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
-            if before.map(number) >= value.as_deref().map(number) {
+            if before.map(number) >= value.map(number) {
                 continue;
             }
         }

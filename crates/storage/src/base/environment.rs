@@ -46,6 +46,13 @@ pub(super) const META: TreeId = 0;
 /// The name that the library gives its file.
 pub(super) const DATA_FILE: &str = "data.mdb";
 
+/// A log of so many bytes ends in a checkpoint: they are read when the directory is opened.
+const LONG_LOG: u64 = 32 << 20;
+/// A file that has grown by so many bytes, and by a part of what it had, gets a checkpoint: until then
+/// it cannot use again the space of blocks that were changed.
+const GROWN: u64 = 128 << 20;
+const GROWN_PART: u64 = 4;
+
 /// How long a statement waits for others to end, so that a file that was given up can be opened anew.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -75,6 +82,8 @@ pub(super) struct Environment {
     log: Option<Mutex<Log>>,
     /// The state of the last checkpoint: its pages must not be used for something else.
     checkpoint: Mutex<Option<Arc<Snapshot>>>,
+    /// Bytes that the file had then.
+    checkpoint_bytes: AtomicU64,
     /// The numbers that snapshots have.
     numbers: Arc<Mutex<Vec<bool>>>,
     // Given up last of all.
@@ -136,6 +145,7 @@ impl Environment {
             newest: Mutex::new(None),
             log,
             checkpoint: Mutex::new(None),
+            checkpoint_bytes: AtomicU64::new(0),
             numbers: Arc::default(),
             claim,
         };
@@ -151,16 +161,16 @@ impl Environment {
         let file = self.file()?;
         let checkpoint = self.snapshot_of(&file)?;
         let has_version = format::check(&checkpoint, &self.directory)?;
-        *lock(&self.checkpoint) = Some(checkpoint);
+        self.set_checkpoint(&file, checkpoint);
         let mut writer = None;
         let failed = |error: std::io::Error| io_error(&error, &self.directory, "read");
         log.replay(failed, |step| match step {
-            Step::Change(change) => {
+            Step::Changes(changes) => {
                 let writer = match &mut writer {
                     Some(writer) => writer,
                     None => writer.insert(FileWriter::begin(self, &file, None)?),
                 };
-                writer.redo(change)
+                writer.redo(changes)
             }
             Step::Commit => match writer.take() {
                 Some(writer) => writer.commit(false),
@@ -220,9 +230,14 @@ impl Environment {
             .map_err(|error| io_error(&error, &self.directory, "write"))
     }
 
-    /// Bytes of the log since the last checkpoint.
-    pub(super) fn log_bytes(&self) -> u64 {
-        self.log().map_or(0, |log| log.bytes())
+    /// Whether much was changed since the last checkpoint.
+    pub(super) fn is_checkpoint_due(&self) -> bool {
+        let Some(log_bytes) = self.log().map(|log| log.bytes()) else {
+            return false;
+        };
+        let before = self.checkpoint_bytes.load(Ordering::Relaxed);
+        let limit = before + GROWN.max(before / GROWN_PART);
+        log_bytes > LONG_LOG || self.file().is_ok_and(|file| file.bytes() > limit)
     }
 
     /// Brings the file to disk as a whole, so that the log begins anew.
@@ -253,8 +268,13 @@ impl Environment {
         let data = directory.file(DATA_FILE).map_err(failed)?;
         data.read_at(&mut pages, 0).map_err(failed)?;
         log.restart(&pages).map_err(failed)?;
-        *lock(&self.checkpoint) = Some(snapshot);
+        self.set_checkpoint(file, snapshot);
         Ok(())
+    }
+
+    fn set_checkpoint(&self, file: &DataFile, snapshot: Arc<Snapshot>) {
+        self.checkpoint_bytes.store(file.bytes(), Ordering::Relaxed);
+        *lock(&self.checkpoint) = Some(snapshot);
     }
 
     /// The open file.
@@ -395,6 +415,12 @@ impl DataFile {
     /// Where it is mapped; nothing when that is not known.
     pub(super) fn map(&self) -> Range<usize> {
         self.map.clone()
+    }
+
+    /// How many bytes of it are in use, or were.
+    fn bytes(&self) -> u64 {
+        let pages = self.env.info().last_page_number as u64 + 1;
+        pages * (self.state_bytes as u64 / 2)
     }
 
     /// A transaction that reads, which may outlive every borrow of the file.

@@ -132,8 +132,7 @@ impl Fill {
         })
     }
 
-    /// Writes blocks, which `write` gives to [`tree::put_block`]; after `anew`, in place of all that
-    /// was written before.
+    /// Writes blocks; after `anew`, in place of all that was written before.
     pub(super) fn write(
         &self,
         anew: bool,

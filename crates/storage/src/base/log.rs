@@ -5,14 +5,17 @@
 //! and the file is synced now and then, at a checkpoint. A checkpoint keeps a copy of the file's first
 //! two pages, where the library notes its last state, and a snapshot of that state, so that no page
 //! of it is used for something else. Opening a directory puts those pages back, whatever of the later
-//! ones came to disk, and makes the changes of the log again (ARIES' redo, of whole blocks: Mohan et
-//! al., TODS 1992).
+//! ones came to disk, and makes the changes of the log again (ARIES' redo: Mohan et al., TODS 1992).
+//! It holds the rows that were changed, not the blocks: those come from the state of the checkpoint, by
+//! the code that changed them first.
 //!
 //! ```text
 //! file:   header | header | frames                the valid header of the greatest generation counts
 //! header: checksum u64 | generation u64 | length u32 | the first pages of the data file
 //! frame:  checksum u64 | generation u64 | group u64 | length u32 | is last u32 | changes
 //! change: 0 | key | value       1 | key: removed        2 | key | key: removed from here to there
+//!         3 | tree u32 | types of its columns: the rows that follow, of rising keys, are its
+//!         4 | key | row         5 | key: the row is removed
 //! ```
 //!
 //! A group is what one commit of the file changes; it counts when its last frame is there. Groups are
@@ -20,8 +23,12 @@
 //! the log, since its number is smaller.
 
 use std::io::{Error, ErrorKind, Result};
+use std::sync::Arc;
 
 use mayfly_memory::io::{DataDirectory, DirectoryFile};
+use mayfly_types::PhysicalType;
+
+use super::environment::TreeId;
 
 /// The name of the file.
 pub(super) const LOG_FILE: &str = "redo.log";
@@ -41,9 +48,12 @@ const KEPT: u64 = 64 << 20;
 const PUT: u8 = 0;
 const REMOVE: u8 = 1;
 const CLEAR: u8 = 2;
+const TREE: u8 = 3;
+const ROW: u8 = 4;
+const REMOVE_ROW: u8 = 5;
 
 /// A change of the data file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Redo<'a> {
     /// A record gets a value.
     Put(&'a [u8], &'a [u8]),
@@ -51,13 +61,17 @@ pub(super) enum Redo<'a> {
     Remove(&'a [u8]),
     /// The records from one key to another go.
     Clear(&'a [u8], &'a [u8]),
+    /// The rows that follow are of a tree with columns of these types.
+    Tree(TreeId, Arc<[PhysicalType]>),
+    /// A key gets a row, or loses the one it has.
+    Row(&'a [u8], Option<&'a [u8]>),
 }
 
 /// What is to be done again.
 #[derive(Debug)]
 pub(super) enum Step<'a> {
-    /// A change.
-    Change(Redo<'a>),
+    /// Some changes.
+    Changes(Changes<'a>),
     /// Those since the last commit are to be committed.
     Commit,
 }
@@ -153,13 +167,13 @@ impl Log {
                 let frame = self.read_frame(at).map_err(&failed)?;
                 let (frame, _) = frame.ok_or_else(|| damaged("the redo log changes"))?;
                 at += frame.len() as u64;
-                let mut changes = Changes(&frame[FRAME_BYTES..]);
-                for change in &mut changes {
-                    each(Step::Change(change))?;
-                }
-                if !changes.0.is_empty() {
+                let changes = &frame[FRAME_BYTES..];
+                let mut left = Changes(changes);
+                (&mut left).for_each(drop);
+                if !left.0.is_empty() {
                     return Err(damaged("a change of the redo log makes no sense"));
                 }
+                each(Step::Changes(Changes(changes)))?;
             }
             each(Step::Commit)?;
             self.end = end;
@@ -220,10 +234,18 @@ impl Log {
         if self.frame.is_empty() {
             self.frame.resize(FRAME_BYTES, 0);
         }
+        let (number, types);
         let (kind, key, value) = match change {
             Redo::Put(key, value) => (PUT, key, Some(value)),
             Redo::Remove(key) => (REMOVE, key, None),
             Redo::Clear(low, high) => (CLEAR, low, Some(high)),
+            Redo::Row(key, Some(row)) => (ROW, key, Some(row)),
+            Redo::Row(key, None) => (REMOVE_ROW, key, None),
+            Redo::Tree(tree, of) => {
+                number = tree.to_le_bytes();
+                types = of.iter().flat_map(|ty| type_code(*ty)).collect::<Vec<u8>>();
+                (TREE, number.as_slice(), Some(types.as_slice()))
+            }
         };
         self.frame.push(kind);
         for bytes in std::iter::once(key).chain(value) {
@@ -377,8 +399,35 @@ fn read_header(file: &DirectoryFile, length: u64, at: u64) -> Result<Option<(u64
     Ok(is_whole.then(|| (word(&header, 8), header.split_off(HEADER_BYTES))))
 }
 
-/// The changes of a frame; what makes no sense is left.
-struct Changes<'a>(&'a [u8]);
+/// Two bytes for the type of a column.
+fn type_code(ty: PhysicalType) -> [u8; 2] {
+    match ty {
+        PhysicalType::Bool => [0, 0],
+        PhysicalType::Int64 => [1, 0],
+        PhysicalType::UInt64 => [2, 0],
+        PhysicalType::Float64 => [3, 0],
+        PhysicalType::Decimal128(scale) => [4, scale],
+        PhysicalType::Decimal256(scale) => [5, scale],
+        PhysicalType::Bytes => [6, 0],
+    }
+}
+
+fn type_of(code: [u8; 2]) -> Option<PhysicalType> {
+    Some(match code {
+        [0, 0] => PhysicalType::Bool,
+        [1, 0] => PhysicalType::Int64,
+        [2, 0] => PhysicalType::UInt64,
+        [3, 0] => PhysicalType::Float64,
+        [4, scale] => PhysicalType::Decimal128(scale),
+        [5, scale] => PhysicalType::Decimal256(scale),
+        [6, 0] => PhysicalType::Bytes,
+        _ => return None,
+    })
+}
+
+/// The changes of a frame. It ends before what makes no sense.
+#[derive(Debug, Clone)]
+pub(super) struct Changes<'a>(&'a [u8]);
 
 impl<'a> Changes<'a> {
     fn bytes(&mut self) -> Option<&'a [u8]> {
@@ -402,6 +451,16 @@ impl<'a> Iterator for Changes<'a> {
                 PUT => Redo::Put(self.bytes()?, self.bytes()?),
                 REMOVE => Redo::Remove(self.bytes()?),
                 CLEAR => Redo::Clear(self.bytes()?, self.bytes()?),
+                TREE => {
+                    let number = self.bytes()?.try_into().ok()?;
+                    let (types, []) = self.bytes()?.as_chunks() else {
+                        return None;
+                    };
+                    let types = types.iter().map(|code| type_of(*code));
+                    Redo::Tree(u32::from_le_bytes(number), types.collect::<Option<_>>()?)
+                }
+                ROW => Redo::Row(self.bytes()?, Some(self.bytes()?)),
+                REMOVE_ROW => Redo::Row(self.bytes()?, None),
                 _ => return None,
             })
         })();
@@ -426,17 +485,22 @@ mod tests {
     fn groups(directory: &DataDirectory) -> (Vec<Vec<Vec<u8>>>, Option<Vec<u8>>) {
         let (mut log, pages) = Log::open(directory).expect("it opens");
         let mut groups = vec![Vec::new()];
+        let name = |change: Redo<'_>| match change {
+            Redo::Put(key, value) => [key, b"=", &value[..3]].concat(),
+            Redo::Remove(key) => [b"-", key].concat(),
+            Redo::Clear(low, high) => [low, b"..", high].concat(),
+            Redo::Tree(tree, types) => format!("{tree}: {types:?}").into_bytes(),
+            Redo::Row(key, Some(row)) => [key, b"->", row].concat(),
+            Redo::Row(key, None) => [key, b"->"].concat(),
+        };
         let each = |step: Step<'_>| {
-            let key = match step {
-                Step::Change(Redo::Put(key, value)) => [key, b"=", &value[..3]].concat(),
-                Step::Change(Redo::Remove(key)) => [b"-", key].concat(),
-                Step::Change(Redo::Clear(low, high)) => [low, b"..", high].concat(),
-                Step::Commit => {
-                    groups.push(Vec::new());
-                    return Ok(());
+            match step {
+                Step::Changes(changes) => {
+                    let group = groups.last_mut().expect("one");
+                    group.extend(changes.map(name));
                 }
-            };
-            groups.last_mut().expect("one").push(key);
+                Step::Commit => groups.push(Vec::new()),
+            }
             Ok(())
         };
         log.replay(|error| error, each).expect("it can be read");
@@ -474,6 +538,43 @@ mod tests {
         assert_eq!(read, (vec![first, second], Some(b"pages".to_vec())));
         log.restart(b"others").expect("it is written");
         assert_eq!(groups(&directory), (vec![], Some(b"others".to_vec())));
+    }
+
+    #[test]
+    fn rows_of_a_tree_come_with_its_types() {
+        let (_, directory) = directory("rows");
+        let (mut log, _) = Log::open(&directory).expect("it opens");
+        log.restart(b"pages").expect("it is written");
+        let types: Arc<[PhysicalType]> = Arc::from([
+            PhysicalType::Bool,
+            PhysicalType::Int64,
+            PhysicalType::UInt64,
+            PhysicalType::Float64,
+            PhysicalType::Decimal128(2),
+            PhysicalType::Decimal256(30),
+            PhysicalType::Bytes,
+        ]);
+        log.begin();
+        let changes = [
+            Redo::Tree(7, Arc::clone(&types)),
+            Redo::Row(b"a", Some(b"row")),
+            Redo::Row(b"b", None),
+            Redo::Tree(8, Arc::from([])),
+            Redo::Row(b"", Some(b"")),
+        ];
+        for change in changes {
+            log.add(change).expect("it is written");
+        }
+        log.finish(true).expect("it is written");
+        log.accept(true);
+        let expected = [
+            format!("7: {types:?}").into_bytes(),
+            b"a->row".to_vec(),
+            b"b->".to_vec(),
+            b"8: []".to_vec(),
+            b"->".to_vec(),
+        ];
+        assert_eq!(groups(&directory).0, [expected]);
     }
 
     #[test]

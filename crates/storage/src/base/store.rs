@@ -20,10 +20,6 @@ use super::transaction::DurableTransaction;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A log of so many bytes ends in a checkpoint: until then the file cannot use again the space of
-/// blocks that were changed.
-const LONG_LOG: u64 = 16 << 20;
-
 /// Where a store's files are.
 #[derive(Debug)]
 pub enum StorePlace {
@@ -93,12 +89,12 @@ impl DurableStore {
         self.0.committer.set_durability(durability);
     }
 
-    /// Brings to disk what was committed and is not there yet, and the data file as a whole when its
-    /// redo log has become long.
+    /// Brings to disk what was committed and is not there yet, and the data file as a whole when much
+    /// was changed in it.
     pub fn sync(&self) -> Result<()> {
         let environment = &self.0.environment;
         environment.sync()?;
-        match environment.log_bytes() > LONG_LOG {
+        match environment.is_checkpoint_due() {
             true => environment.checkpoint(),
             false => Ok(()),
         }

@@ -10,19 +10,22 @@ use mayfly_types::PhysicalType;
 use super::block::{BLOCK_BYTES, Block};
 use super::environment::{TreeId, record_key};
 use super::file_writer::FileWriter;
-use super::overlay::Change;
 use super::rows::Rows;
 use super::snapshot::{MAX_KEY, found_in};
 
 /// A block of fewer bytes is joined with the next.
 const SMALL_BYTES: usize = BLOCK_BYTES / 4;
 
-/// Changes a tree's rows; by how many they became more.
+/// A key and its new row (see [`super::row`]); none when it is removed.
+pub(super) type RowChange<'a> = (&'a [u8], Option<&'a [u8]>);
+
+/// Changes a tree's rows, whose keys rise; by how many they became more. What is logged is the changes,
+/// not the blocks ([`FileWriter::change_rows`]).
 pub(super) fn apply(
     writer: &mut FileWriter<'_>,
     tree: TreeId,
     types: &Arc<[PhysicalType]>,
-    changes: &[(&[u8], &Change)],
+    changes: &[RowChange<'_>],
 ) -> mayfly_types::Result<i64> {
     let mut difference = 0;
     let mut next = 0;
@@ -40,7 +43,7 @@ fn apply_to_block(
     writer: &mut FileWriter<'_>,
     tree: TreeId,
     types: &Arc<[PhysicalType]>,
-    changes: &[(&[u8], &Change)],
+    changes: &[RowChange<'_>],
 ) -> mayfly_types::Result<(usize, i64)> {
     let environment = writer.environment();
     let failed = |error: heed::Error| environment.error(&error);
@@ -107,7 +110,7 @@ fn apply_to_block(
         .iter()
         .filter(|key| rows.len() == 0 || **key != first_key)
     {
-        writer.remove(key)?;
+        writer.remove_unlogged(key)?;
     }
     let mut separator = first_separator;
     let limit = if at_end {
@@ -119,19 +122,14 @@ fn apply_to_block(
         if range.start > 0 {
             separator = Rows::separator(rows.key(range.start - 1), rows.key(range.start));
         }
-        put_block(writer, tree, &separator, &rows.encode(range))
+        writer.put_unlogged(&block_key(tree, &separator), &rows.encode(range))
     })?;
     Ok((done, difference))
 }
 
-/// Writes a block.
-pub(super) fn put_block(
-    writer: &mut FileWriter<'_>,
-    tree: TreeId,
-    separator: &[u8],
-    block: &[u8],
-) -> mayfly_types::Result<()> {
+/// The key of a new block.
+pub(super) fn block_key(tree: TreeId, separator: &[u8]) -> Vec<u8> {
     let mut key = record_key(tree, separator);
     key.truncate(MAX_KEY);
-    writer.put(&key, block)
+    key
 }
