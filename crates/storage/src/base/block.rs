@@ -15,6 +15,8 @@
 //! Everything is little-endian and unaligned. Bytes come from a file, so every position is checked
 //! when it is used; damaged ones give [`Damaged`].
 
+use std::ops::Range;
+
 use mayfly_types::error::codes;
 
 /// Bytes of a block that fills two pages of the file.
@@ -217,6 +219,38 @@ impl<'a> Values<'a> {
         };
         Ok(base.wrapping_add(more))
     }
+
+    /// Gives some numbers of [`Self::Narrow`], in order.
+    #[inline]
+    pub(super) fn each_narrow(
+        base: u64,
+        width: usize,
+        bytes: &[u8],
+        rows: Range<usize>,
+        mut each: impl FnMut(u64),
+    ) -> Checked<()> {
+        let mut give = |more: u64| each(base.wrapping_add(more));
+        match width {
+            0 => rows.for_each(|_| give(0)),
+            1 => {
+                let words = bytes.get(rows).ok_or(Damaged)?;
+                words.iter().for_each(|word| give(u64::from(*word)));
+            }
+            2 => {
+                let words = bytes.as_chunks().0.get(rows).ok_or(Damaged)?.iter();
+                words.for_each(|word| give(u64::from(u16::from_le_bytes(*word))));
+            }
+            4 => {
+                let words = bytes.as_chunks().0.get(rows).ok_or(Damaged)?.iter();
+                words.for_each(|word| give(u64::from(u32::from_le_bytes(*word))));
+            }
+            _ => {
+                let words = bytes.as_chunks().0.get(rows).ok_or(Damaged)?.iter();
+                words.for_each(|word| give(u64::from_le_bytes(*word)));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A column of a block.
@@ -358,10 +392,9 @@ impl<'a> Block<'a> {
         Ok(key)
     }
 
-    /// A row's key: what all keys begin with, and the rest.
-    #[inline]
-    pub(super) fn key_parts(&self, row: usize) -> Checked<(&'a [u8], &'a [u8])> {
-        Ok((self.prefix, self.suffixes.get(row)?))
+    /// All keys: what they begin with, and the rest of each.
+    pub(super) fn keys(&self) -> (&'a [u8], &Strings<'a>) {
+        (self.prefix, &self.suffixes)
     }
 
     /// The row of a key, or before which row it would stand.

@@ -16,6 +16,7 @@ use mayfly_memory::Budget;
 use mayfly_types::{PhysicalType, Result};
 
 use super::block::Block;
+use super::block_sizes::Sizes;
 use super::definition::{IndexTree, TableDefinition};
 use super::environment::TreeId;
 use super::fill::Fill;
@@ -169,6 +170,7 @@ impl BulkTree {
         } = self;
         let anew = block_end.is_none();
         let mut taken = 0;
+        let mut bytes = Vec::new();
         // So few bytes would never fill a block if they waited.
         let (limit, keep_rest) = match rows.code_texts() {
             true => (CODED_BLOCK_BYTES, false),
@@ -183,7 +185,8 @@ impl BulkTree {
                 let end = block_end.get_or_insert_default();
                 end.clear();
                 end.extend_from_slice(rows.key(range.end - 1));
-                writer.put(&tree::block_key(*tree, &separator), &rows.encode(range))
+                rows.encode(&Sizes::of(rows, range.clone()), range, &mut bytes);
+                writer.put(&tree::block_key(*tree, &separator), &bytes)
             })?;
             Ok(())
         })?;

@@ -13,7 +13,7 @@ use arrow_buffer::i256;
 use mayfly_types::PhysicalType;
 
 use super::block::{
-    BLOCK_BYTES, Block, CHECKSUM_BYTES, Checked, Damaged, FORMAT, HEADER_BYTES, Values, checksum_of,
+    Block, CHECKSUM_BYTES, Checked, Damaged, FORMAT, HEADER_BYTES, Strings, Values, checksum_of,
 };
 use super::block_sizes::Sizes;
 
@@ -33,6 +33,33 @@ impl Texts {
     pub(super) fn push(&mut self, text: &[u8]) {
         self.bytes.extend_from_slice(text);
         self.ends.push(self.bytes.len());
+    }
+
+    fn clear(&mut self) {
+        self.ends.clear();
+        self.bytes.clear();
+    }
+
+    /// Appends some strings of a block.
+    fn append(&mut self, strings: &Strings<'_>, rows: Range<usize>) -> Checked<()> {
+        let Some(last) = rows.end.checked_sub(1).filter(|last| *last >= rows.start) else {
+            return Ok(());
+        };
+        let ((start, _), (_, end)) = (strings.bounds(rows.start)?, strings.bounds(last)?);
+        let bytes = strings.bytes.get(start..end).ok_or(Damaged)?;
+        let first = self.bytes.len();
+        let mut before = start;
+        self.ends.reserve(rows.len());
+        for row in rows {
+            let (_, end) = strings.bounds(row)?;
+            if end < before {
+                return Err(Damaged);
+            }
+            self.ends.push(first + (end - start));
+            before = end;
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
     }
 
     #[inline]
@@ -121,6 +148,16 @@ impl Column {
         }
     }
 
+    fn clear(&mut self) {
+        match self {
+            Self::Signed(values) | Self::Unsigned(values) | Self::Bits(values) => values.clear(),
+            Self::Wide(values) => values.clear(),
+            Self::Huge(values) => values.clear(),
+            Self::Text(texts) => texts.clear(),
+            Self::Coded { .. } => *self = Self::Text(Texts::default()),
+        }
+    }
+
     fn push_nothing(&mut self) {
         match self {
             Self::Signed(values) | Self::Unsigned(values) | Self::Bits(values) => values.push(0),
@@ -154,6 +191,13 @@ impl Rows {
 
     pub(super) fn len(&self) -> usize {
         self.keys.ends.len()
+    }
+
+    /// Removes all rows, and keeps the memory for others.
+    pub(super) fn clear(&mut self) {
+        self.keys.clear();
+        self.nulls.iter_mut().for_each(Vec::clear);
+        self.columns.iter_mut().for_each(Column::clear);
     }
 
     pub(super) fn key(&self, row: usize) -> &[u8] {
@@ -190,29 +234,32 @@ impl Rows {
                     Column::Signed(values) | Column::Unsigned(values) | Column::Bits(values),
                     Values::Narrow { base, width, bytes },
                 ) => {
-                    for row in rows.clone() {
-                        values.push(Values::narrow(base, width, bytes, row)?);
-                    }
+                    values.reserve(rows.len());
+                    Values::each_narrow(base, width, bytes, rows.clone(), |value| {
+                        values.push(value);
+                    })?;
                 }
                 (Column::Wide(values), Values::Narrow { base, width, bytes }) => {
-                    for row in rows.clone() {
-                        let value = Values::narrow(base, width, bytes, row)?;
+                    values.reserve(rows.len());
+                    Values::each_narrow(base, width, bytes, rows.clone(), |value| {
                         values.push(i128::from(value as i64));
-                    }
+                    })?;
                 }
                 (Column::Wide(values), Values::Wide(words)) => {
                     let words = words.get(rows.clone()).ok_or(Damaged)?;
                     values.extend(words.iter().map(|word| i128::from_le_bytes(*word)));
                 }
                 (Column::Huge(values), Values::Narrow { base, width, bytes }) => {
-                    for row in rows.clone() {
-                        let value = Values::narrow(base, width, bytes, row)?;
+                    Values::each_narrow(base, width, bytes, rows.clone(), |value| {
                         values.push(i256::from(value as i64));
-                    }
+                    })?;
                 }
                 (Column::Huge(values), Values::Huge(words)) => {
                     let words = words.get(rows.clone()).ok_or(Damaged)?;
                     values.extend(words.iter().map(|word| i256::from_le_bytes(*word)));
+                }
+                (Column::Text(texts), Values::Strings(strings)) => {
+                    texts.append(&strings, rows.clone())?;
                 }
                 (Column::Text(texts), values) => {
                     for row in rows.clone() {
@@ -222,10 +269,13 @@ impl Rows {
                 _ => return Err(Damaged),
             }
         }
+        let (prefix, suffixes) = block.keys();
+        if prefix.is_empty() {
+            return self.keys.append(suffixes, rows);
+        }
         for row in rows {
-            let (prefix, suffix) = block.key_parts(row)?;
             self.keys.bytes.extend_from_slice(prefix);
-            self.keys.push(suffix);
+            self.keys.push(suffixes.get(row)?);
         }
         Ok(())
     }
@@ -412,11 +462,6 @@ impl Rows {
         columns.sum::<usize>() + self.keys.bytes.capacity() + self.keys.ends.capacity() * 8
     }
 
-    /// How many bytes a block of all rows has.
-    pub(super) fn block_bytes(&self) -> usize {
-        Sizes::of(self, 0..self.len()).total
-    }
-
     /// Divides the rows from `first` on into blocks of at most so many bytes, which give their rows
     /// to `take`. The rows of the last block are left over when they do not fill it and `keep_rest`
     /// is set. Returns how many rows were taken, from the first row on.
@@ -440,14 +485,6 @@ impl Rows {
             start = end;
         }
         Ok(start)
-    }
-
-    /// The limit with which rows are divided into blocks of about the same size, none above the usual
-    /// one.
-    pub(super) fn even_limit(&self) -> usize {
-        let all = self.block_bytes();
-        let blocks = all.div_ceil(BLOCK_BYTES).max(1);
-        BLOCK_BYTES.min(all / blocks + all / blocks / 16 + 64)
     }
 
     /// Where a block from `start` on ends that is well filled and, but for a single row, within the
@@ -493,19 +530,18 @@ impl Rows {
         first[..length.min(first.len())].to_vec()
     }
 
-    /// The bytes of a block of rows whose keys rise.
-    pub(super) fn encode(&self, rows: Range<usize>) -> Vec<u8> {
-        self.encode_as(&Sizes::of(self, rows.clone()), rows)
-    }
-
     /// The bytes of a block of all rows, in any order: it can be read, but not searched.
     pub(super) fn encode_unordered(&self) -> Vec<u8> {
         let rows = 0..self.len();
-        self.encode_as(&Sizes::of_unordered(self, rows.clone()), rows)
+        let mut out = Vec::new();
+        self.encode(&Sizes::of_unordered(self, rows.clone()), rows, &mut out);
+        out
     }
 
-    fn encode_as(&self, sizes: &Sizes, rows: Range<usize>) -> Vec<u8> {
-        let mut out = Vec::with_capacity(sizes.total);
+    /// Puts the bytes of a block of these sizes into `out`, in place of what was there.
+    pub(super) fn encode(&self, sizes: &Sizes, rows: Range<usize>, out: &mut Vec<u8>) {
+        out.clear();
+        out.reserve(sizes.total);
         out.extend_from_slice(&[0; CHECKSUM_BYTES]);
         out.extend_from_slice(&(rows.len() as u32).to_le_bytes());
         out.extend_from_slice(&(self.types.len() as u16).to_le_bytes());
@@ -518,15 +554,13 @@ impl Rows {
             out[at..at + 4].copy_from_slice(&start);
             section += 1;
         };
-        begin(&mut out);
+        begin(out);
         let prefix = sizes.prefix;
         out.extend_from_slice(&(prefix as u32).to_le_bytes());
         out.extend_from_slice(&self.key(rows.start)[..prefix]);
-        sizes
-            .keys
-            .encode(&self.keys, prefix, rows.clone(), &mut out);
+        sizes.keys.encode(&self.keys, prefix, rows.clone(), out);
         for number in 0..self.columns.len() {
-            begin(&mut out);
+            begin(out);
             let size = &sizes.columns[number];
             out.push(u8::from(size.has_nulls));
             if size.has_nulls {
@@ -538,12 +572,11 @@ impl Rows {
                     }
                 }
             }
-            size.encode(self, number, rows.clone(), &mut out);
+            size.encode(self, number, rows.clone(), out);
         }
         debug_assert_eq!(out.len(), sizes.total, "the size was known before");
         let checksum = checksum_of(&out[CHECKSUM_BYTES..]);
         out[..CHECKSUM_BYTES].copy_from_slice(&checksum.to_le_bytes());
-        out
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use mayfly_types::PhysicalType;
 
 use super::block::{BLOCK_BYTES, Block};
+use super::block_sizes::Sizes;
 use super::environment::{TreeId, record_key};
 use super::file_writer::FileWriter;
 use super::rows::Rows;
@@ -27,104 +28,134 @@ pub(super) fn apply(
     types: &Arc<[PhysicalType]>,
     changes: &[RowChange<'_>],
 ) -> mayfly_types::Result<i64> {
+    let mut merge = Merge {
+        tree,
+        rows: Rows::new(types),
+        bytes: Vec::new(),
+    };
     let mut difference = 0;
     let mut next = 0;
     while next < changes.len() {
-        let (done, more) = apply_to_block(writer, tree, types, &changes[next..])?;
+        let (done, more) = merge.apply_to_block(writer, &changes[next..])?;
         next += done;
         difference += more;
     }
     Ok(difference)
 }
 
-/// Applies the changes that fall into the block of the first one; how many they are, and by how many
-/// rows the tree grew.
-fn apply_to_block(
-    writer: &mut FileWriter<'_>,
+/// Changes of a tree, and memory that is used for one block after the other.
+struct Merge {
     tree: TreeId,
-    types: &Arc<[PhysicalType]>,
-    changes: &[RowChange<'_>],
-) -> mayfly_types::Result<(usize, i64)> {
-    let environment = writer.environment();
-    let failed = |error: heed::Error| environment.error(&error);
-    let (records, txn) = writer.read();
-    let mut rows = Rows::new(types);
-    let (mut done, mut difference) = (0, 0);
-    // The records that are taken in, the first of which keeps its key.
-    let mut old: Vec<Vec<u8>> = Vec::new();
-    let mut found = super::snapshot::floor(records, txn, tree, changes[0].0).map_err(failed)?;
-    // Keys before the first block's separator belong to it, and give it the smallest one.
-    let kept = found.filter(|found| found.separator <= changes[0].0);
-    let first_separator = kept.map_or(Vec::new(), |found| found.separator.to_vec());
-    let at_end = loop {
-        let (next, block) = match found {
-            Some(found) => {
-                let key = record_key(tree, found.separator);
-                let next = records.get_greater_than(txn, &key).map_err(failed)?;
-                old.push(key);
-                let next = next.and_then(|(key, block)| found_in(tree, key, block));
-                (next, Some(Block::parse(found.block)?))
+    /// Of the block in the making.
+    rows: Rows,
+    bytes: Vec<u8>,
+}
+
+impl Merge {
+    /// Applies the changes that fall into the block of the first one; how many they are, and by how many
+    /// rows the tree grew.
+    fn apply_to_block(
+        &mut self,
+        writer: &mut FileWriter<'_>,
+        changes: &[RowChange<'_>],
+    ) -> mayfly_types::Result<(usize, i64)> {
+        let Self { tree, rows, bytes } = self;
+        let tree = *tree;
+        rows.clear();
+        let environment = writer.environment();
+        let failed = |error: heed::Error| environment.error(&error);
+        let (records, txn) = writer.read();
+        let (mut done, mut difference) = (0, 0);
+        // The records that are taken in, the first of which keeps its key.
+        let mut old: Vec<Vec<u8>> = Vec::new();
+        let mut found = super::snapshot::floor(records, txn, tree, changes[0].0).map_err(failed)?;
+        // Keys before the first block's separator belong to it, and give it the smallest one.
+        let kept = found.filter(|found| found.separator <= changes[0].0);
+        let first_separator = kept.map_or(Vec::new(), |found| found.separator.to_vec());
+        let (at_end, sizes) = loop {
+            let (next, block) = match found {
+                Some(found) => {
+                    let key = record_key(tree, found.separator);
+                    let next = records.get_greater_than(txn, &key).map_err(failed)?;
+                    old.push(key);
+                    let next = next.and_then(|(key, block)| found_in(tree, key, block));
+                    (next, Some(Block::parse(found.block)?))
+                }
+                None => (None, None),
+            };
+            let last = match next {
+                Some(next) => {
+                    changes[done..].partition_point(|(key, _)| *key < next.separator) + done
+                }
+                None => changes.len(),
+            };
+            let mut row = 0;
+            let mut appended = block.is_none();
+            for (key, change) in &changes[done..last] {
+                let mut exists = false;
+                if let Some(block) = &block {
+                    let place = if row == block.rows() {
+                        Err(row)
+                    } else {
+                        block.search(key)?
+                    };
+                    let (Ok(end) | Err(end)) = place;
+                    rows.append_block(block, row..end)?;
+                    exists = place.is_ok();
+                    row = end + usize::from(exists);
+                    appended = end == block.rows();
+                }
+                difference += i64::from(change.is_some()) - i64::from(exists);
+                if let Some(new) = change {
+                    rows.append_row(key, new)?;
+                }
             }
-            None => (None, None),
-        };
-        let last = match next {
-            Some(next) => changes[done..].partition_point(|(key, _)| *key < next.separator) + done,
-            None => changes.len(),
-        };
-        let mut row = 0;
-        let mut appended = block.is_none();
-        for (key, change) in &changes[done..last] {
-            let mut exists = false;
             if let Some(block) = &block {
-                let place = if row == block.rows() {
-                    Err(row)
-                } else {
-                    block.search(key)?
-                };
-                let (Ok(end) | Err(end)) = place;
-                rows.append_block(block, row..end)?;
-                exists = place.is_ok();
-                row = end + usize::from(exists);
-                appended = end == block.rows();
+                rows.append_block(block, row..block.rows())?;
             }
-            difference += i64::from(change.is_some()) - i64::from(exists);
-            if let Some(new) = change {
-                rows.append_row(key, new)?;
+            done = last;
+            let sizes = Sizes::of(rows, 0..rows.len());
+            let is_small = rows.len() > 0 && sizes.total < SMALL_BYTES;
+            let worth_joining = |next: super::snapshot::Found<'_>| {
+                next.block.len() + sizes.total < BLOCK_BYTES * 3 / 4
+            };
+            match next {
+                Some(next) if is_small && worth_joining(next) => found = Some(next),
+                _ => break (next.is_none() && appended, sizes),
             }
-        }
-        if let Some(block) = &block {
-            rows.append_block(block, row..block.rows())?;
-        }
-        done = last;
-        let is_small = rows.len() == 0 || rows.block_bytes() < SMALL_BYTES;
-        let worth_joining = |next: super::snapshot::Found<'_>| {
-            rows.len() > 0 && next.block.len() + rows.block_bytes() < BLOCK_BYTES * 3 / 4
         };
-        match next {
-            Some(next) if is_small && worth_joining(next) => found = Some(next),
-            _ => break next.is_none() && appended,
+        let first_key = record_key(tree, &first_separator);
+        for key in old
+            .iter()
+            .filter(|key| rows.len() == 0 || **key != first_key)
+        {
+            writer.remove_unlogged(key)?;
         }
-    };
-    let first_key = record_key(tree, &first_separator);
-    for key in old
-        .iter()
-        .filter(|key| rows.len() == 0 || **key != first_key)
-    {
-        writer.remove_unlogged(key)?;
+        if rows.len() > 0 && sizes.total <= BLOCK_BYTES {
+            rows.encode(&sizes, 0..rows.len(), bytes);
+            writer.put_unlogged(&first_key, bytes)?;
+            return Ok((done, difference));
+        }
+        let limit = match at_end {
+            true => BLOCK_BYTES,
+            false => even_limit(sizes.total),
+        };
+        let mut separator = first_separator;
+        rows.divide(0, limit, false, |range| {
+            if range.start > 0 {
+                separator = Rows::separator(rows.key(range.start - 1), rows.key(range.start));
+            }
+            rows.encode(&Sizes::of(rows, range.clone()), range, bytes);
+            writer.put_unlogged(&block_key(tree, &separator), bytes)
+        })?;
+        Ok((done, difference))
     }
-    let mut separator = first_separator;
-    let limit = if at_end {
-        BLOCK_BYTES
-    } else {
-        rows.even_limit()
-    };
-    rows.divide(0, limit, false, |range| {
-        if range.start > 0 {
-            separator = Rows::separator(rows.key(range.start - 1), rows.key(range.start));
-        }
-        writer.put_unlogged(&block_key(tree, &separator), &rows.encode(range))
-    })?;
-    Ok((done, difference))
+}
+
+/// The limit with which rows are divided into blocks of about the same size, none above the usual one.
+fn even_limit(all: usize) -> usize {
+    let blocks = all.div_ceil(BLOCK_BYTES).max(1);
+    BLOCK_BYTES.min(all / blocks + all / blocks / 16 + 64)
 }
 
 /// The key of a new block.
