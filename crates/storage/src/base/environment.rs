@@ -48,10 +48,12 @@ pub(super) const DATA_FILE: &str = "data.mdb";
 
 /// A log of so many bytes ends in a checkpoint: they are read when the directory is opened.
 const LONG_LOG: u64 = 32 << 20;
-/// A file that has grown by so many bytes, and by a part of what it had, gets a checkpoint: until then
-/// it cannot use again the space of blocks that were changed.
-const GROWN: u64 = 128 << 20;
-const GROWN_PART: u64 = 4;
+/// A file that has grown by so many bytes gets a checkpoint: until then it cannot use again the space of
+/// blocks that were changed.
+const GROWN: u64 = 64 << 20;
+
+/// So many bytes of the log are made again in one transaction of the file.
+const REDONE_AT_ONCE: usize = 4 << 20;
 
 /// How long a statement waits for others to end, so that a file that was given up can be opened anew.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -163,6 +165,7 @@ impl Environment {
         let has_version = format::check(&checkpoint, &self.directory)?;
         self.set_checkpoint(&file, checkpoint);
         let mut writer = None;
+        let mut bytes = 0;
         let failed = |error: std::io::Error| io_error(&error, &self.directory, "read");
         log.replay(failed, |step| match step {
             Step::Changes(changes) => {
@@ -170,14 +173,19 @@ impl Environment {
                     Some(writer) => writer,
                     None => writer.insert(FileWriter::begin(self, &file, None)?),
                 };
+                bytes += changes.bytes();
                 writer.redo(changes)
             }
-            Step::Commit => match writer.take() {
-                Some(writer) => writer.commit(false),
-                None => Ok(()),
-            },
+            // Nobody sees what is between two of them.
+            Step::Commit if bytes < REDONE_AT_ONCE => Ok(()),
+            Step::Commit => {
+                bytes = 0;
+                writer.take().map_or(Ok(()), |writer| writer.commit(false))
+            }
         })?;
-        drop(writer);
+        if let Some(writer) = writer {
+            writer.commit(false)?;
+        }
         if !has_version {
             let mut writer = FileWriter::begin(self, &file, None)?;
             format::note(&mut writer)?;
@@ -236,8 +244,7 @@ impl Environment {
             return false;
         };
         let before = self.checkpoint_bytes.load(Ordering::Relaxed);
-        let limit = before + GROWN.max(before / GROWN_PART);
-        log_bytes > LONG_LOG || self.file().is_ok_and(|file| file.bytes() > limit)
+        log_bytes > LONG_LOG || self.file().is_ok_and(|file| file.bytes() > before + GROWN)
     }
 
     /// Brings the file to disk as a whole, so that the log begins anew.

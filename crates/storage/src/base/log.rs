@@ -72,7 +72,7 @@ pub(super) enum Redo<'a> {
 pub(super) enum Step<'a> {
     /// Some changes.
     Changes(Changes<'a>),
-    /// Those since the last commit are to be committed.
+    /// Those since the last commit were committed together.
     Commit,
 }
 
@@ -430,7 +430,12 @@ fn type_of(code: [u8; 2]) -> Option<PhysicalType> {
 pub(super) struct Changes<'a>(&'a [u8]);
 
 impl<'a> Changes<'a> {
-    fn bytes(&mut self) -> Option<&'a [u8]> {
+    /// How many bytes they are.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.len()
+    }
+
+    fn next_bytes(&mut self) -> Option<&'a [u8]> {
         let (length, rest) = self.0.split_first_chunk::<4>()?;
         let length = u32::from_le_bytes(*length) as usize;
         let (bytes, rest) = rest.split_at_checked(length)?;
@@ -448,19 +453,19 @@ impl<'a> Iterator for Changes<'a> {
         self.0 = rest;
         let change = (|| {
             Some(match *kind {
-                PUT => Redo::Put(self.bytes()?, self.bytes()?),
-                REMOVE => Redo::Remove(self.bytes()?),
-                CLEAR => Redo::Clear(self.bytes()?, self.bytes()?),
+                PUT => Redo::Put(self.next_bytes()?, self.next_bytes()?),
+                REMOVE => Redo::Remove(self.next_bytes()?),
+                CLEAR => Redo::Clear(self.next_bytes()?, self.next_bytes()?),
                 TREE => {
-                    let number = self.bytes()?.try_into().ok()?;
-                    let (types, []) = self.bytes()?.as_chunks() else {
+                    let number = self.next_bytes()?.try_into().ok()?;
+                    let (types, []) = self.next_bytes()?.as_chunks() else {
                         return None;
                     };
                     let types = types.iter().map(|code| type_of(*code));
                     Redo::Tree(u32::from_le_bytes(number), types.collect::<Option<_>>()?)
                 }
-                ROW => Redo::Row(self.bytes()?, Some(self.bytes()?)),
-                REMOVE_ROW => Redo::Row(self.bytes()?, None),
+                ROW => Redo::Row(self.next_bytes()?, Some(self.next_bytes()?)),
+                REMOVE_ROW => Redo::Row(self.next_bytes()?, None),
                 _ => return None,
             })
         })();

@@ -84,9 +84,7 @@ impl Merge {
                 None => (None, None),
             };
             let last = match next {
-                Some(next) => {
-                    changes[done..].partition_point(|(key, _)| *key < next.separator) + done
-                }
+                Some(next) => done + below(&changes[done..], next.separator),
                 None => changes.len(),
             };
             let mut row = 0;
@@ -152,6 +150,16 @@ impl Merge {
     }
 }
 
+/// How many changes are of keys below another one: few of many, most often.
+fn below(changes: &[RowChange<'_>], key: &[u8]) -> usize {
+    let mut bound = 1;
+    while bound <= changes.len() && changes[bound - 1].0 < key {
+        bound *= 2;
+    }
+    let (start, end) = (bound / 2, bound.min(changes.len()));
+    start + changes[start..end].partition_point(|(own, _)| *own < key)
+}
+
 /// The limit with which rows are divided into blocks of about the same size, none above the usual one.
 fn even_limit(all: usize) -> usize {
     let blocks = all.div_ceil(BLOCK_BYTES).max(1);
@@ -163,4 +171,25 @@ pub(super) fn block_key(tree: TreeId, separator: &[u8]) -> Vec<u8> {
     let mut key = record_key(tree, separator);
     key.truncate(MAX_KEY);
     key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_below_a_key_are_counted() {
+        let keys: Vec<[u8; 1]> = (0..20).map(|key| [key * 2]).collect();
+        let changes: Vec<RowChange<'_>> = keys.iter().map(|key| (key.as_slice(), None)).collect();
+        for count in 0..changes.len() {
+            for key in 0..=50 {
+                let found = below(&changes[..count], &[key]);
+                assert_eq!(
+                    found,
+                    count.min(usize::from(key).div_ceil(2)),
+                    "{count} {key}"
+                );
+            }
+        }
+    }
 }

@@ -99,3 +99,45 @@ fn a_power_cut_loses_nothing_that_was_synced() {
         }
     }
 }
+
+#[test]
+fn a_long_commit_is_made_again_from_its_rows() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let store = open(directory.path());
+    let session = store.session(storage());
+    let definition = people(&session);
+    session.commit().unwrap();
+    store.checkpoint().unwrap();
+    let before = std::fs::read(path("data.mdb")).unwrap();
+    let all = || rows_of(table(&session, &definition).scan(&ALL).unwrap());
+    // What a process leaves that ends now, with the data file as of the checkpoint.
+    let opened_again_is = |expected: &[Person]| {
+        let disk = tempfile::tempdir().unwrap();
+        std::fs::write(disk.path().join("data.mdb"), &before).unwrap();
+        std::fs::copy(path("redo.log"), disk.path().join("redo.log")).unwrap();
+        let store = open(disk.path());
+        store.check(std::slice::from_ref(&definition)).unwrap();
+        let session = store.session(storage());
+        let rows = rows_of(table(&session, &definition).scan(&ALL).unwrap());
+        assert_eq!(rows, expected);
+    };
+    let rows = |ids: std::ops::Range<i64>| ids.map(person).collect::<Vec<_>>();
+    // The first ones fill the table as a whole; others fall between them.
+    let even: Vec<_> = (0..5_000).map(|id| person(2 * id)).collect();
+    insert(&session, &definition, &even).unwrap();
+    session.commit().unwrap();
+    let odd: Vec<_> = (0..20_000).map(|id| person(2 * id + 1)).collect();
+    insert(&session, &definition, &odd).unwrap();
+    session.commit().unwrap();
+    let ids: Vec<i64> = (1_000..9_000).collect();
+    delete(&session, &definition, &ids);
+    session.commit().unwrap();
+    assert!(std::fs::metadata(path("redo.log")).unwrap().len() > 3 << 20);
+    opened_again_is(&all());
+    table(&session, &definition).truncate().unwrap();
+    insert(&session, &definition, &rows(7..9)).unwrap();
+    session.commit().unwrap();
+    assert_eq!(all(), rows(7..9));
+    opened_again_is(&rows(7..9));
+}
