@@ -258,6 +258,20 @@ fn change(
             is_done = true;
         }
     }
+    if work.deletes
+        && let Some(order) = children_first(&changes)
+    {
+        for at in order {
+            let mut rows = found.again();
+            while let Some(batch) = rows.next_batch()? {
+                if changes[at].delete(&mut writers, &batch, None)? == Step::StartAnew {
+                    writers.discard();
+                    return Ok(None);
+                }
+            }
+        }
+        is_done = true;
+    }
     while !is_done && let Some(batch) = found.next_batch()? {
         for change in &mut changes {
             let step = match work.deletes {
@@ -283,4 +297,30 @@ fn change(
         returned,
         tables: Vec::new(),
     }))
+}
+
+/// The order in which rows are removed when foreign keys lie between the tables: all rows of a child
+/// before the first of its parent, so that what comes of it depends on no plan. `None` where there are
+/// no such keys.
+fn children_first(changes: &[TableChange<'_>]) -> Option<Vec<usize>> {
+    let refers = |child: usize, parent: usize| {
+        let (child, parent) = (changes[child].definition(), changes[parent].definition());
+        let mut keys = child.foreign_keys.iter();
+        keys.any(|key| key.refers_to(&child.database, parent))
+    };
+    let refers = |child: usize, parent: usize| {
+        changes[child].writer != changes[parent].writer && refers(child, parent)
+    };
+    let mut left: Vec<usize> = (0..changes.len()).collect();
+    if !left.iter().any(|child| left.iter().any(|parent| refers(*child, *parent))) {
+        return None;
+    }
+    let mut order = Vec::with_capacity(left.len());
+    while !left.is_empty() {
+        let is_free = |at: &usize| !left.iter().any(|other| refers(*other, *at));
+        let next = left.iter().position(is_free);
+        // In a circle any is as good.
+        order.push(left.remove(next.unwrap_or(0)));
+    }
+    Some(order)
 }

@@ -28,6 +28,24 @@ pub(crate) enum FoundRows {
     Many(TempTable, Scan),
 }
 
+/// Found rows that are gone through several times.
+pub(super) enum RowsAgain {
+    /// A few.
+    Few(std::vec::IntoIter<Batch>),
+    /// Many.
+    Many(Scan),
+}
+
+impl RowsAgain {
+    /// The next rows.
+    pub(super) fn next_batch(&mut self) -> Result<Option<Batch>> {
+        match self {
+            Self::Few(batches) => Ok(batches.next()),
+            Self::Many(scan) => scan.next_batch(),
+        }
+    }
+}
+
 /// Rows in the order of one of their columns.
 pub(super) struct OrderedRows {
     scan: SortedScan,
@@ -150,6 +168,14 @@ impl FoundRows {
             scan: table.sorted(0, None)?,
             _table: table,
         }))
+    }
+
+    /// All of them once more, as long as none were read.
+    pub(super) fn again(&self) -> RowsAgain {
+        match self {
+            Self::Few(batches) => RowsAgain::Few(batches.clone()),
+            Self::Many(found, _) => RowsAgain::Many(found.scan(None)),
+        }
     }
 
     /// The next rows.

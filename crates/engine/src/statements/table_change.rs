@@ -24,6 +24,7 @@ use super::row_target::true_rows;
 use super::writers::{Refusal, WriterId, Writers};
 use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
+use crate::catalog::definition::TableDefinition;
 use crate::convert;
 use crate::expressions::Bound;
 use crate::session::Session;
@@ -149,6 +150,11 @@ impl<'t> TableChange<'t> {
     /// Rows come in the order of their positions.
     pub(super) fn expect_order(&mut self) {
         self.seen = self.seen.take().map(|_| Seen::Ordered(None));
+    }
+
+    /// What is changed.
+    pub(super) fn definition(&self) -> &TableDefinition {
+        &self.table.definition
     }
 
     /// The column of the query that is the rows' position.
