@@ -34,13 +34,18 @@ fn deletes_children_first(batch_size: usize) {
             }
             let delete = format!("DELETE {targets} FROM {from} WHERE p.a <= 10");
             must(&mut session, &delete);
-            assert_eq!(must(&mut session, "SELECT ROW_COUNT()"), ["210"], "{delete}");
+            assert_eq!(
+                must(&mut session, "SELECT ROW_COUNT()"),
+                ["210"],
+                "{delete}"
+            );
             for (table, left) in [("p", "10"), ("c", "50"), ("g", "150")] {
                 let count = format!("SELECT COUNT(*) FROM {table}");
                 assert_eq!(must(&mut session, &count), [left], "{delete}");
             }
             // A row that is not among those found keeps its parent.
-            let refused = format!("DELETE {targets} FROM {from} WHERE g.a > 1 AND p.a > 10 AND c.a <> 30");
+            let refused =
+                format!("DELETE {targets} FROM {from} WHERE g.a > 1 AND p.a > 10 AND c.a <> 30");
             let error = rows(&mut session, &refused).map_err(|error| error.errno());
             assert_eq!(error, Err(1451), "{refused}");
             must(&mut session, &format!("DELETE {targets} FROM {from}"));

@@ -312,7 +312,10 @@ fn children_first(changes: &[TableChange<'_>]) -> Option<Vec<usize>> {
         changes[child].writer != changes[parent].writer && refers(child, parent)
     };
     let mut left: Vec<usize> = (0..changes.len()).collect();
-    if !left.iter().any(|child| left.iter().any(|parent| refers(*child, *parent))) {
+    if !left
+        .iter()
+        .any(|child| left.iter().any(|parent| refers(*child, *parent)))
+    {
         return None;
     }
     let mut order = Vec::with_capacity(left.len());
