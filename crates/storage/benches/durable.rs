@@ -76,7 +76,7 @@ fn main() {
         PhysicalType::Bytes,
         PhysicalType::Int64,
     ];
-    let tree = session.new_tree().unwrap();
+    let tree = session.new_tree().expect("a tree");
     let definition = Arc::new(TableDefinition::new(
         columns,
         vec![primary],

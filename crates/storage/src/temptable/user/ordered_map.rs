@@ -204,7 +204,7 @@ fn get(core: &Core, content: &Content, key: &[u8]) -> mayfly_memory::Result<Opti
     let Some(id) = content.trees[0].first_with(&core.pager, &encoded)? else {
         return Ok(None);
     };
-    Ok(entry(core, content, id, |_, value| value.map(Arc::from))?)
+    entry(core, content, id, |_, value| value.map(Arc::from))
 }
 
 /// Gives `take` the key and the value of a row.
