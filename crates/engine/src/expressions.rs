@@ -86,14 +86,18 @@ pub(crate) fn bind_with(
     bind_in(session, expr, names, parameters)
 }
 
-/// The type of an expression over a table's columns, under a mode.
-pub(crate) fn type_in_mode(
+/// An expression over a table's columns, under a mode; of columns that are NOT NULL it knows that they
+/// are, as is true of rows that are stored.
+pub(crate) fn in_mode(
     session: &Session,
     expr: &Expr,
     definition: &TableDefinition,
     sql_mode: SqlMode,
-) -> Result<SqlType> {
-    let columns = columns_of(session, definition);
+) -> Result<Expression> {
+    let mut columns = columns_of(session, definition);
+    for (column, stored) in columns.iter_mut().zip(&definition.columns) {
+        column.nullable = stored.nullable;
+    }
     let names = ScalarNames {
         columns: &columns,
         ..ScalarNames::default()
@@ -103,7 +107,7 @@ pub(crate) fn type_in_mode(
         ..session.options().plan.clone()
     };
     let catalog = SessionCatalog::new(session, &[]);
-    Ok(bind_scalar(expr, names, &catalog, &options)?.ty)
+    bind_scalar(expr, names, &catalog, &options)
 }
 
 /// Binds an expression whose names mean this, and that has `?` of these types.

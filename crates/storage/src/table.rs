@@ -179,6 +179,11 @@ pub trait Table: Send + Sync + Debug {
         self.statistics().rows
     }
 
+    /// ANALYZE TABLE: looks at the keys anew for what `distinct_keys` tells.
+    fn analyze(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// How many rows lie in a range of an index, about: what a look at its ends tells.
     fn rows_in_range(&self, index: IndexId, range: &KeyRange) -> Result<u64> {
         let _ = (index, range);

@@ -332,6 +332,9 @@ pub fn cast_type(data_type: &DataType) -> Option<CastType> {
         DataType::Datetime(digits) => of(CastTypeKind::DateTime, *digits),
         DataType::JSON => of(CastTypeKind::Json, None),
         DataType::Custom(name, attributes) => match (custom_name(name)?, attributes.as_slice()) {
+            ("CHAR", [length, charset]) if charset.eq_ignore_ascii_case("binary") => {
+                of(CastTypeKind::Binary, length.parse().ok())
+            }
             ("CHAR", [length, charset]) => Some(CastType {
                 kind: CastTypeKind::Char,
                 length: length.parse().ok(),

@@ -12,6 +12,7 @@ use mayfly_syntax::ast::{
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, TypeKind};
 
+use super::column_type::DeclaredCollation;
 use super::column_uses::names_column;
 use super::create::{Builder, check_name};
 use super::definition::{
@@ -61,15 +62,17 @@ pub(crate) fn definition(
                 let names = old.foreign_keys.iter().map(|foreign| foreign.name.clone());
                 names.collect()
             },
+            collation: DeclaredCollation::default(),
         },
         actions: &statement.actions,
         columns: Vec::new(),
         new_keys: Vec::new(),
+        converted: None,
     };
     alteration.options()?;
     alteration.drop_constraints()?;
     alteration.columns()?;
-    alteration.convert_character_set()?;
+    alteration.convert_character_set();
     alteration.check_dependencies()?;
     alteration.keys()?;
     alteration.constraints()?;
@@ -124,6 +127,8 @@ struct Alteration<'s> {
     columns: Vec<NewColumn>,
     /// Keys that the attributes of new columns ask for.
     new_keys: Vec<ast::KeyDefinition>,
+    /// The collation of CONVERT TO CHARACTER SET.
+    converted: Option<CollationId>,
 }
 
 impl Alteration<'_> {
@@ -344,11 +349,10 @@ impl Alteration<'_> {
     }
 
     /// CONVERT TO CHARACTER SET: every column of characters, old and new, gets the collation.
-    fn convert_character_set(&mut self) -> Result<()> {
-        if self.conversion().is_none() {
-            return Ok(());
-        }
-        let collation = self.builder.table.collation;
+    fn convert_character_set(&mut self) {
+        let Some(collation) = self.converted else {
+            return;
+        };
         let bytes_max = |collation: CollationId| collation.charset().max_length();
         for column in &mut self.columns {
             let column = &mut column.definition;
@@ -369,7 +373,6 @@ impl Alteration<'_> {
             }
             column.ty.collation = collation;
         }
-        Ok(())
     }
 
     /// What names a column that goes or gets another name: generated columns, defaults, checks, and

@@ -22,34 +22,59 @@ pub(crate) struct TypeContext<'a> {
     pub(crate) diagnostics: &'a Diagnostics,
 }
 
+/// The collation that CHARACTER SET and COLLATE name, one after the other: options of a table, a
+/// database or a column.
+#[derive(Debug, Default)]
+pub(crate) struct DeclaredCollation(Option<CollationId>);
+
+impl DeclaredCollation {
+    /// CHARACTER SET: its default collation, unless another of the same set was named. 1302 for two
+    /// sets.
+    pub(crate) fn charset(&mut self, name: &str) -> Result<()> {
+        let set = character_sets::by_name(name)
+            .ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))?;
+        match self.0.map(CollationId::charset) {
+            None => self.0 = Some(set.default_collation),
+            Some(known) if known != set.charset => {
+                let word = "CHARACTER SET ";
+                let conflict = codes::ER_CONFLICTING_DECLARATIONS;
+                return Err(conflict.with(&[&word, &known.name(), &word, &set.name]));
+            }
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    /// COLLATE: 1253 for one of another set.
+    pub(crate) fn collation(&mut self, name: &str) -> Result<()> {
+        let row = character_sets::collation_by_name(name)
+            .ok_or_else(|| codes::ER_UNKNOWN_COLLATION.with(&[&name]))?;
+        if let Some(known) = self.0.map(CollationId::charset)
+            && known != row.charset
+        {
+            let mismatch = codes::ER_COLLATION_CHARSET_MISMATCH;
+            return Err(mismatch.with(&[&row.name, &known.name()]));
+        }
+        self.0 = Some(row.id);
+        Ok(())
+    }
+
+    /// What was named, if anything was.
+    pub(crate) fn named(&self) -> Option<CollationId> {
+        self.0
+    }
+}
+
 /// The collation that a character set and a collation name together; the character set's default
 /// when only it is named.
 pub(crate) fn resolve_collation(
     charset: Option<&str>,
     collation: Option<&str>,
 ) -> Result<Option<CollationId>> {
-    let set = match charset {
-        Some(name) => Some(
-            character_sets::by_name(name)
-                .ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))?,
-        ),
-        None => None,
-    };
-    let row = match collation {
-        Some(name) => Some(
-            character_sets::collation_by_name(name)
-                .ok_or_else(|| codes::ER_UNKNOWN_COLLATION.with(&[&name]))?,
-        ),
-        None => None,
-    };
-    match (set, row) {
-        (Some(set), Some(row)) if row.charset != set.charset => {
-            Err(codes::ER_COLLATION_CHARSET_MISMATCH.with(&[&row.name, &set.name]))
-        }
-        (_, Some(row)) => Ok(Some(row.id)),
-        (Some(set), None) => Ok(Some(set.default_collation)),
-        (None, None) => Ok(None),
-    }
+    let mut declared = DeclaredCollation::default();
+    charset.map_or(Ok(()), |name| declared.charset(name))?;
+    collation.map_or(Ok(()), |name| declared.collation(name))?;
+    Ok(declared.named())
 }
 
 /// The type of a column, and whether its character set or collation was written.

@@ -8,6 +8,7 @@ use mayfly_syntax::ast::{
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Level, Result, SqlMode, TypeKind, Value};
 
+use super::column_type::DeclaredCollation;
 use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, GeneratedColumn, KeyDefinition, KeyPart,
     KeyTarget, TableDefinition, same_name,
@@ -80,8 +81,11 @@ pub(crate) fn definition(
         },
         foreign_indexes: Vec::new(),
         dropped_foreign_keys: Vec::new(),
+        collation: DeclaredCollation::default(),
     };
-    builder.options(&statement.options)?;
+    for option in &statement.options {
+        builder.option(option)?;
+    }
     let mut key_asts: Vec<ast::KeyDefinition> = Vec::new();
     for element in &statement.elements {
         if let TableElement::Column(column) = element {
@@ -145,6 +149,8 @@ pub(super) struct Builder<'s> {
     pub(super) foreign_indexes: Vec<(Option<String>, Vec<usize>)>,
     /// Names that no new foreign key may have.
     pub(super) dropped_foreign_keys: Vec<String>,
+    /// What the options say of the table's collation.
+    pub(super) collation: DeclaredCollation,
 }
 
 impl Builder<'_> {
@@ -152,38 +158,35 @@ impl Builder<'_> {
         self.session.options().sql_mode.is_strict()
     }
 
-    /// Table options; those that are not named stay as they are.
-    pub(super) fn options(&mut self, options: &[ast::TableOption]) -> Result<()> {
-        let (mut charset, mut collation) = (None, None);
-        for option in options {
-            let value = option.value.as_str();
-            match option.name.as_str() {
-                "ENGINE" => self.engine(value)?,
-                "CHARACTER SET" | "CHARSET" | "DEFAULT CHARACTER SET" => charset = Some(value),
-                "COLLATE" | "DEFAULT COLLATE" => collation = Some(value),
-                "COMMENT" => self.table.comment = value.to_owned(),
-                "AUTO_INCREMENT" => {
-                    self.table.auto_increment_start = value.parse().unwrap_or(1);
-                }
-                name => {
-                    let default = value.eq_ignore_ascii_case("DEFAULT") || value.is_empty();
-                    if OPTION_ORDER.contains(&name) && default {
-                        self.table.options.retain(|(known, _)| known != name);
-                    } else if OPTION_ORDER.contains(&name) {
-                        let value = match name {
-                            "ROW_FORMAT" => value.to_uppercase(),
-                            _ if option.quoted => mayfly_syntax::printer::quoted_string(value),
-                            _ => value.to_owned(),
-                        };
-                        self.table.options.retain(|(known, _)| known != name);
-                        self.table.options.push((name.to_owned(), value));
-                    }
+    /// A table option; those that are not named stay as they are.
+    pub(super) fn option(&mut self, option: &ast::TableOption) -> Result<()> {
+        let value = option.value.as_str();
+        match option.name.as_str() {
+            "ENGINE" => self.engine(value)?,
+            "CHARACTER SET" | "CHARSET" | "DEFAULT CHARACTER SET" => self.collation.charset(value)?,
+            "COLLATE" | "DEFAULT COLLATE" => self.collation.collation(value)?,
+            "COMMENT" => self.table.comment = value.to_owned(),
+            "AUTO_INCREMENT" => {
+                self.table.auto_increment_start = value.parse().unwrap_or(1);
+            }
+            name => {
+                let default = value.eq_ignore_ascii_case("DEFAULT") || value.is_empty();
+                if OPTION_ORDER.contains(&name) && default {
+                    self.table.options.retain(|(known, _)| known != name);
+                } else if OPTION_ORDER.contains(&name) {
+                    let value = match name {
+                        "ROW_FORMAT" => value.to_uppercase(),
+                        _ if option.quoted => mayfly_syntax::printer::quoted_string(value),
+                        _ => value.to_owned(),
+                    };
+                    self.table.options.retain(|(known, _)| known != name);
+                    self.table.options.push((name.to_owned(), value));
                 }
             }
         }
         let place = |name: &str| OPTION_ORDER.iter().position(|known| *known == name);
         self.table.options.sort_by_key(|(name, _)| place(name));
-        if let Some(collation) = column_type::resolve_collation(charset, collation)? {
+        if let Some(collation) = self.collation.named() {
             self.table.collation = collation;
         }
         Ok(())
@@ -431,7 +434,8 @@ impl Builder<'_> {
         let name = match (&key.name, primary) {
             (_, true) => "PRIMARY".to_owned(),
             (Some(name), false) => {
-                if name.eq_ignore_ascii_case("PRIMARY") || name.is_empty() {
+                check_name(name, &codes::ER_WRONG_NAME_FOR_INDEX)?;
+                if name.eq_ignore_ascii_case("PRIMARY") {
                     return Err(codes::ER_WRONG_NAME_FOR_INDEX.with(&[name]));
                 }
                 if self
@@ -468,7 +472,7 @@ impl Builder<'_> {
 
     /// The algorithm that a key asks for, if the engine has it.
     fn key_type(&self, using: Option<String>) -> Option<String> {
-        if using.as_deref() == Some("HASH") && self.table.engine == "InnoDB" {
+        if using.as_deref() == Some("HASH") && self.table.engine != "MEMORY" {
             let note = codes::ER_UNSUPPORTED_INDEX_ALGORITHM.with(&[&"HASH"]);
             self.session.diagnostics().push(Level::Note, note);
             return None;
@@ -517,6 +521,9 @@ impl Builder<'_> {
             .ok_or_else(|| codes::ER_KEY_COLUMN_DOES_NOT_EXIST.with(&[name]))?;
         let ty = &self.table.columns[position].ty;
         let is_long = ty.is_blob();
+        if key.kind == KeyKind::Spatial {
+            return Err(codes::ER_SPATIAL_MUST_HAVE_GEOM_COL.error());
+        }
         if key.kind == KeyKind::FullText
             && (!ty.is_string() || ty.is_binary_string() || ty.kind == TypeKind::Json)
         {
@@ -537,6 +544,9 @@ impl Builder<'_> {
         }
         let mut prefix = prefix;
         if let Some(length) = prefix {
+            if length == 0 {
+                return Err(codes::ER_KEY_PART_0.with(&[name]));
+            }
             if !ty.is_string() || (!is_long && length > u64::from(ty.length)) {
                 return Err(codes::ER_WRONG_SUB_KEY.error());
             }
@@ -558,6 +568,7 @@ impl Builder<'_> {
             return Err(codes::ER_TABLE_WITHOUT_COLUMNS.error());
         }
         self.index_foreign_keys()?;
+        self.key_expressions_may_be_null()?;
         self.table.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
         let table = &mut self.table;
         let columns = &table.columns;

@@ -1,10 +1,11 @@
 //! Storage engines: the names that ENGINE= may have. Every table is Mayfly's own whatever its
 //! definition names; the name is kept for SHOW CREATE TABLE.
 
+use mayfly_syntax::ast::KeyKind;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, TypeKind};
 
-use super::definition::{ColumnDefinition, TableDefinition};
+use super::definition::{ColumnDefinition, KeyDefinition, KeyTarget, TableDefinition};
 
 /// A row of `information_schema.ENGINES`.
 pub(crate) struct Engine {
@@ -82,7 +83,7 @@ pub(crate) const ENGINES: &[Engine] = &[
 ];
 
 /// What an engine has no place for: BLOB and TEXT columns in MEMORY, NULLs and keys in CSV, generated
-/// columns in both.
+/// columns in both, FULLTEXT keys in some, NULLs in the keys of ARCHIVE.
 pub(crate) fn check(table: &TableDefinition) -> Result<()> {
     let generated = table
         .columns
@@ -90,11 +91,23 @@ pub(crate) fn check(table: &TableDefinition) -> Result<()> {
         .any(|column| column.generated.is_some());
     let is_long =
         |column: &ColumnDefinition| column.ty.is_blob() || column.ty.kind == TypeKind::Json;
+    let is_full_text = |key: &KeyDefinition| key.kind == KeyKind::FullText;
+    let nullable_key = table.keys.iter().flat_map(|key| &key.parts).find_map(|part| {
+        let (KeyTarget::Column(column) | KeyTarget::Expression(column)) = part.target;
+        let column = &table.columns[column];
+        column.nullable.then_some(&*column.name)
+    });
     match table.engine.as_str() {
         "MEMORY" if table.columns.iter().any(is_long) => {
             Err(codes::ER_TABLE_CANT_HANDLE_BLOB.error())
         }
         "CSV" if !table.keys.is_empty() => Err(codes::ER_TOO_MANY_KEYS.with(&[&0])),
+        "MEMORY" | "ARCHIVE" if table.keys.iter().any(is_full_text) => {
+            Err(codes::ER_TABLE_CANT_HANDLE_FT.error())
+        }
+        "ARCHIVE" if nullable_key.is_some() => {
+            Err(codes::ER_NULL_COLUMN_IN_INDEX.with(&[&nullable_key.unwrap_or_default()]))
+        }
         "CSV" if table.columns.iter().any(|column| column.nullable) => {
             Err(codes::ER_CHECK_NOT_IMPLEMENTED.with(&[&"nullable columns"]))
         }

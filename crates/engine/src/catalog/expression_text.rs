@@ -1,6 +1,8 @@
 //! Expressions and queries of definitions as SHOW CREATE prints them: lower-case functions,
 //! backticks, parentheses around every operation.
 
+mod special;
+
 use mayfly_syntax::ast::{
     BinaryOperator, Distinct, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArguments, GroupByExpr, JoinConstraint, JoinOperator, LimitClause, ObjectName,
@@ -93,13 +95,6 @@ impl Printer<'_> {
                 "json_unquote(json_extract({},{}))",
                 self.expr(left),
                 self.expr(right)
-            ),
-            Expr::Cast {
-                expr, data_type, ..
-            } if matches!(self, Self::Table) => format!(
-                "cast({} as {})",
-                self.expr(expr),
-                data_type.to_string().to_lowercase()
             ),
             Expr::BinaryOp { left, op, right } => {
                 let op = op.to_string();
@@ -217,7 +212,7 @@ impl Printer<'_> {
                 text + " end)"
             }
             Expr::Function(function) => self.function(function),
-            other => other.to_string(),
+            other => self.special(other).unwrap_or_else(|| other.to_string()),
         }
     }
 
@@ -269,6 +264,9 @@ impl Printer<'_> {
                 false => function.to_string(),
             };
         };
+        if plain && let Some(text) = self.special_call(&name, function) {
+            return text;
+        }
         let is_simple = |argument: &FunctionArg| {
             matches!(
                 argument,

@@ -2,6 +2,7 @@
 //! generated column, behind all others, that the key is over. What rows are checked, found and ordered
 //! by is then the same as of any other key.
 
+use mayfly_plan::Expression;
 use mayfly_syntax::ast::Expr;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, TypeKind};
@@ -38,15 +39,32 @@ impl Builder<'_> {
         Ok(KeyTarget::Expression(self.table.columns.len() - 1))
     }
 
-    fn key_expression_type(&self, expression: &Expr) -> Result<SqlType> {
-        let ty = expressions::type_in_mode(
+    /// Says of each column of a key over an expression whether it may be NULL, once that is known of
+    /// all others.
+    pub(super) fn key_expressions_may_be_null(&mut self) -> Result<()> {
+        for position in 0..self.table.columns.len() {
+            let column = &self.table.columns[position];
+            if let (true, Some(generated)) = (column.is_hidden(), &column.generated) {
+                let nullable = self.bound_key(&generated.expression)?.nullable;
+                self.table.columns[position].nullable = nullable;
+            }
+        }
+        Ok(())
+    }
+
+    fn bound_key(&self, expression: &Expr) -> Result<Expression> {
+        expressions::in_mode(
             self.session,
             expression,
             &self.table,
             // What a stored definition means does not depend on who reads it.
             SqlMode::default(),
         )
-        .map_err(|error: Error| expressions::in_clause(error, "functional index"))?;
+        .map_err(|error: Error| expressions::in_clause(error, "functional index"))
+    }
+
+    fn key_expression_type(&self, expression: &Expr) -> Result<SqlType> {
+        let ty = self.bound_key(expression)?.ty;
         let is_long = matches!(
             ty.kind,
             TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText

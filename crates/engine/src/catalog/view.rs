@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use mayfly_plan::ViewSource;
-use mayfly_syntax::ast::{CreateView, Expr, Query, ViewAlgorithm, visit_expressions};
+use mayfly_syntax::ast::{
+    CreateView, Expr, GroupByExpr, Query, SetExpr, ViewAlgorithm, visit_expressions,
+};
 use mayfly_syntax::printer::quoted_identifier;
 
 use super::expression_text::query_text;
@@ -87,7 +89,7 @@ impl ViewDefinition {
             columns_named: false,
             algorithm: statement.algorithm,
             definer: account(definer),
-            invoker_security: statement.invoker_security,
+            invoker_security: statement.invoker_security == Some(true),
             aggregates: has_aggregates(&statement.query),
             created: 0,
             character_set: String::new(),
@@ -138,6 +140,22 @@ impl ViewDefinition {
             quoted_identifier(self.name()),
             query_text(&self.source.query, hides.then(|| self.database())),
         )
+    }
+
+    /// Whether each of its rows is a row of what it reads: no grouping, no DISTINCT, no LIMIT, no union.
+    pub(crate) fn is_mergeable(&self) -> bool {
+        let query = &self.source.query;
+        let SetExpr::Select(select) = &*query.body else {
+            return false;
+        };
+        let grouped = !matches!(&select.group_by,
+            GroupByExpr::Expressions(keys, modifiers) if keys.is_empty() && modifiers.is_empty());
+        query.limit_clause.is_none()
+            && select.distinct.is_none()
+            && select.having.is_none()
+            && !grouped
+            && !select.from.is_empty()
+            && !self.aggregates
     }
 
     /// WITH CHECK OPTION by its name.

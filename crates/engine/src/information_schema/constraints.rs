@@ -4,6 +4,7 @@
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::Value;
 
+use super::columns::escaped_quotes;
 use super::relation::{Relation, Row, text, text_or_null, yes_no};
 use crate::catalog::definition::{ForeignKeyDefinition, KeyTarget, TableDefinition};
 use crate::session::Session;
@@ -103,7 +104,7 @@ fn check_constraints(session: &Session) -> Vec<Row> {
                 text("def"),
                 text(&table.definition.database),
                 text(&check.name),
-                text(&check.text),
+                text(escaped_quotes(&check.text)),
             ]
         })
     });

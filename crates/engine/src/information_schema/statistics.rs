@@ -1,12 +1,14 @@
 //! `information_schema.STATISTICS`, and the same with the session's temporary tables for SHOW INDEX.
 
+use mayfly_storage::{IndexId, Table};
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::Value;
 
 use super::columns::escaped_quotes;
 use super::relation::{Columns, Relation, Row, text, text_or_null, yes_no};
 use crate::catalog::BaseTable;
-use crate::catalog::definition::KeyTarget;
+use crate::catalog::definition::{KeyTarget, TableDefinition};
+use crate::catalog::indexes::indexed_keys;
 use crate::session::Session;
 
 pub(super) const RELATIONS: &[Relation] = &[
@@ -36,11 +38,30 @@ fn temporary(session: &Session) -> Vec<Row> {
         .collect()
 }
 
+/// How many different values the first `parts` parts of a key have, about. The MEMORY engine knows it of
+/// a whole hash index alone, which is not `ordered`.
+fn cardinality(
+    content: &dyn Table,
+    definition: &TableDefinition,
+    place: usize,
+    parts: u64,
+    ordered: bool,
+) -> Option<u64> {
+    let parts = usize::try_from(parts).ok()?;
+    let mut indexed = indexed_keys(definition).into_iter();
+    let Some(index) = indexed.position(|key| key == place) else {
+        return Some(content.statistics().rows);
+    };
+    let spec = content.indexes().get(index)?;
+    let told = definition.engine != "MEMORY" || (!ordered && parts == spec.parts.len());
+    told.then(|| content.distinct_keys(IndexId(index), parts))
+}
+
 fn table_rows(session: &Session, table: &BaseTable) -> Vec<Row> {
     let definition = &table.definition;
-    let row_count = table.statistics(session).rows;
+    let content = table.storage(session).ok();
     let mut rows = Vec::new();
-    for key in &definition.keys {
+    for (place, key) in definition.keys.iter().enumerate() {
         for (part, sequence) in key.parts.iter().zip(1_u64..) {
             let index_type = match key.kind {
                 KeyKind::FullText => "FULLTEXT",
@@ -52,16 +73,17 @@ fn table_rows(session: &Session, table: &BaseTable) -> Vec<Row> {
             };
             // Only a tree has an order.
             let ordered = index_type == "BTREE";
-            let (column, nullable, expression) = match &part.target {
-                KeyTarget::Column(position) => {
-                    let column = &definition.columns[*position];
-                    (Some(column.name.as_str()), column.nullable, None)
-                }
-                KeyTarget::Expression(column) => {
-                    let text = escaped_quotes(definition.hidden_text(*column));
-                    (None, true, Some(text))
+            let (KeyTarget::Column(position) | KeyTarget::Expression(position)) = part.target;
+            let column = &definition.columns[position];
+            let (name, expression) = match part.target {
+                KeyTarget::Column(_) => (Some(column.name.as_str()), None),
+                KeyTarget::Expression(_) => {
+                    (None, Some(escaped_quotes(definition.hidden_text(position))))
                 }
             };
+            let distinct = content
+                .as_deref()
+                .and_then(|content| cardinality(content, definition, place, sequence, ordered));
             let direction = if part.descending { "D" } else { "A" };
             rows.push(vec![
                 text("def"),
@@ -71,16 +93,16 @@ fn table_rows(session: &Session, table: &BaseTable) -> Vec<Row> {
                 text(&definition.database),
                 text(&key.name),
                 Value::UInt(sequence),
-                text_or_null(column),
+                text_or_null(name),
                 if ordered {
                     text(direction)
                 } else {
                     Value::Null
                 },
-                Value::UInt(row_count),
+                distinct.map_or(Value::Null, Value::UInt),
                 part.prefix.map_or(Value::Null, Value::UInt),
                 Value::Null,
-                text(if nullable { "YES" } else { "" }),
+                text(if column.nullable { "YES" } else { "" }),
                 text(index_type),
                 text(""),
                 text(&key.comment),

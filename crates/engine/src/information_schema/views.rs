@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use mayfly_syntax::ast::{GroupByExpr, SetExpr, TableFactor, TableWithJoins, visit_relations};
+use mayfly_syntax::ast::{SetExpr, TableFactor, TableWithJoins, visit_relations};
 
 use super::relation::{Relation, Row, text, yes_no};
 use crate::catalog::view::ViewDefinition;
@@ -77,22 +77,12 @@ fn table_usage(session: &Session) -> Vec<Row> {
     rows
 }
 
-/// Whether each of its rows is a row of tables: no grouping, no DISTINCT, no LIMIT, no union.
+/// Whether each of its rows is a row of tables.
 fn is_updatable(view: &ViewDefinition) -> bool {
     let query = &view.source.query;
-    let SetExpr::Select(select) = &*query.body else {
-        return false;
+    let reads_tables = match &*query.body {
+        SetExpr::Select(select) => select.from.iter().all(joins_tables),
+        _ => false,
     };
-    let grouped = !matches!(&select.group_by,
-        GroupByExpr::Expressions(keys, modifiers) if keys.is_empty() && modifiers.is_empty());
-    let tables = select.from.iter().all(joins_tables);
-    !view.source.materialized
-        && query.limit_clause.is_none()
-        && query.with.is_none()
-        && select.distinct.is_none()
-        && select.having.is_none()
-        && !grouped
-        && !select.from.is_empty()
-        && tables
-        && !view.aggregates
+    reads_tables && view.is_mergeable() && !view.source.materialized && query.with.is_none()
 }

@@ -81,7 +81,7 @@ fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
     session.read_newest();
     rename(session, &mut altered.definition, &statement.actions)?;
     let work = Work::of(session, &table.definition, &altered, &statement.actions);
-    work.algorithm.allow(&statement.actions)?;
+    work.algorithm.allow(&table.definition, &statement.actions)?;
     let copied = if work.rows_move {
         copy(
             session,
@@ -344,7 +344,8 @@ fn copy_rows(
                 let (_, column) = given.find(|(position, _)| is_it(**position))?;
                 (0..count).find(|row| column.is_null(*row))
             };
-            let says = |error: Error| as_alter_says(error, by_copy, rows, nulls);
+            let is_cut = |name: &str| is_cut(old, &definition, sources, name);
+            let says = |error: Error| as_alter_says(error, by_copy, rows, nulls, is_cut);
             sink.append(&Batch::new(columns.clone(), count), &types)
                 .map_err(says)?;
             rows += count as u64;
@@ -357,13 +358,38 @@ fn copy_rows(
     Ok(rows)
 }
 
+/// Whether a column differs in its length alone from the one that it takes its values from.
+fn is_cut(
+    old: &TableDefinition,
+    new: &TableDefinition,
+    sources: &[Option<usize>],
+    name: &str,
+) -> bool {
+    let of_length = |kind: TypeKind| {
+        matches!(
+            kind,
+            TypeKind::Char | TypeKind::VarChar
+        )
+    };
+    let Some(column) = new.column_position(name) else {
+        return false;
+    };
+    let Some(source) = sources.get(column).copied().flatten() else {
+        return false;
+    };
+    let (was, is) = (&old.columns[source].ty, &new.columns[column].ty);
+    of_length(is.kind) && was.kind == is.kind && was.collation == is.collation
+}
+
 /// What INSERT says otherwise of a NULL in a column that cannot be NULL any more, and of a text that is
-/// too long for its new column. `null_of` is the first row after `rows` in which a column is NULL.
+/// too long for a column that was made shorter. `null_of` is the first row after `rows` in which a
+/// column is NULL.
 fn as_alter_says(
     error: Error,
     by_copy: bool,
     rows: u64,
     null_of: impl Fn(&str) -> Option<usize>,
+    is_cut: impl Fn(&str) -> bool,
 ) -> Error {
     if error.is(&codes::ER_BAD_NULL_ERROR) {
         let column = error.message().split('\'').nth(1).unwrap_or("");
@@ -376,6 +402,7 @@ fn as_alter_says(
     }
     if error.is(&codes::ER_DATA_TOO_LONG)
         && let Some(column) = error.message().split('\'').nth(1)
+        && is_cut(column)
         && let Some(row) = error.message().rsplit(' ').next()
     {
         return codes::WARN_DATA_TRUNCATED.with(&[&column, &row]);

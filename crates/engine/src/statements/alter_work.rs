@@ -1,12 +1,14 @@
 //! What an ALTER TABLE takes to do: whether Mayfly writes rows anew, and how InnoDB would do it, which
 //! decides the rows that are counted and what ALGORITHM and LOCK may ask for.
 
-use mayfly_syntax::ast::{AlterAction, KeyKind};
+use mayfly_syntax::ast::{AlterAction, KeyKind, TableOption};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind};
 
 use crate::catalog::alter::Altered;
-use crate::catalog::definition::{ColumnDefinition, KeyDefinition, TableDefinition};
+use crate::catalog::definition::{
+    ColumnDefinition, KeyDefinition, KeyPart, KeyTarget, TableDefinition,
+};
 use crate::session::Session;
 
 /// How InnoDB does a change at best.
@@ -39,7 +41,7 @@ const COPY_LOCKS: &str = "COPY algorithm requires a lock";
 
 impl Algorithm {
     /// 1845, 1846 and 1221: what ALGORITHM and LOCK ask for cannot be.
-    pub(super) fn allow(self, actions: &[AlterAction]) -> Result<()> {
+    pub(super) fn allow(self, table: &TableDefinition, actions: &[AlterAction]) -> Result<()> {
         let option = |name: &str| {
             let mut values = actions.iter().filter_map(|action| match action {
                 AlterAction::Option(option) if option.name == name => Some(&option.value),
@@ -55,13 +57,14 @@ impl Algorithm {
             let (algorithm, lock) = ("ALGORITHM=INSTANT", "LOCK=NONE/SHARED/EXCLUSIVE");
             return Err(codes::ER_WRONG_USAGE.with(&[&algorithm, &lock]));
         }
-        let renames_only = actions
-            .iter()
-            .any(|action| matches!(action, AlterAction::RenameTo(_)))
-            && actions
-                .iter()
-                .all(|action| matches!(action, AlterAction::RenameTo(_) | AlterAction::Option(_)));
-        if renames_only && matches!(lock.as_str(), "NONE" | "SHARED") {
+        // Nobody else sees a temporary table.
+        if table.temporary {
+            return match matches!(asked.as_str(), "INPLACE" | "INSTANT") {
+                true => Err(refused(&format!("ALGORITHM={asked}"), None, "ALGORITHM=COPY")),
+                false => Ok(()),
+            };
+        }
+        if actions.iter().all(is_of_name) && matches!(lock.as_str(), "NONE" | "SHARED") {
             return Err(refused("LOCK=NONE/SHARED", None, "LOCK=EXCLUSIVE"));
         }
         let without_lock = lock == "NONE";
@@ -109,6 +112,21 @@ impl Algorithm {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether an action concerns the table's name, or how the statement is to run, and nothing in the
+/// table.
+fn is_of_name(action: &AlterAction) -> bool {
+    match action {
+        AlterAction::RenameTo(_) | AlterAction::EnableKeys | AlterAction::DisableKeys => true,
+        AlterAction::Option(option) => !is_of_table(option),
+        _ => false,
+    }
+}
+
+/// Whether an option is the table's, and not the statement's.
+fn is_of_table(option: &TableOption) -> bool {
+    !matches!(option.name.as_str(), "ALGORITHM" | "LOCK")
 }
 
 fn refused(what: &str, because: Option<&str>, instead: &str) -> Error {
@@ -161,7 +179,7 @@ impl Work {
                 .keys
                 .iter()
                 .zip(&new.keys)
-                .all(|(old, new)| same_key(old, new));
+                .all(|(old, new)| same_key(old, new, &altered.sources));
         let enforced = |definition: &TableDefinition| {
             let checks = definition.checks.iter().filter(|check| check.enforced);
             checks.map(|check| check.text.clone()).collect::<Vec<_>>()
@@ -228,9 +246,16 @@ impl Work {
         let adds_number = new_columns.any(|(index, column)| {
             column.auto_increment && !old_column(index).is_some_and(|old| old.auto_increment)
         });
-        let always = old.engine != new.engine || new_check || sorted;
-        let algorithm = if always || old.temporary && rows_move {
+        let sets_options = actions
+            .iter()
+            .any(|action| matches!(action, AlterAction::Option(option) if is_of_table(option)));
+        let algorithm = if old.engine != new.engine || new_check || sorted {
             Algorithm::Copy(Reason::Always)
+        } else if !transactional(old) {
+            match rows_move {
+                true => Algorithm::Copy(Reason::None),
+                false => Algorithm::Instant,
+            }
         } else if retyped {
             Algorithm::Copy(Reason::Type)
         } else if loses_key {
@@ -241,13 +266,14 @@ impl Work {
             Algorithm::Copy(Reason::Because(
                 "Adding foreign keys needs foreign_key_checks=OFF",
             ))
-        } else if copies && !by_copy || !transactional(old) && rows_move {
+        } else if copies && !by_copy {
             Algorithm::Copy(Reason::None)
         } else if added(KeyKind::FullText) {
             Algorithm::InPlace(Some("Fulltext index creation requires a lock"))
         } else if adds_number {
             Algorithm::InPlace(Some("Adding an auto-increment column requires a lock"))
         } else if force
+            || sets_options
             || !same_keys
             || !same_places
             || foreign(new) > foreign(old)
@@ -283,10 +309,24 @@ fn stored_text(column: &ColumnDefinition) -> Option<&str> {
     Some(&generated.text)
 }
 
-fn same_key(old: &KeyDefinition, new: &KeyDefinition) -> bool {
+/// Whether a key is over the same columns as it was; `sources` are the old places of the new ones.
+fn same_key(old: &KeyDefinition, new: &KeyDefinition, sources: &[Option<usize>]) -> bool {
+    let same_target = |old: &KeyTarget, new: &KeyTarget| match (old, new) {
+        (KeyTarget::Column(old), KeyTarget::Column(new))
+        | (KeyTarget::Expression(old), KeyTarget::Expression(new)) => {
+            sources.get(*new).copied().flatten() == Some(*old)
+        }
+        _ => false,
+    };
+    let same_part = |(old, new): (&KeyPart, &KeyPart)| {
+        same_target(&old.target, &new.target)
+            && old.prefix == new.prefix
+            && old.descending == new.descending
+    };
     old.kind == new.kind
         && old.using == new.using
-        && format!("{:?}", old.parts) == format!("{:?}", new.parts)
+        && old.parts.len() == new.parts.len()
+        && old.parts.iter().zip(&new.parts).all(same_part)
 }
 
 /// Whether the values of a column are as they are under another type.

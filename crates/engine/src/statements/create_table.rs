@@ -16,7 +16,6 @@ use crate::catalog::BaseTable;
 use crate::catalog::create;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::catalog::foreign_key_checks;
-use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
@@ -29,10 +28,7 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         return Err(codes::ER_WRONG_USAGE.with(&[&"OR REPLACE", &"IF NOT EXISTS"]));
     }
     let (database, name) = super::qualified(session, &statement.name)?;
-    if information_schema::is_schema(&database) {
-        let denied = codes::ER_DBACCESS_DENIED_ERROR;
-        return Err(denied.with(&[&session.user(), &session.host(), &database]));
-    }
+    super::refuse_system_schema(session, &database)?;
     let catalog = &session.database.catalog;
     let collation = catalog
         .database_collation(&database)

@@ -4,7 +4,8 @@ use mayfly_syntax::ast::{AlterDatabase, CreateDatabase, DatabaseOption, DropData
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Level, Result};
 
-use crate::catalog::{column_type, create as names};
+use crate::catalog::column_type::DeclaredCollation;
+use crate::catalog::create as names;
 use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
@@ -13,23 +14,15 @@ use crate::table_locks::TableUse;
 use crate::variables::Setting;
 
 fn collation(options: &[DatabaseOption]) -> Result<Option<CollationId>> {
-    let (mut charset, mut collation) = (None, None);
+    let mut declared = DeclaredCollation::default();
     for option in options {
         match option {
-            DatabaseOption::Charset(name) => charset = Some(name.as_str()),
-            DatabaseOption::Collation(name) => collation = Some(name.as_str()),
+            DatabaseOption::Charset(name) => declared.charset(name)?,
+            DatabaseOption::Collation(name) => declared.collation(name)?,
             DatabaseOption::Encryption(_) | DatabaseOption::ReadOnly(_) => {}
         }
     }
-    column_type::resolve_collation(charset, collation)
-}
-
-fn denied(session: &Session, name: &str) -> Result<()> {
-    if !information_schema::is_schema(name) {
-        return Ok(());
-    }
-    let error = codes::ER_DBACCESS_DENIED_ERROR;
-    Err(error.with(&[&session.user(), &session.host(), &name.to_lowercase()]))
+    Ok(declared.named())
 }
 
 /// CREATE DATABASE
@@ -37,7 +30,7 @@ pub(super) fn create(session: &mut Session, statement: &CreateDatabase) -> Resul
     super::count(session, Counter::ComCreateDb);
     let name = statement.name.as_str();
     names::check_name(name, &codes::ER_WRONG_DB_NAME)?;
-    denied(session, name)?;
+    super::refuse_system_schema(session, name)?;
     let collation = collation(&statement.options)?;
     let collation = collation.unwrap_or(session.options().collation_server);
     let catalog = &session.database.catalog;
@@ -65,7 +58,7 @@ pub(super) fn alter(session: &mut Session, statement: &AlterDatabase) -> Result<
         Some(name) => name.to_owned(),
         None => return Err(codes::ER_NO_DB_ERROR.error()),
     };
-    denied(session, &name)?;
+    super::refuse_system_schema(session, &name)?;
     if let Some(collation) = collation(&statement.options)? {
         let catalog = &session.database.catalog;
         catalog.alter_database(session, &name, collation)?;
@@ -81,7 +74,7 @@ pub(super) fn alter(session: &mut Session, statement: &AlterDatabase) -> Result<
 pub(super) fn drop(session: &mut Session, statement: &DropDatabase) -> Result<Outcome> {
     super::count(session, Counter::ComDropDb);
     let name = statement.name.as_str();
-    denied(session, name)?;
+    super::refuse_system_schema(session, name)?;
     let mut held = Vec::new();
     if let Some(entry) = session.database.catalog.databases().get(name) {
         let tables = entry.tables.keys();

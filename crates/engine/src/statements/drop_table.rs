@@ -18,7 +18,9 @@ pub(super) fn run(session: &mut Session, statement: &DropTable) -> Result<Outcom
     super::count(session, Counter::ComDropTable);
     let mut names = Vec::with_capacity(statement.tables.len());
     for table in &statement.tables {
-        names.push(super::qualified(session, table)?);
+        let (database, name) = super::qualified(session, table)?;
+        super::refuse_system_schema(session, &database)?;
+        names.push((database, name));
     }
     for (position, name) in names.iter().enumerate() {
         if names[..position].contains(name) {
@@ -119,6 +121,7 @@ fn refuse_referenced(session: &Session, table: &TableDefinition) -> Result<()> {
 pub(super) fn truncate(session: &mut Session, table: &TableName) -> Result<Outcome> {
     super::count(session, Counter::ComTruncate);
     let (database, name) = super::qualified(session, table)?;
+    super::refuse_system_schema(session, &database)?;
     if let Some(table) = session.temporary_table(&database, &name) {
         table.truncate(session)?;
         table.set_auto_increment(1);

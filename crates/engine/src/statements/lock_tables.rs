@@ -18,6 +18,9 @@ pub(super) fn lock(session: &mut Session, tables: &[TableLock]) -> Result<Outcom
     let mut wanted: Vec<Wanted> = Vec::with_capacity(tables.len());
     for table in tables {
         let (database, name) = super::qualified(session, &table.table)?;
+        if database.eq_ignore_ascii_case("information_schema") {
+            super::refuse_system_schema(session, &database)?;
+        }
         let alias = table.alias.clone().unwrap_or_else(|| name.clone());
         if wanted
             .iter()

@@ -30,6 +30,9 @@ pub(super) fn run(session: &mut Session, statement: &TableMaintenance) -> Result
             rows.push([full.clone(), verb.to_owned(), kind.to_owned(), text]);
         };
         if let Some(table) = session.use_table(&database, &name)? {
+            if statement.verb == TableVerb::Analyze {
+                table.storage(session)?.analyze()?;
+            }
             for (kind, text) in lines(statement.verb, &table.definition.engine) {
                 push(kind, (*text).to_owned());
             }

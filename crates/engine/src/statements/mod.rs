@@ -157,10 +157,7 @@ pub(crate) fn writable_table(
     database: &str,
     name: &str,
 ) -> Result<Arc<BaseTable>> {
-    if crate::information_schema::is_schema(database) {
-        let denied = codes::ER_DBACCESS_DENIED_ERROR;
-        return Err(denied.with(&[&session.user(), &session.host(), &database]));
-    }
+    refuse_system_schema(session, database)?;
     let table = session.use_table_as(database, name, None, TableUse::Write)?;
     if let Some(table) = table {
         if !table.definition.temporary {
@@ -173,6 +170,15 @@ pub(crate) fn writable_table(
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     }
     Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]))
+}
+
+/// 1044: nobody changes what is in the databases that the engine makes itself.
+pub(crate) fn refuse_system_schema(session: &Session, database: &str) -> Result<()> {
+    if !crate::information_schema::is_schema(database) {
+        return Ok(());
+    }
+    let denied = codes::ER_DBACCESS_DENIED_ERROR;
+    Err(denied.with(&[&session.user(), &session.host(), &database.to_lowercase()]))
 }
 
 /// Counts a statement of a kind.

@@ -40,10 +40,7 @@ fn resolve(session: &Session, from: &TableName, to: &TableName) -> Result<(FullN
     let to = super::qualified(session, to)?;
     names::check_name(&to.1, &codes::ER_WRONG_TABLE_NAME)?;
     for (database, _) in [&from, &to] {
-        if crate::information_schema::is_schema(database) {
-            let denied = codes::ER_DBACCESS_DENIED_ERROR;
-            return Err(denied.with(&[&session.user(), &session.host(), database]));
-        }
+        super::refuse_system_schema(session, database)?;
     }
     Ok((from, to))
 }

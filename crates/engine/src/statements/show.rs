@@ -210,6 +210,9 @@ fn column_source(
         select::plan(session, &view.source.query)
             .map_err(|_| codes::ER_VIEW_INVALID.with(&[&database, &name]))?;
         base.to_owned()
+    } else if database.eq_ignore_ascii_case("information_schema") {
+        let name = name.to_uppercase();
+        return Err(codes::ER_UNKNOWN_TABLE.with(&[&name, &"information_schema"]));
     } else if session
         .database
         .catalog

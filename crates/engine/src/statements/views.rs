@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{
-    CreateView, DropView, Expr, Query, Statement, TableName, visit_expressions,
+    CreateView, DropView, Expr, Query, Statement, TableName, ViewAlgorithm, visit_expressions,
 };
 use mayfly_syntax::encodings::variable;
+use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::error::codes;
 use mayfly_types::{Level, Result};
 
@@ -15,7 +16,6 @@ use crate::catalog::definition::same_name;
 use crate::catalog::session_catalog::SessionCatalog;
 use crate::catalog::view::{ViewDefinition, account};
 use crate::catalog::{create as names, view_query};
-use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
@@ -24,10 +24,7 @@ use crate::status::Counter;
 pub(super) fn create(session: &mut Session, statement: &CreateView) -> Result<Outcome> {
     super::count(session, Counter::ComCreateView);
     let (database, name) = super::qualified(session, &statement.name)?;
-    if information_schema::is_schema(&database) {
-        let denied = codes::ER_DBACCESS_DENIED_ERROR;
-        return Err(denied.with(&[&session.user(), &session.host(), &database]));
-    }
+    super::refuse_system_schema(session, &database)?;
     names::check_name(&name, &codes::ER_WRONG_TABLE_NAME)?;
     let catalog = &session.database.catalog;
     if catalog.database_collation(&database).is_none() {
@@ -40,8 +37,8 @@ pub(super) fn create(session: &mut Session, statement: &CreateView) -> Result<Ou
             false => codes::ER_TABLE_EXISTS_ERROR.with(&[&name]),
         });
     }
-    let exists = catalog.view(&database, &name).is_some();
-    if exists && !replaces {
+    let old = catalog.view(&database, &name);
+    if old.is_some() && !replaces {
         let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);
         if statement.if_not_exists {
             session.diagnostics().push(Level::Note, error);
@@ -49,12 +46,30 @@ pub(super) fn create(session: &mut Session, statement: &CreateView) -> Result<Ou
         }
         return Err(error);
     }
-    if statement.alter && !exists {
-        return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]));
-    }
-    let view = definition(session, statement, database, name)?;
+    let view = match (old, statement.alter) {
+        (None, true) => return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name])),
+        (Some(old), true) => {
+            definition(session, &kept_settings(statement, &old), database, name)?
+        }
+        (_, false) => definition(session, statement, database, name)?,
+    };
     session.database.catalog.put_view(session, Arc::new(view))?;
     Ok(StatementResult::default().into())
+}
+
+/// ALTER VIEW with what it leaves out as it was.
+fn kept_settings(statement: &CreateView, old: &ViewDefinition) -> CreateView {
+    let (user, host) = &old.definer;
+    let definer = || format!("{}@{}", quoted_identifier(user), quoted_identifier(host));
+    CreateView {
+        algorithm: match statement.algorithm {
+            ViewAlgorithm::Undefined => old.algorithm,
+            algorithm => algorithm,
+        },
+        definer: statement.definer.clone().or_else(|| Some(definer())),
+        invoker_security: statement.invoker_security.or(Some(old.invoker_security)),
+        ..statement.clone()
+    }
 }
 
 fn definition(
@@ -100,7 +115,7 @@ fn definition(
             .map_or("", |text| text)
             .to_owned()
     };
-    let written = ViewDefinition {
+    let mut written = ViewDefinition {
         definer: definer(session, statement),
         ..ViewDefinition::of_full_text(
             &CreateView {
@@ -115,6 +130,10 @@ fn definition(
             &database,
         )
     };
+    if written.algorithm == ViewAlgorithm::Merge && !written.is_mergeable() {
+        written.algorithm = ViewAlgorithm::Undefined;
+        session.diagnostics().warn(codes::ER_WARN_VIEW_MERGE.error());
+    }
     // What runs is what is kept.
     let full = written.full_text();
     let parsed = mayfly_syntax::parse_one(&full, &mayfly_syntax::ParseOptions::MYSQL_DEFAULT);
@@ -163,6 +182,7 @@ pub(super) fn drop(session: &mut Session, statement: &DropView) -> Result<Outcom
     let mut missing = Vec::new();
     for view in &statement.views {
         let (database, name) = super::qualified(session, view)?;
+        super::refuse_system_schema(session, &database)?;
         let catalog = &session.database.catalog;
         if catalog.view(&database, &name).is_some() {
             names.push((database, name));

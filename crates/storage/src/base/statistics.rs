@@ -1,8 +1,8 @@
 //! What is known about tables without reading them: rows are counted by commits, different keys are
 //! estimated from a sample of blocks.
 //!
-//! A sample is taken when it is first asked for, and again when the table has grown or shrunk by a
-//! fifth: InnoDB's rule for `innodb_stats_auto_recalc` is a tenth, from which nothing follows here
+//! A sample is taken when it is first asked for, and again by ANALYZE TABLE and when the table has
+//! grown or shrunk by a fifth: InnoDB's rule for `innodb_stats_auto_recalc` is a tenth, from which nothing follows here
 //! but plans.
 
 use std::sync::{Arc, PoisonError};
@@ -98,6 +98,15 @@ pub(super) fn distinct_keys(
     }
     let share = steps as f64 / estimate.sampled as f64;
     Ok(((share * rows as f64) as u64).clamp(1, rows))
+}
+
+/// Looks at all indexes anew.
+pub(super) fn analyze(store: &Store, definition: &TableDefinition) -> Result<()> {
+    let rows = store.row_count(definition.rows())?;
+    for index in 0..definition.indexes().len() {
+        sample(store, definition, IndexId(index), rows)?;
+    }
+    Ok(())
 }
 
 /// Looks at some blocks of an index.

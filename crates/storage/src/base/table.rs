@@ -225,6 +225,10 @@ impl Table for DurableTable {
         distinct.unwrap_or_else(|_| self.statistics().rows)
     }
 
+    fn analyze(&self) -> Result<()> {
+        super::statistics::analyze(&self.0.statement.transaction.store, &self.0.definition)
+    }
+
     fn rows_in_range(&self, index: IndexId, range: &KeyRange) -> Result<u64> {
         let view = self.0.index_view(index)?;
         let ranges = self.0.byte_ranges(index, std::slice::from_ref(range))?;

@@ -17,8 +17,8 @@ pub struct CreateView {
     pub algorithm: ViewAlgorithm,
     /// `DEFINER = account`, as written.
     pub definer: Option<String>,
-    /// `SQL SECURITY INVOKER`.
-    pub invoker_security: bool,
+    /// `SQL SECURITY`: whether it is `INVOKER`.
+    pub invoker_security: Option<bool>,
     /// The view.
     pub name: TableName,
     /// Its column names; empty means those of the query.

@@ -23,11 +23,11 @@ impl Parser<'_> {
             self.expect_kind(Kind::Equal)?;
             definer = Some(self.account()?);
         }
-        let mut invoker_security = false;
+        let mut invoker_security = None;
         if self.eat(Kw::SQL) {
             self.expect(Kw::SECURITY)?;
             invoker_security = match self.eat_any(&[Kw::DEFINER, Kw::INVOKER]) {
-                Some(word) => word == Kw::INVOKER,
+                Some(word) => Some(word == Kw::INVOKER),
                 None => return self.fail(),
             };
         }

@@ -117,6 +117,11 @@ codes! {
     ER_UNKNOWN_ERROR = (1105, "HY000", "{}");
     ER_NOT_HINT_UPDATABLE_VARIABLE = (3637, "HY000", "Variable '{}' cannot be set using SET_VAR hint.");
     ER_WRONG_OBJECT = (1347, "HY000", "'{}.{}' is not {}");
+    ER_WARN_VIEW_MERGE = (1354, "HY000", "View merge algorithm can't be used here for now (assumed undefined algorithm)");
+    ER_KEY_PART_0 = (1391, "HY000", "Key part '{}' length cannot be 0");
+    ER_SPATIAL_MUST_HAVE_GEOM_COL = (1687, "42000", "A SPATIAL index may only contain a geometrical type column");
+    ER_TABLE_CANT_HANDLE_FT = (1214, "HY000", "The used table type doesn't support FULLTEXT indexes");
+    ER_NULL_COLUMN_IN_INDEX = (1121, "42000", "Table handler doesn't support NULL in given index. Please change column '{}' to be NOT NULL or use another handler");
     ER_NO_BINARY_LOGGING = (1381, "HY000", "You are not using binary logging");
     ER_WRONG_VALUE_COUNT_ON_ROW = (1136, "21S01", "Column count doesn't match value count at row {}");
     ER_CANT_REOPEN_TABLE = (1137, "HY000", "Can't reopen table: '{}'");
@@ -201,6 +206,7 @@ codes! {
     ER_CANT_CHANGE_TX_CHARACTERISTICS = (1568, "25001", "Transaction characteristics can't be changed while a transaction is in progress");
     ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION = (1792, "25006", "Cannot execute statement in a READ ONLY transaction.");
     ER_LOCK_NOWAIT = (3572, "HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.");
+    ER_CONFLICTING_DECLARATIONS = (1302, "HY000", "Conflicting declarations: '{}{}' and '{}{}'");
     ER_SP_DOES_NOT_EXIST = (1305, "42000", "{} {} does not exist");
     ER_QUERY_INTERRUPTED = (1317, "70100", "Query execution was interrupted");
     ER_DIVISION_BY_ZERO = (1365, "22012", "Division by 0");

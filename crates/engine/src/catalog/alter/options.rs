@@ -10,7 +10,6 @@ use crate::catalog::{column_type, engines, foreign_references};
 
 impl Alteration<'_> {
     pub(super) fn options(&mut self) -> Result<()> {
-        let mut options: Vec<TableOption> = Vec::new();
         for action in self.actions {
             match action {
                 AlterAction::Option(option) if option.name == "ALGORITHM" => {
@@ -21,7 +20,10 @@ impl Alteration<'_> {
                     const KNOWN: &[&str] = &["DEFAULT", "NONE", "SHARED", "EXCLUSIVE"];
                     known(option, KNOWN, &codes::ER_UNKNOWN_ALTER_LOCK)?;
                 }
-                AlterAction::Option(option) => options.push(option.clone()),
+                AlterAction::Option(option) => self.builder.option(option)?,
+                AlterAction::ConvertToCharset { charset, collation } => {
+                    self.convert_to(charset.as_deref(), collation.as_deref())?;
+                }
                 AlterAction::Partition(text) => {
                     self.builder.table.partitioning = Some(text.clone());
                 }
@@ -45,15 +47,6 @@ impl Alteration<'_> {
                 _ => {}
             }
         }
-        if let Some(AlterAction::ConvertToCharset { charset, collation }) = self.conversion() {
-            let collation =
-                column_type::resolve_collation(charset.as_deref(), collation.as_deref())?;
-            let database = &self.old.database;
-            let catalog = &self.session().database.catalog;
-            let default = catalog.database_collation(database);
-            self.builder.table.collation = collation.or(default).unwrap_or_default();
-        }
-        self.builder.options(&options)?;
         let (was, is) = (&self.old.engine, &self.builder.table.engine);
         let joined = engines::has_foreign_keys(was)
             && (!self.old.foreign_keys.is_empty()
@@ -85,11 +78,19 @@ impl Alteration<'_> {
         Err(codes::ER_WRONG_USAGE.with(&[&"ALTER", &"WITH VALIDATION"]))
     }
 
-    /// CONVERT TO CHARACTER SET, if it is there.
-    pub(super) fn conversion(&self) -> Option<&AlterAction> {
-        let is_conversion =
-            |action: &&AlterAction| matches!(action, AlterAction::ConvertToCharset { .. });
-        self.actions.iter().find(is_conversion)
+    /// CONVERT TO CHARACTER SET: of the columns, and of the table unless another option says more.
+    fn convert_to(&mut self, charset: Option<&str>, collation: Option<&str>) -> Result<()> {
+        let written = column_type::resolve_collation(charset, collation)?;
+        let catalog = &self.session().database.catalog;
+        let converted = written
+            .or_else(|| catalog.database_collation(&self.old.database))
+            .unwrap_or_default();
+        let declared = &mut self.builder.collation;
+        declared.charset(converted.charset().name())?;
+        declared.collation(converted.collation().name)?;
+        self.builder.table.collation = converted;
+        self.converted = Some(converted);
+        Ok(())
     }
 }
 

@@ -1,0 +1,293 @@
+//! Operators and calls that have words of their own between their operands: casts, intervals, TRIM,
+//! GROUP_CONCAT and their kind. Each is in parentheses where what stands around it could bind tighter.
+
+use mayfly_syntax::ast::{
+    DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
+    FunctionArguments, Interval, OrderByExpr, OrderBySort, TrimWhereField, Value,
+};
+use mayfly_syntax::encodings::{CastTypeKind, cast_type, introducer, unit_name};
+use mayfly_syntax::printer::quoted_string;
+
+use super::{Printer, not};
+
+/// A FLOAT of more digits is a DOUBLE.
+const FLOAT_DIGITS_MAX: u64 = 24;
+
+impl Printer<'_> {
+    /// An operator's text, unless it is one that [`Printer::print`] knows.
+    pub(super) fn special(self, expr: &Expr) -> Option<String> {
+        let suffixed = |inner: &Expr, words: &str| format!("({} {words})", self.expr(inner));
+        Some(match expr {
+            Expr::Cast {
+                expr, data_type, ..
+            } => format!("cast({} as {})", self.expr(expr), cast_text(data_type)),
+            Expr::Convert {
+                expr,
+                charset: Some(charset),
+                ..
+            } => format!("convert({} using {charset})", self.expr(expr)),
+            Expr::Collate { expr, collation } => suffixed(expr, &format!("collate {collation}")),
+            Expr::Interval(interval) => self.interval(interval),
+            Expr::Extract { field, expr, .. } => {
+                let unit = unit_name(field).to_lowercase();
+                format!("extract({unit} from {})", self.expr(expr))
+            }
+            Expr::Trim {
+                trim_where,
+                trim_what,
+                expr,
+                ..
+            } => {
+                let side = match trim_where {
+                    Some(TrimWhereField::Leading) => "leading ",
+                    Some(TrimWhereField::Trailing) => "trailing ",
+                    Some(TrimWhereField::Both) => "both ",
+                    None => "",
+                };
+                let what = trim_what.as_ref().map(|what| self.expr(what));
+                let text = self.expr(expr);
+                match (what, trim_where) {
+                    (Some(what), _) => format!("trim({side}{what} from {text})"),
+                    (None, None) => format!("trim({text})"),
+                    (None, Some(_)) => format!("trim({side}' ' from {text})"),
+                }
+            }
+            Expr::IsTrue(inner) => suffixed(inner, "is true"),
+            Expr::IsNotTrue(inner) => suffixed(inner, "is not true"),
+            Expr::IsFalse(inner) => suffixed(inner, "is false"),
+            Expr::IsNotFalse(inner) => suffixed(inner, "is not false"),
+            Expr::IsUnknown(inner) => suffixed(inner, "is null"),
+            Expr::IsNotUnknown(inner) => suffixed(inner, "is not null"),
+            Expr::RLike {
+                negated,
+                expr,
+                pattern,
+                ..
+            } => {
+                let matches = format!("regexp_like({},{})", self.expr(expr), self.expr(pattern));
+                match negated {
+                    true => format!("({}({matches}))", not(true).trim_end()),
+                    false => matches,
+                }
+            }
+            Expr::Tuple(parts) => format!("({})", self.list(parts)),
+            Expr::AnyOp {
+                left,
+                compare_op,
+                right,
+                ..
+            } => format!("({} {compare_op} any {})", self.expr(left), self.expr(right)),
+            Expr::AllOp {
+                left,
+                compare_op,
+                right,
+            } => format!("({} {compare_op} all {})", self.expr(left), self.expr(right)),
+            Expr::MemberOf(member) => {
+                let (value, array) = (self.expr(&member.value), self.expr(&member.array));
+                format!("({value} member of ({array}))")
+            }
+            Expr::TypedString(typed) => {
+                let text = match &typed.value.value {
+                    Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) => {
+                        quoted_string(text)
+                    }
+                    other => other.to_string(),
+                };
+                format!("{}{text}", typed.data_type)
+            }
+            other => {
+                let (set, inner) = introducer(other)?;
+                let literal = match inner {
+                    Expr::Value(value) => value.value.to_string(),
+                    inner => self.expr(inner),
+                };
+                format!("_{} {literal}", set.to_lowercase())
+            }
+        })
+    }
+
+    fn interval(self, interval: &Interval) -> String {
+        let unit = interval.leading_field.as_ref().map(unit_name);
+        let unit = unit.unwrap_or_default().to_lowercase();
+        let value = self.expr(&interval.value);
+        format!("interval {value} {unit}")
+    }
+
+    /// The text of a call whose arguments are not just a list.
+    pub(super) fn special_call(self, name: &str, function: &Function) -> Option<String> {
+        let FunctionArguments::List(list) = &function.args else {
+            return None;
+        };
+        let arguments: Vec<&Expr> = list
+            .args
+            .iter()
+            .map(|argument| match argument {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
+                _ => None,
+            })
+            .collect::<Option<_>>()?;
+        match (name, arguments.as_slice()) {
+            ("date_add" | "adddate", [date, Expr::Interval(interval)]) => {
+                Some(format!("({} + {})", self.expr(date), self.interval(interval)))
+            }
+            ("date_sub" | "subdate", [date, Expr::Interval(interval)]) => {
+                Some(format!("({} - {})", self.expr(date), self.interval(interval)))
+            }
+            ("adddate", [date, days]) => Some(format!(
+                "({} + interval {} day)",
+                self.expr(date),
+                self.expr(days)
+            )),
+            ("subdate", [date, days]) => Some(format!(
+                "({} - interval {} day)",
+                self.expr(date),
+                self.expr(days)
+            )),
+            ("timestampadd", [unit, count, date]) => Some(format!(
+                "({} + interval {} {})",
+                self.expr(date),
+                self.expr(count),
+                word(unit)?.to_lowercase()
+            )),
+            ("timestampdiff", [unit, from, to]) => Some(format!(
+                "timestampdiff({},{},{})",
+                word(unit)?,
+                self.expr(from),
+                self.expr(to)
+            )),
+            ("get_format", [kind, format]) => {
+                Some(format!("get_format({}, {})", word(kind)?, self.expr(format)))
+            }
+            (
+                "weight_string",
+                [
+                    Expr::Cast {
+                        expr, data_type, ..
+                    },
+                ],
+            ) => {
+                // The length alone: there is no character set in this place.
+                let length = cast_type(data_type)?.length?;
+                let kind = match cast_type(data_type)?.kind {
+                    CastTypeKind::Binary => "binary",
+                    _ => "char",
+                };
+                Some(format!(
+                    "weight_string({} as {kind}({length}))",
+                    self.expr(expr)
+                ))
+            }
+            ("json_value", [document, path, options @ ..]) => {
+                let mut text = format!("json_value({}, {}", self.expr(document), self.expr(path));
+                for option in options {
+                    text += &self.json_value_option(option)?;
+                }
+                Some(text + ")")
+            }
+            ("group_concat", arguments) => {
+                let distinct = match list.duplicate_treatment {
+                    Some(mayfly_syntax::ast::DuplicateTreatment::Distinct) => "distinct ",
+                    _ => "",
+                };
+                let texts: Vec<_> = arguments.iter().map(|part| self.expr(part)).collect();
+                let mut text = format!("group_concat({distinct}{}", texts.join(","));
+                let mut separator = "','".to_owned();
+                for clause in &list.clauses {
+                    match clause {
+                        FunctionArgumentClause::OrderBy(keys) => {
+                            let keys: Vec<_> = keys.iter().map(|key| self.sort_key(key)).collect();
+                            text += &format!(" order by {}", keys.join(","));
+                        }
+                        FunctionArgumentClause::Separator(value) => {
+                            separator = match &value.value {
+                                Value::SingleQuotedString(text)
+                                | Value::DoubleQuotedString(text) => quoted_string(text),
+                                other => other.to_string(),
+                            };
+                        }
+                        _ => return None,
+                    }
+                }
+                Some(format!("{text} separator {separator})"))
+            }
+            _ => None,
+        }
+    }
+
+    fn sort_key(self, key: &OrderByExpr) -> String {
+        let direction = match key.options.sort {
+            Some(OrderBySort::Desc) => "DESC",
+            _ => "ASC",
+        };
+        format!("{} {direction}", self.expr(&key.expr))
+    }
+
+    /// RETURNING, ON EMPTY and ON ERROR.
+    fn json_value_option(self, option: &Expr) -> Option<String> {
+        let call = match option {
+            Expr::Cast { data_type, .. } => {
+                return Some(format!(" returning {}", cast_text(data_type)));
+            }
+            Expr::Function(call) => call,
+            _ => return None,
+        };
+        let words = call.name.to_string().replace('`', "");
+        let words = words.strip_prefix('#')?.to_lowercase().replace('_', " ");
+        let FunctionArguments::List(list) = &call.args else {
+            return None;
+        };
+        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(value))] = list.args.as_slice() else {
+            return None;
+        };
+        Some(match words.strip_prefix("default ") {
+            Some(event) => format!(" default {} {event}", self.expr(value)),
+            None => format!(" {words}"),
+        })
+    }
+}
+
+/// A word that the tree has as a string.
+fn word(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The type of a cast, with what it leaves out.
+fn cast_text(data_type: &DataType) -> String {
+    let Some(ty) = cast_type(data_type) else {
+        return data_type.to_string().to_lowercase();
+    };
+    let sized = |name: &str| match ty.length {
+        Some(length) => format!("{name}({length})"),
+        None => name.to_owned(),
+    };
+    match ty.kind {
+        CastTypeKind::Signed => "signed".to_owned(),
+        CastTypeKind::Unsigned => "unsigned".to_owned(),
+        CastTypeKind::Char => {
+            let charset = ty.charset.as_deref().unwrap_or("utf8mb4");
+            format!("{} charset {}", sized("char"), charset.to_lowercase())
+        }
+        CastTypeKind::Binary => format!("{} charset binary", sized("char")),
+        CastTypeKind::Decimal => format!(
+            "decimal({},{})",
+            ty.length.unwrap_or(10),
+            ty.scale.unwrap_or(0)
+        ),
+        CastTypeKind::Float if ty.length.is_none_or(|digits| digits <= FLOAT_DIGITS_MAX) => {
+            "float".to_owned()
+        }
+        CastTypeKind::Float | CastTypeKind::Double => "double".to_owned(),
+        CastTypeKind::Date => "date".to_owned(),
+        CastTypeKind::Time => sized("time"),
+        CastTypeKind::DateTime => sized("datetime"),
+        CastTypeKind::Year => "year".to_owned(),
+        CastTypeKind::Json => "json".to_owned(),
+        CastTypeKind::Geometry => data_type.to_string().to_lowercase(),
+    }
+}
