@@ -6,7 +6,7 @@ use arrow_array::ArrayRef;
 use mayfly_exec::{RunContext, StatementContext};
 use mayfly_plan::{Expression, PlanOptions, ScalarColumn, ScalarNames, bind_scalar};
 use mayfly_syntax::ast::{
-    Expr, FunctionArguments, ObjectNamePart, SelectItem, UnaryOperator, Value as Literal,
+    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectNamePart, SelectItem, UnaryOperator, Value as Literal,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result, SqlMode, SqlType, TypeKind, Value};
@@ -86,14 +86,34 @@ pub(crate) fn bind_with(
     bind_in(session, expr, names, parameters)
 }
 
-/// An expression over a table's columns, under a mode; of columns that are NOT NULL it knows that they
-/// are, as is true of rows that are stored.
-pub(crate) fn in_mode(
+/// The type of an expression over a table's columns, under a mode.
+pub(crate) fn type_in_mode(
     session: &Session,
     expr: &Expr,
     definition: &TableDefinition,
     sql_mode: SqlMode,
-) -> Result<Expression> {
+) -> Result<SqlType> {
+    let columns = columns_of(session, definition);
+    let names = ScalarNames {
+        columns: &columns,
+        ..ScalarNames::default()
+    };
+    let options = PlanOptions {
+        sql_mode,
+        ..session.options().plan.clone()
+    };
+    let catalog = SessionCatalog::new(session, &[]);
+    Ok(bind_scalar(expr, names, &catalog, &options)?.ty)
+}
+
+/// Whether an expression over a table's columns may be NULL, as a column of a SELECT says it. Of columns
+/// that are NOT NULL it knows that they are, as is true of rows that are stored.
+pub(crate) fn may_be_null(
+    session: &Session,
+    expr: &Expr,
+    definition: &TableDefinition,
+    sql_mode: SqlMode,
+) -> Result<bool> {
     let mut columns = columns_of(session, definition);
     for (column, stored) in columns.iter_mut().zip(&definition.columns) {
         column.nullable = stored.nullable;
@@ -107,7 +127,9 @@ pub(crate) fn in_mode(
         ..session.options().plan.clone()
     };
     let catalog = SessionCatalog::new(session, &[]);
-    bind_scalar(expr, names, &catalog, &options)
+    let items = [SelectItem::UnnamedExpr(expr.clone())];
+    let bound = mayfly_plan::bind_returning(&items, names, &catalog, &options)?;
+    Ok(bound.iter().any(|(column, _)| column.nullable))
 }
 
 /// Binds an expression whose names mean this, and that has `?` of these types.
@@ -223,24 +245,29 @@ pub(crate) fn plain_literal(session: &Session, expr: &Expr) -> Option<(Value, Sq
     }
 }
 
-/// Whether an expression is NOW() or one of its other names.
-pub(crate) fn is_now(expr: &Expr) -> bool {
+/// The fractional digits of an expression that is the moment of the statement: CURRENT_TIMESTAMP in any
+/// of its forms.
+pub(crate) fn now_digits(expr: &Expr) -> Option<u8> {
     const NAMES: &[&str] = &["now", "current_timestamp", "localtime", "localtimestamp"];
     let Expr::Function(function) = expr else {
-        return false;
-    };
-    let simple = match &function.args {
-        FunctionArguments::None => true,
-        FunctionArguments::List(list) => list.args.len() <= 1,
-        FunctionArguments::Subquery(_) => false,
+        return None;
     };
     let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else {
-        return false;
+        return None;
     };
-    simple
-        && NAMES
-            .iter()
-            .any(|known| name.value.eq_ignore_ascii_case(known))
+    let is_name = |known: &&str| name.value.eq_ignore_ascii_case(known);
+    NAMES.iter().find(|known| is_name(known))?;
+    match &function.args {
+        FunctionArguments::None => Some(0),
+        FunctionArguments::List(list) => match list.args.as_slice() {
+            [] => Some(0),
+            [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(digits)))] => {
+                digits.value.to_string().parse().ok()
+            }
+            _ => None,
+        },
+        FunctionArguments::Subquery(_) => None,
+    }
 }
 
 /// Binds every expression of a definition, to find the errors that a row would show.

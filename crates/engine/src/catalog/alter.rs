@@ -182,13 +182,16 @@ impl Alteration<'_> {
     fn columns(&mut self) -> Result<()> {
         let unknown = |name: &str| codes::ER_BAD_FIELD_ERROR.with(&[&name, &self.old.name]);
         let mut used = vec![false; self.actions.len()];
+        // Old columns that have their place, or none: no other action may name them.
+        let mut taken = vec![true; self.old.columns.len()];
         let mut kept = Vec::with_capacity(self.old.columns.len());
         for (position, old) in self.old.named_columns().enumerate() {
-            let names = |action: &AlterAction| match action {
-                AlterAction::DropColumn(name) => same_name(name, &old.name),
-                _ => changed_column(action).is_some_and(|name| same_name(name, &old.name)),
+            let drops = |action: &AlterAction| matches!(action, AlterAction::DropColumn(name) if same_name(name, &old.name));
+            let changes = |action: &AlterAction| {
+                changed_column(action).is_some_and(|name| same_name(name, &old.name))
             };
-            let found = (0..used.len()).find(|index| !used[*index] && names(&self.actions[*index]));
+            let dropped = self.actions.iter().position(drops);
+            let found = dropped.or_else(|| self.actions.iter().position(changes));
             let Some(index) = found else {
                 kept.push((position, None));
                 continue;
@@ -200,7 +203,7 @@ impl Alteration<'_> {
                 }
                 | AlterAction::ModifyColumn {
                     position: place, ..
-                } if *place != ColumnPosition::Unspecified => {}
+                } if *place != ColumnPosition::Unspecified => taken[position] = false,
                 _ => {
                     used[index] = true;
                     kept.push((position, Some(index)));
@@ -239,6 +242,7 @@ impl Alteration<'_> {
                     let source = self
                         .old
                         .column_position(name)
+                        .filter(|source| !std::mem::replace(&mut taken[*source], true))
                         .ok_or_else(|| unknown(name))?;
                     (self.changed(source, action)?, position)
                 }

@@ -6,7 +6,7 @@ use mayfly_syntax::ast::{
     TableElement,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Level, Result, SqlMode, TypeKind, Value};
+use mayfly_types::{CollationId, Level, Result, SqlMode, SqlType, TypeKind, Value};
 
 use super::column_type::DeclaredCollation;
 use super::definition::{
@@ -140,6 +140,11 @@ fn default_engine(session: &Session, temporary: bool) -> String {
         .to_owned()
 }
 
+/// Whether a column takes the moment with so many fractional digits as its default.
+fn is_moment(ty: &SqlType, digits: u8) -> bool {
+    matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp) && ty.decimals == digits
+}
+
 /// A definition in the making: of CREATE TABLE from nothing, of ALTER TABLE from the old one.
 pub(super) struct Builder<'s> {
     pub(super) session: &'s Session,
@@ -261,8 +266,9 @@ impl Builder<'_> {
                 }
                 ColumnAttribute::NotNull => new.nullable = false,
                 ColumnAttribute::Default(_) => {}
-                ColumnAttribute::OnUpdate(_) => {
-                    if !matches!(new.ty.kind, TypeKind::DateTime | TypeKind::Timestamp) {
+                ColumnAttribute::OnUpdate(expr) => {
+                    let digits = expressions::now_digits(expr);
+                    if !digits.is_some_and(|digits| is_moment(&new.ty, digits)) {
                         return Err(codes::ER_INVALID_ON_UPDATE.with(&[&column.name]));
                     }
                     new.on_update_now = true;
@@ -323,12 +329,10 @@ impl Builder<'_> {
                 text: expression_text::text(inner),
             });
         }
-        if expressions::is_now(expr) {
-            let moment = matches!(column.ty.kind, TypeKind::DateTime | TypeKind::Timestamp);
-            return if moment {
-                Ok(ColumnDefault::Now)
-            } else {
-                Err(invalid())
+        if let Some(digits) = expressions::now_digits(expr) {
+            return match is_moment(&column.ty, digits) {
+                true => Ok(ColumnDefault::Now),
+                false => Err(invalid()),
             };
         }
         let (value, ty) = expressions::evaluate(self.session, expr)?;
@@ -410,6 +414,7 @@ impl Builder<'_> {
         for part in &key.parts {
             parts.push(self.key_part(key, part)?);
         }
+        self.check_full_text(key.kind, &parts)?;
         let column = |part: &KeyPart| match part.target {
             KeyTarget::Column(position) => Some(position),
             KeyTarget::Expression(_) => None,
@@ -468,6 +473,22 @@ impl Builder<'_> {
             generated: false,
         });
         Ok(())
+    }
+
+    /// 1283: the columns of a FULLTEXT key have one collation.
+    fn check_full_text(&self, kind: KeyKind, parts: &[KeyPart]) -> Result<()> {
+        let columns = parts.iter().filter_map(|part| match part.target {
+            KeyTarget::Column(position) => self.table.columns.get(position),
+            KeyTarget::Expression(_) => None,
+        });
+        let mut columns = columns.filter(|_| kind == KeyKind::FullText);
+        let Some(first) = columns.next() else {
+            return Ok(());
+        };
+        let other = columns.find(|column| column.ty.collation != first.ty.collation);
+        other.map_or(Ok(()), |column| {
+            Err(codes::ER_BAD_FT_COLUMN.with(&[&column.name]))
+        })
     }
 
     /// The algorithm that a key asks for, if the engine has it.

@@ -99,7 +99,7 @@ impl Printer<'_> {
             Expr::BinaryOp { left, op, right } => {
                 let op = op.to_string();
                 let op = match op.as_str() {
-                    "AND" | "OR" | "XOR" | "DIV" => op.to_lowercase(),
+                    "AND" | "OR" | "XOR" => op.to_lowercase(),
                     "MOD" => "%".to_owned(),
                     _ => op,
                 };

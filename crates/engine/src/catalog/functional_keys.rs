@@ -2,7 +2,6 @@
 //! generated column, behind all others, that the key is over. What rows are checked, found and ordered
 //! by is then the same as of any other key.
 
-use mayfly_plan::Expression;
 use mayfly_syntax::ast::Expr;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, TypeKind};
@@ -45,26 +44,25 @@ impl Builder<'_> {
         for position in 0..self.table.columns.len() {
             let column = &self.table.columns[position];
             if let (true, Some(generated)) = (column.is_hidden(), &column.generated) {
-                let nullable = self.bound_key(&generated.expression)?.nullable;
+                let expression = &generated.expression;
+                let mode = SqlMode::default();
+                let nullable =
+                    expressions::may_be_null(self.session, expression, &self.table, mode)?;
                 self.table.columns[position].nullable = nullable;
             }
         }
         Ok(())
     }
 
-    fn bound_key(&self, expression: &Expr) -> Result<Expression> {
-        expressions::in_mode(
+    fn key_expression_type(&self, expression: &Expr) -> Result<SqlType> {
+        let ty = expressions::type_in_mode(
             self.session,
             expression,
             &self.table,
             // What a stored definition means does not depend on who reads it.
             SqlMode::default(),
         )
-        .map_err(|error: Error| expressions::in_clause(error, "functional index"))
-    }
-
-    fn key_expression_type(&self, expression: &Expr) -> Result<SqlType> {
-        let ty = self.bound_key(expression)?.ty;
+        .map_err(|error: Error| expressions::in_clause(error, "functional index"))?;
         let is_long = matches!(
             ty.kind,
             TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText

@@ -291,3 +291,69 @@ fn cast_text(data_type: &DataType) -> String {
         CastTypeKind::Geometry => data_type.to_string().to_lowercase(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mayfly_syntax::ast::{Expr, SelectItem, SetExpr, Statement};
+
+    use super::super::text;
+
+    fn parsed(expression: &str) -> Expr {
+        let select = format!("SELECT {expression}");
+        let options = mayfly_syntax::ParseOptions::MYSQL_DEFAULT;
+        let parsed = mayfly_syntax::parse_one(&select, &options).unwrap();
+        let Statement::Query(query) = parsed.statement else {
+            panic!("{select} is no query");
+        };
+        let SetExpr::Select(select) = *query.body else {
+            panic!("{expression} is no SELECT");
+        };
+        match select.projection.into_iter().next() {
+            Some(SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) => expr,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A definition is kept as its text: it must mean the same when it is read again.
+    #[test]
+    fn what_is_printed_reads_back() {
+        for expression in [
+            "CAST(a AS CHAR(3) CHARACTER SET latin1)",
+            "CAST(a AS BINARY(3))",
+            "CAST(a AS NCHAR)",
+            "CAST(a AS DECIMAL(5))",
+            "CAST(a AS FLOAT(40))",
+            "CAST(a AS TIME(2))",
+            "CONVERT(a USING latin1)",
+            "1 = (a IS TRUE)",
+            "(a IS NOT FALSE) IS UNKNOWN",
+            "0 = (a REGEXP 'x')",
+            "0 = (a NOT RLIKE 'x')",
+            "0 = (a = ANY (SELECT 1))",
+            "0 = (a > ALL (SELECT 1))",
+            "(a, 1) = (2, b)",
+            "CONCAT(a) COLLATE utf8mb4_bin = 'x'",
+            "d + INTERVAL a + 1 DAY_MICROSECOND",
+            "INTERVAL 1 QUARTER + d",
+            "ADDDATE(d, 1)",
+            "SUBDATE(d, INTERVAL '1:1' HOUR_MINUTE)",
+            "TIMESTAMPADD(WEEK, 1, d)",
+            "TIMESTAMPDIFF(MICROSECOND, d, d)",
+            "GET_FORMAT(DATETIME, 'EUR')",
+            "EXTRACT(DAY_HOUR FROM d)",
+            "TRIM(BOTH FROM a)",
+            "TRIM(TRAILING 'x' FROM a)",
+            "TRIM('x' FROM a)",
+            "GROUP_CONCAT(DISTINCT a, b ORDER BY a DESC, b SEPARATOR '')",
+            "WEIGHT_STRING(a AS BINARY(2))",
+            "JSON_VALUE(a, '$.b' RETURNING DECIMAL(5,1) DEFAULT 1 ON EMPTY ERROR ON ERROR)",
+            "0 = (1 MEMBER OF (a))",
+            "TIMESTAMP'2020-01-01 00:00:00'",
+            "_binary x'4d'",
+        ] {
+            let printed = text(&parsed(expression));
+            let again = text(&parsed(&printed));
+            assert_eq!(printed, again, "{expression}");
+        }
+    }
+}
