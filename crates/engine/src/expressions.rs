@@ -6,7 +6,8 @@ use arrow_array::ArrayRef;
 use mayfly_exec::{RunContext, StatementContext};
 use mayfly_plan::{Expression, PlanOptions, ScalarColumn, ScalarNames, bind_scalar};
 use mayfly_syntax::ast::{
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectNamePart, SelectItem, UnaryOperator, Value as Literal,
+    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectNamePart, SelectItem,
+    UnaryOperator, Value as Literal,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result, SqlMode, SqlType, TypeKind, Value};

@@ -168,7 +168,9 @@ impl Builder<'_> {
         let value = option.value.as_str();
         match option.name.as_str() {
             "ENGINE" => self.engine(value)?,
-            "CHARACTER SET" | "CHARSET" | "DEFAULT CHARACTER SET" => self.collation.charset(value)?,
+            "CHARACTER SET" | "CHARSET" | "DEFAULT CHARACTER SET" => {
+                self.collation.charset(value)?
+            }
             "COLLATE" | "DEFAULT COLLATE" => self.collation.collation(value)?,
             "COMMENT" => self.table.comment = value.to_owned(),
             "AUTO_INCREMENT" => {

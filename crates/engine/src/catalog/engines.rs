@@ -92,11 +92,15 @@ pub(crate) fn check(table: &TableDefinition) -> Result<()> {
     let is_long =
         |column: &ColumnDefinition| column.ty.is_blob() || column.ty.kind == TypeKind::Json;
     let is_full_text = |key: &KeyDefinition| key.kind == KeyKind::FullText;
-    let nullable_key = table.keys.iter().flat_map(|key| &key.parts).find_map(|part| {
-        let (KeyTarget::Column(column) | KeyTarget::Expression(column)) = part.target;
-        let column = &table.columns[column];
-        column.nullable.then_some(&*column.name)
-    });
+    let nullable_key = table
+        .keys
+        .iter()
+        .flat_map(|key| &key.parts)
+        .find_map(|part| {
+            let (KeyTarget::Column(column) | KeyTarget::Expression(column)) = part.target;
+            let column = &table.columns[column];
+            column.nullable.then_some(&*column.name)
+        });
     match table.engine.as_str() {
         "MEMORY" if table.columns.iter().any(is_long) => {
             Err(codes::ER_TABLE_CANT_HANDLE_BLOB.error())

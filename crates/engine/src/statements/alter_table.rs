@@ -81,7 +81,8 @@ fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
     session.read_newest();
     rename(session, &mut altered.definition, &statement.actions)?;
     let work = Work::of(session, &table.definition, &altered, &statement.actions);
-    work.algorithm.allow(&table.definition, &statement.actions)?;
+    work.algorithm
+        .allow(&table.definition, &statement.actions)?;
     let copied = if work.rows_move {
         copy(
             session,
@@ -365,12 +366,7 @@ fn is_cut(
     sources: &[Option<usize>],
     name: &str,
 ) -> bool {
-    let of_length = |kind: TypeKind| {
-        matches!(
-            kind,
-            TypeKind::Char | TypeKind::VarChar
-        )
-    };
+    let of_length = |kind: TypeKind| matches!(kind, TypeKind::Char | TypeKind::VarChar);
     let Some(column) = new.column_position(name) else {
         return false;
     };

@@ -60,7 +60,11 @@ impl Algorithm {
         // Nobody else sees a temporary table.
         if table.temporary {
             return match matches!(asked.as_str(), "INPLACE" | "INSTANT") {
-                true => Err(refused(&format!("ALGORITHM={asked}"), None, "ALGORITHM=COPY")),
+                true => Err(refused(
+                    &format!("ALGORITHM={asked}"),
+                    None,
+                    "ALGORITHM=COPY",
+                )),
                 false => Ok(()),
             };
         }

@@ -48,9 +48,7 @@ pub(super) fn create(session: &mut Session, statement: &CreateView) -> Result<Ou
     }
     let view = match (old, statement.alter) {
         (None, true) => return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name])),
-        (Some(old), true) => {
-            definition(session, &kept_settings(statement, &old), database, name)?
-        }
+        (Some(old), true) => definition(session, &kept_settings(statement, &old), database, name)?,
         (_, false) => definition(session, statement, database, name)?,
     };
     session.database.catalog.put_view(session, Arc::new(view))?;
@@ -132,7 +130,9 @@ fn definition(
     };
     if written.algorithm == ViewAlgorithm::Merge && !written.is_mergeable() {
         written.algorithm = ViewAlgorithm::Undefined;
-        session.diagnostics().warn(codes::ER_WARN_VIEW_MERGE.error());
+        session
+            .diagnostics()
+            .warn(codes::ER_WARN_VIEW_MERGE.error());
     }
     // What runs is what is kept.
     let full = written.full_text();

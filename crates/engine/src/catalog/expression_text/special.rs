@@ -76,12 +76,20 @@ impl Printer<'_> {
                 compare_op,
                 right,
                 ..
-            } => format!("({} {compare_op} any {})", self.expr(left), self.expr(right)),
+            } => format!(
+                "({} {compare_op} any {})",
+                self.expr(left),
+                self.expr(right)
+            ),
             Expr::AllOp {
                 left,
                 compare_op,
                 right,
-            } => format!("({} {compare_op} all {})", self.expr(left), self.expr(right)),
+            } => format!(
+                "({} {compare_op} all {})",
+                self.expr(left),
+                self.expr(right)
+            ),
             Expr::MemberOf(member) => {
                 let (value, array) = (self.expr(&member.value), self.expr(&member.array));
                 format!("({value} member of ({array}))")
@@ -127,12 +135,16 @@ impl Printer<'_> {
             })
             .collect::<Option<_>>()?;
         match (name, arguments.as_slice()) {
-            ("date_add" | "adddate", [date, Expr::Interval(interval)]) => {
-                Some(format!("({} + {})", self.expr(date), self.interval(interval)))
-            }
-            ("date_sub" | "subdate", [date, Expr::Interval(interval)]) => {
-                Some(format!("({} - {})", self.expr(date), self.interval(interval)))
-            }
+            ("date_add" | "adddate", [date, Expr::Interval(interval)]) => Some(format!(
+                "({} + {})",
+                self.expr(date),
+                self.interval(interval)
+            )),
+            ("date_sub" | "subdate", [date, Expr::Interval(interval)]) => Some(format!(
+                "({} - {})",
+                self.expr(date),
+                self.interval(interval)
+            )),
             ("adddate", [date, days]) => Some(format!(
                 "({} + interval {} day)",
                 self.expr(date),
@@ -155,9 +167,11 @@ impl Printer<'_> {
                 self.expr(from),
                 self.expr(to)
             )),
-            ("get_format", [kind, format]) => {
-                Some(format!("get_format({}, {})", word(kind)?, self.expr(format)))
-            }
+            ("get_format", [kind, format]) => Some(format!(
+                "get_format({}, {})",
+                word(kind)?,
+                self.expr(format)
+            )),
             (
                 "weight_string",
                 [
