@@ -248,7 +248,7 @@ impl Changes {
     pub(super) fn take(&mut self) -> Overlay {
         self.log = Vec::new();
         self.log_bytes = 0;
-        self.tables = UndoLog::new();
+        self.tables.forget();
         std::mem::take(&mut self.overlay)
     }
 }

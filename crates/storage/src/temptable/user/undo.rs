@@ -326,6 +326,14 @@ impl UndoLog {
         is_used.then(|| self.records())
     }
 
+    /// Keeps what was changed.
+    pub(crate) fn forget(&self) {
+        if let Some(mut records) = self.used() {
+            records.clear();
+            self.end(records);
+        }
+    }
+
     /// The transaction has ended: there is nothing to look at any more, but what is held.
     fn end(&self, mut records: MutexGuard<'_, Records>) -> bool {
         let is_used = !records.held.is_empty();
@@ -514,10 +522,7 @@ impl Participant for UndoLog {
     }
 
     fn commit(&mut self) -> mayfly_types::Result<()> {
-        if let Some(mut records) = self.used() {
-            records.clear();
-            self.end(records);
-        }
+        self.forget();
         Ok(())
     }
 
