@@ -285,7 +285,7 @@ impl Database {
     pub(crate) fn change_storage(&self) -> ChangeStorage {
         ChangeStorage {
             resources: self.resources.clone(),
-            memory: self.budgets.base_tables.clone(),
+            memory: self.budgets.base_tables.child("none", UNLIMITED),
             temp_space: self.budgets.temp_space.clone(),
             owner: StatementOwner::default(),
             force_overflow: self.options.force_overflow,

@@ -19,9 +19,9 @@ use crate::temptable::{
     UserTableEngine,
 };
 
-/// Changes are not kept in memory when they need more than this, nor more than an eighth of what one
-/// table should have.
-const MOST_MEMORY: u64 = 16 << 20;
+/// Changes are not kept in memory when they need more than this, nor more than half of what one table
+/// should have.
+const MOST_MEMORY: u64 = 512 << 20;
 /// So much may be in memory when all is to overflow as soon as it can.
 const LEAST_MEMORY: u64 = 1 << 10;
 /// Entries that are taken from the table at once.
@@ -32,7 +32,7 @@ const TURN: usize = 1024;
 pub struct ChangeStorage {
     /// What the database shares.
     pub resources: Resources,
-    /// Memory.
+    /// Memory: a budget below that of all tables, so that something is left where they need it.
     pub memory: Budget,
     /// Temporary space.
     pub temp_space: Budget,
@@ -59,7 +59,7 @@ impl ChangeStorage {
     pub(super) fn most_memory(&self) -> u64 {
         match self.force_overflow {
             true => LEAST_MEMORY,
-            false => MOST_MEMORY.min(self.memory.share() / 8),
+            false => MOST_MEMORY.min(self.memory.share() / 2),
         }
     }
 
@@ -75,7 +75,7 @@ impl ChangeStorage {
             temp_space: self.temp_space.clone(),
             memory_limit: match self.force_overflow {
                 true => crate::temptable::FORCED_OVERFLOW_LIMIT,
-                false => mayfly_memory::budget::UNLIMITED,
+                false => MOST_MEMORY,
             },
             owner: self.owner.clone(),
             purpose: Purpose::TransactionChanges,

@@ -174,6 +174,9 @@ fn write(
     let mut fills = trees.values().flat_map(|all| filled(all));
     if fills.any(|filled| filled.fill.needs_checkpoint()) {
         environment.checkpoint()?;
+    } else if environment.is_checkpoint_late() {
+        // One that fails is tried again.
+        let _ = environment.checkpoint();
     }
     // Whatever comes of it, there is a state to read.
     let _readable = environment.newest()?;

@@ -240,11 +240,23 @@ impl Environment {
 
     /// Whether much was changed since the last checkpoint.
     pub(super) fn is_checkpoint_due(&self) -> bool {
+        self.has_changed(1)
+    }
+
+    /// Whether so much was changed that whoever writes should make the checkpoint itself: those that
+    /// are made while others write do not keep up with them.
+    pub(super) fn is_checkpoint_late(&self) -> bool {
+        self.has_changed(4)
+    }
+
+    /// Whether there were so many times as many changes since the last checkpoint as one is due for.
+    fn has_changed(&self, times: u64) -> bool {
         let Some(log_bytes) = self.log().map(|log| log.bytes()) else {
             return false;
         };
         let before = self.checkpoint_bytes.load(Ordering::Relaxed);
-        log_bytes > LONG_LOG || self.file().is_ok_and(|file| file.bytes() > before + GROWN)
+        let has_grown = |file: Arc<DataFile>| file.bytes() > before + times * GROWN;
+        log_bytes > times * LONG_LOG || self.file().is_ok_and(has_grown)
     }
 
     /// Brings the file to disk as a whole, so that the log begins anew.

@@ -112,7 +112,7 @@ fn storage_of(seed: u64) -> ChangeStorage {
     match seed % 3 {
         0 => {}
         1 => {
-            let all = Budget::root(BudgetKind::Memory, "memory_limit", 16 << 20);
+            let all = Budget::root(BudgetKind::Memory, "memory_limit", 8 << 20);
             storage.memory = all.child("none", u64::MAX);
         }
         _ => storage.force_overflow = true,
