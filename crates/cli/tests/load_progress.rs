@@ -130,8 +130,8 @@ fn the_line_of_a_statement_that_fails() {
         ),
         (
             "DELIMITER //\nSELECT 1;\nSELECT 2//\nSELECT 3\n//\nSELECT nosuch//\nDELIMITER ;\nSELECT 4;\n",
-            2,
-            "SELECT 1; SELECT 2",
+            6,
+            "SELECT nosuch",
         ),
         (
             "DELIMITER $$\nSELECT 1 $$\n\nSELECT\n nosuch $$\nDELIMITER ;\n",
@@ -144,9 +144,9 @@ fn the_line_of_a_statement_that_fails() {
             "/*!50001 SELECT nosuch */",
         ),
         (
-            "/*M!100100 SELECT 1 */;\n/*!99999 SELECT nosuch */;\n/*M!100100\nSELECT nosuch */;\n",
+            "/*M!100100 SELECT nosuch */;\n/*!99999 SELECT nosuch */;\n/*!80000\nSELECT nosuch */;\n",
             3,
-            "/*M!100100 SELECT nosuch */",
+            "/*!80000 SELECT nosuch */",
         ),
         (
             "INSERT INTO nosuch VALUES\n(1),\n(2);\nSELECT 1;\n",
