@@ -8,6 +8,8 @@ rounds. Needs: pip install duckdb; cargo build --release -p mayfly-bench.
   bench-compare/compare.py                               all statements, 4 M rows, in memory
   bench-compare/compare.py --rows 1000000 headline       one statement, 1 M rows
   bench-compare/compare.py --memory-limit 64M --engines mayfly,mayfly-unlimited,duckdb headline
+  bench-compare/compare.py --durable headline            over tables on disk, with a primary key
+  bench-compare/compare.py --durable --load              loading those
 
 A benchmark is a file of fields: `tables` to load, `sql` (and `mayfly`, `duckdb`, `sqlite` where one
 needs other words), `compare` (`result` or `rows`: only their number), `target` (the ratio to a
@@ -40,17 +42,19 @@ def random_numbers(seed):
         yield z ^ (z >> 31)
 
 
-def data_file(kind, rows, folder):
+def data_file(kind, rows, folder, keyed):
     """Writes the table's data as CSV, once. gtest: 5 % of the values repeat, as in article 0."""
-    path = folder / f"{kind}_{rows}.csv"
+    path = folder / f"{kind}_{rows}{'_keyed' if keyed else ''}.csv"
     if path.exists():
         return path
     numbers = random_numbers(2007)
     values = [hashlib.sha512(str(n).encode()).hexdigest()[:100] for n in range(500)]
     partial = path.with_suffix(".part")
     with open(partial, "w") as out:
-        for _ in range(rows):
+        for row in range(rows):
             n = next(numbers)
+            if keyed:
+                out.write(f"{row + 1},")
             if kind == "gtest":
                 text = hashlib.sha1(str(n % (rows * 39 // 4)).encode()).hexdigest()
                 out.write(f"{(n >> 40) % 100000},{text}\n")
@@ -87,13 +91,20 @@ class Engine:
         self.process.wait()
 
 
-def load(engine, table, rows, folder):
+def load(engine, table, rows, folder, keyed):
     mysql, other, kind = TABLES[table]
-    path = data_file(kind, rows, folder)
+    path = data_file(kind, rows, folder, keyed)
+    if keyed:
+        mysql, other = (f"id bigint NOT NULL PRIMARY KEY, {columns}" for columns in (mysql, other))
     if engine.name == "mayfly":
         engine.run(f"CREATE TABLE {table} ({mysql})")
         return engine.run(f"LOAD DATA INFILE '{path}' INTO TABLE {table} FIELDS TERMINATED BY ','")
     names = ", ".join(part.split()[0] for part in other.split(", "))
+    if engine.name == "duckdb" and keyed:
+        engine.run(f"CREATE TABLE {table} ({other})")
+        answer = engine.run(f"COPY {table} FROM '{path}' (HEADER false)")
+        synced = engine.run("CHECKPOINT")
+        return {**answer, **synced, "ms": answer["ms"] + synced["ms"]}
     if engine.name == "duckdb":
         kinds = {part.split()[0]: part.split()[1] for part in other.split(", ")}
         return engine.run(f"CREATE TABLE {table} AS SELECT {names} FROM read_csv('{path}', header=false, columns={json.dumps(kinds)})".replace('"', "'"))
@@ -124,6 +135,7 @@ def main():
     parser.add_argument("--memory-limit", type=bytes_of, help="for everything, such as 64M")
     parser.add_argument("--engines", default="mayfly,duckdb", help="of mayfly, duckdb, sqlite, mayfly-unlimited")
     parser.add_argument("--set", action="append", default=[], help="SQL run on Mayfly first")
+    parser.add_argument("--durable", action="store_true", help="tables on disk, with a primary key")
     parser.add_argument("--load", action="store_true", help="time loading instead of statements")
     parser.add_argument("--data", type=Path, default=Path(tempfile.gettempdir()) / "mayfly-bench-data")
     parser.add_argument("--mayfly", default=str(Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/mayfly-bench"))
@@ -140,6 +152,10 @@ def main():
         commands["mayfly"] += ["--memory-limit", str(options.memory_limit)]
         commands["duckdb"] += [str(options.memory_limit)]
     names = options.engines.split(",")
+    if options.durable:
+        directory = tempfile.TemporaryDirectory(prefix="mayfly-bench-")
+        commands["mayfly"] += ["--datadir", f"{directory.name}/mayfly"]
+        commands["duckdb"] += [f"{directory.name}/duckdb"]
 
     if options.load:
         return compare_loads(options, names, commands)
@@ -160,7 +176,12 @@ def compare_loads(options, names, commands):
     for _ in range(options.rounds):
         for name in names:
             engine = open_engine(name, commands[name])
-            times[name].append(load(engine, "gtest", options.rows, options.data)["ms"])
+            answer = load(engine, "gtest", options.rows, options.data, options.durable)
+            if "error" in answer:
+                print(f"{name} could not load: {answer['error']}")
+            times[name].append(answer["ms"])
+            if options.durable:
+                engine.run("DROP TABLE gtest")
             engine.close()
     report("load gtest", {name: statistics.median(times[name]) for name in names}, {}, None)
 
@@ -170,7 +191,7 @@ def compare(file, options, names, commands):
     engines = {name: open_engine(name, commands[name]) for name in names}
     for name, engine in engines.items():
         for table in fields["tables"].split():
-            answer = load(engine, table, options.rows, options.data)
+            answer = load(engine, table, options.rows, options.data, options.durable)
             if "error" in answer:
                 print(f"{file.stem}: {name} could not load: {answer['error']}")
         if engine.name == "mayfly":
@@ -197,6 +218,8 @@ def compare(file, options, names, commands):
                     against.append(answer["ms"])
     for name, engine in engines.items():
         peaks[name] = engine.peak_mib()
+        for table in fields["tables"].split() if options.durable else []:
+            engine.run(f"DROP TABLE {table}")
         engine.close()
     report(file.stem, {name: statistics.median(times[name]) for name in names}, peaks, fields.get("target"))
     if against:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A rival as a worker: reads {"sql": …} a line, answers {"ms": …, "row_count": …, "rows": …}.
 
-usage: worker.py duckdb|sqlite THREADS [MEMORY_LIMIT_BYTES]
+usage: worker.py duckdb|sqlite THREADS [MEMORY_LIMIT_BYTES] [FILE]
 
 With a memory limit DuckDB works on a file, since it cannot keep a table that is larger than its
 memory; `.limit` sets the limit, after loading, which needs more.
@@ -11,11 +11,11 @@ import csv, json, sys, tempfile, time
 REPORTED_ROWS_MAX = 20
 
 
-def open_duckdb(threads, limit):
+def open_duckdb(threads, limit, file):
     import duckdb
 
     folder = tempfile.TemporaryDirectory(prefix="mayfly-bench-duckdb-")
-    connection = duckdb.connect(f"{folder.name}/database" if limit else ":memory:")
+    connection = duckdb.connect(file or (f"{folder.name}/database" if limit else ":memory:"))
     connection.execute(f"SET threads={threads}")
 
     def set_limit():
@@ -29,10 +29,10 @@ def open_duckdb(threads, limit):
     return connection, set_limit, folder
 
 
-def open_sqlite(threads, limit):
+def open_sqlite(threads, limit, file):
     import sqlite3
 
-    connection = sqlite3.connect(":memory:")
+    connection = sqlite3.connect(file or ":memory:")
     connection.execute(f"PRAGMA threads={threads}")
     connection.execute("PRAGMA temp_store=MEMORY")
     return connection, list, None
@@ -52,8 +52,9 @@ def load_csv(connection, table, path):
 
 def main():
     name, threads = sys.argv[1], int(sys.argv[2])
-    limit = int(sys.argv[3]) if len(sys.argv) > 3 else 0
-    connection, set_limit, folder = {"duckdb": open_duckdb, "sqlite": open_sqlite}[name](threads, limit)
+    limit = int(next((word for word in sys.argv[3:] if word.isdigit()), 0))
+    file = next((word for word in sys.argv[3:] if not word.isdigit()), None)
+    connection, set_limit, folder = {"duckdb": open_duckdb, "sqlite": open_sqlite}[name](threads, limit, file)
     for line in sys.stdin:
         sql = json.loads(line)["sql"]
         start = time.perf_counter()
