@@ -49,7 +49,7 @@ impl Printer<'_> {
                 match (what, trim_where) {
                     (Some(what), _) => format!("trim({side}{what} from {text})"),
                     (None, None) => format!("trim({text})"),
-                    (None, Some(_)) => format!("trim({side}' ' from {text})"),
+                    (None, Some(_)) => format!("trim({side}_utf8mb4' ' from {text})"),
                 }
             }
             Expr::IsTrue(inner) => suffixed(inner, "is true"),

@@ -49,8 +49,9 @@ impl ScalarFunction for Comparable {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let fraction = if self.kind == TypeKind::Date { 0 } else { 6 };
+        let texts = arguments.iter();
         Ok(Signature::new(
-            vec![derive::text_of(&arguments[0], context)],
+            texts.map(|text| derive::text_of(text, context)).collect(),
             SqlType::temporal(self.kind, fraction),
             arguments[0].nullable,
         ))
