@@ -24,8 +24,10 @@ use crate::temptable::{
 const MOST_MEMORY: u64 = 512 << 20;
 /// So much may be in memory when all is to overflow as soon as it can.
 const LEAST_MEMORY: u64 = 1 << 10;
-/// Entries that are taken from the table at once.
+/// Entries that are taken from the table at once …
 const TURN: usize = 1024;
+/// … or about so many bytes of them.
+const TURN_BYTES: usize = 256 << 10;
 
 /// Where changes are until they are committed.
 #[derive(Debug, Clone)]
@@ -261,7 +263,9 @@ impl ChangeMap {
             let mut most = 8;
             while !rest.is_done() {
                 moment.next(&mut rest, most, &mut entries)?;
-                most = TURN.min(most * 8);
+                let bytes = entries.iter().map(|(key, change)| entry_bytes(key, change));
+                let of_one = bytes.sum::<u64>() as usize / entries.len().max(1);
+                most = TURN.min(most * 8).min(TURN_BYTES / of_one.max(1)).max(1);
                 for (key, change) in entries.drain(..) {
                     while let Some((own, change)) = memory.next_if(|(own, _)| **own < key) {
                         if !each(own, change)? {

@@ -61,8 +61,10 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Changes that are in temporary tables are written so many at a time.
+/// Changes that are in temporary tables are written so many at a time …
 const TURN: usize = 8192;
+/// … or so many bytes of them.
+const TURN_BYTES: usize = 1 << 20;
 
 /// The record with the largest number that a tree ever had.
 pub(super) const LAST_TREE: &[u8] = b"\0last tree";
@@ -245,10 +247,13 @@ fn in_turns(
             turn.clear();
             Ok(())
         };
+        let mut bytes = 0;
         tree.each(&ByteRange::ALL, |key, change| {
+            bytes += key.len() + change.as_ref().map_or(0, |row| row.len());
             turn.push((key.to_vec(), change.clone()));
-            if turn.len() == TURN {
+            if turn.len() == TURN || bytes > TURN_BYTES {
                 apply_turn(&mut turn)?;
+                bytes = 0;
             }
             Ok(true)
         })?;

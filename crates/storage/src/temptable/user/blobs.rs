@@ -23,6 +23,8 @@ struct BlobBlock {
     number: u32,
     directory: Arc<Directory>,
     capacity: u64,
+    /// Bytes that are meant for values: one that is alone in its block may leave much of it.
+    room: u64,
     /// Bytes of values that rows have now.
     live: AtomicU64,
     touched: AtomicBool,
@@ -167,6 +169,7 @@ impl Blobs {
             number,
             directory: Arc::clone(&self.directory),
             capacity,
+            room: length as u64,
             live: AtomicU64::new(0),
             touched: AtomicBool::new(true),
             extent: Mutex::new(None),
@@ -177,7 +180,7 @@ impl Blobs {
             blocks.resize(index + 1, None);
         }
         blocks[index] = Some(added);
-        self.written += capacity;
+        self.written += length as u64;
         Ok((shared, number))
     }
 
@@ -206,7 +209,7 @@ impl Blobs {
             return;
         };
         if block.live.load(Ordering::Relaxed) == 0 {
-            self.written -= block.capacity;
+            self.written -= block.room;
             Arc::make_mut(&mut self.blocks)[number as usize] = None;
         }
     }
@@ -221,7 +224,7 @@ impl Blobs {
         let number = view.buffer();
         self.open.as_ref().is_none_or(|(_, open)| *open != number)
             && self.block(number).is_some_and(|block| {
-                block.live.load(Ordering::Relaxed) < block.capacity - block.capacity / 4
+                block.live.load(Ordering::Relaxed) < block.room - block.room / 4
             })
     }
 

@@ -593,9 +593,9 @@ impl Content {
             drop(view);
             for id in &moved {
                 self.move_values(shape, pager, *id)?;
-            }
-            if pager.is_pressed() {
-                self.relieve(pager)?;
+                if pager.is_pressed() {
+                    self.relieve(pager)?;
+                }
             }
         }
         Ok(())
