@@ -415,7 +415,10 @@ impl Parser<'_> {
         let name = self.open_call()?;
         let document = self.simple_expr()?;
         self.expect_kind(Kind::Comma)?;
-        let path = build::string(self.string()?);
+        let path = match self.at_kind(Kind::Introducer) {
+            true => self.simple_expr()?,
+            false => build::string(self.string()?),
+        };
         let mut args = vec![document, path];
         if self.eat(Kw::RETURNING) {
             let data_type = self.cast_type()?;
