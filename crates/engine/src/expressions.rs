@@ -95,16 +95,27 @@ pub(crate) fn type_in_mode(
     sql_mode: SqlMode,
 ) -> Result<SqlType> {
     let columns = columns_of(session, definition);
+    in_mode(session, &columns, sql_mode, |names, catalog, options| {
+        Ok(bind_scalar(expr, names, catalog, options)?.ty)
+    })
+}
+
+/// Binds with columns under a mode that need not be the session's.
+fn in_mode<T>(
+    session: &Session,
+    columns: &[ScalarColumn<'_>],
+    sql_mode: SqlMode,
+    bind: impl FnOnce(ScalarNames<'_>, &SessionCatalog<'_>, &PlanOptions) -> Result<T>,
+) -> Result<T> {
     let names = ScalarNames {
-        columns: &columns,
+        columns,
         ..ScalarNames::default()
     };
     let options = PlanOptions {
         sql_mode,
         ..session.options().plan.clone()
     };
-    let catalog = SessionCatalog::new(session, &[]);
-    Ok(bind_scalar(expr, names, &catalog, &options)?.ty)
+    bind(names, &SessionCatalog::new(session, &[]), &options)
 }
 
 /// Whether an expression over a table's columns may be NULL, as a column of a SELECT says it. Of columns
@@ -119,18 +130,11 @@ pub(crate) fn may_be_null(
     for (column, stored) in columns.iter_mut().zip(&definition.columns) {
         column.nullable = stored.nullable;
     }
-    let names = ScalarNames {
-        columns: &columns,
-        ..ScalarNames::default()
-    };
-    let options = PlanOptions {
-        sql_mode,
-        ..session.options().plan.clone()
-    };
-    let catalog = SessionCatalog::new(session, &[]);
     let items = [SelectItem::UnnamedExpr(expr.clone())];
-    let bound = mayfly_plan::bind_returning(&items, names, &catalog, &options)?;
-    Ok(bound.iter().any(|(column, _)| column.nullable))
+    in_mode(session, &columns, sql_mode, |names, catalog, options| {
+        let bound = mayfly_plan::bind_returning(&items, names, catalog, options)?;
+        Ok(bound.iter().any(|(column, _)| column.nullable))
+    })
 }
 
 /// Binds an expression whose names mean this, and that has `?` of these types.

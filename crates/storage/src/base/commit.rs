@@ -15,9 +15,8 @@ use mayfly_types::error::codes;
 use super::environment::{Environment, META, TreeId, record_key};
 use super::file_writer::FileWriter;
 use super::fill::{self, Filling};
-use super::overlay::{Change, Filled, Overlay, TreeChanges};
+use super::overlay::{Filled, Overlay, TreeChanges};
 use super::tree::RowChange;
-use crate::key_encoding::ByteRange;
 
 /// When a commit is on disk (`innodb_flush_log_at_trx_commit`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,11 +59,6 @@ impl Drop for Turn<'_> {
         self.0.written.notify_all();
     }
 }
-
-/// Changes that are in temporary tables are written so many at a time …
-const TURN: usize = 8192;
-/// … or so many bytes of them.
-const TURN_BYTES: usize = 1 << 20;
 
 /// The record with the largest number that a tree ever had.
 pub(super) const LAST_TREE: &[u8] = b"\0last tree";
@@ -237,8 +231,7 @@ fn in_turns(
     }
     apply(&changes)?;
     for tree in all.iter().filter(|tree| tree.changes.has_table()) {
-        let mut turn: Vec<(Vec<u8>, Change)> = Vec::with_capacity(TURN);
-        let mut apply_turn = |turn: &mut Vec<(Vec<u8>, Change)>| -> Result<()> {
+        tree.in_turns(|turn| {
             let changes: Vec<_> = turn
                 .iter()
                 .map(|(key, row)| (key.as_slice(), row.as_deref()))
@@ -246,18 +239,7 @@ fn in_turns(
             apply(&changes)?;
             turn.clear();
             Ok(())
-        };
-        let mut bytes = 0;
-        tree.each(&ByteRange::ALL, |key, change| {
-            bytes += key.len() + change.as_ref().map_or(0, |row| row.len());
-            turn.push((key.to_vec(), change.clone()));
-            if turn.len() == TURN || bytes > TURN_BYTES {
-                apply_turn(&mut turn)?;
-                bytes = 0;
-            }
-            Ok(true)
         })?;
-        apply_turn(&mut turn)?;
     }
     Ok(())
 }

@@ -401,39 +401,9 @@ fn text_array(views: Vec<u128>, buffers: Vec<Buffer>, nulls: Option<NullBuffer>)
 
 /// Gives the numbers of a run.
 #[inline]
-fn each(
-    base: u64,
-    width: usize,
-    bytes: &[u8],
-    run: &Run,
-    mut take: impl FnMut(u64),
-) -> Checked<()> {
-    let (start, end) = (run.start as usize, run.end as usize);
-    let bytes = bytes.get(start * width..end * width).ok_or(Damaged)?;
-    match width {
-        0 => (start..end).for_each(|_| take(base)),
-        1 => {
-            for byte in bytes {
-                take(base.wrapping_add(u64::from(*byte)));
-            }
-        }
-        2 => {
-            for word in bytes.as_chunks::<2>().0 {
-                take(base.wrapping_add(u64::from(u16::from_le_bytes(*word))));
-            }
-        }
-        4 => {
-            for word in bytes.as_chunks::<4>().0 {
-                take(base.wrapping_add(u64::from(u32::from_le_bytes(*word))));
-            }
-        }
-        _ => {
-            for word in bytes.as_chunks::<8>().0 {
-                take(base.wrapping_add(u64::from_le_bytes(*word)));
-            }
-        }
-    }
-    Ok(())
+fn each(base: u64, width: usize, bytes: &[u8], run: &Run, take: impl FnMut(u64)) -> Checked<()> {
+    let rows = run.start as usize..run.end as usize;
+    Values::each_narrow(base, width, bytes, rows, take)
 }
 
 /// Which rows are NULL, as long as none was, nothing.

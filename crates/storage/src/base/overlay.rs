@@ -51,8 +51,10 @@ pub(super) struct Overlay {
     pub(super) trees: BTreeMap<TreeId, Arc<TreeChanges>>,
 }
 
-/// Changes are joined so many at a time.
-const JOINED: usize = 1024;
+/// Changes that are in temporary tables are taken so many at a time …
+const TURN: usize = 8192;
+/// … or so many bytes of them.
+const TURN_BYTES: usize = 1 << 20;
 
 /// What undoes one change.
 #[derive(Debug)]
@@ -124,6 +126,24 @@ impl TreeChanges {
         let moment = self.changes.moment();
         self.changes.each(moment.as_ref(), range, each)
     }
+
+    /// Gives all changes to `take` in order, some at a time, which takes them out.
+    pub(super) fn in_turns(
+        &self,
+        mut take: impl FnMut(&mut Vec<(Vec<u8>, Change)>) -> Result<()>,
+    ) -> Result<()> {
+        let (mut turn, mut bytes) = (Vec::new(), 0);
+        self.each(&ByteRange::ALL, |key, change| {
+            bytes += key.len() + change.as_ref().map_or(0, |row| row.len());
+            turn.push((key.to_vec(), change.clone()));
+            if turn.len() == TURN || bytes > TURN_BYTES {
+                take(&mut turn)?;
+                bytes = 0;
+            }
+            Ok(true)
+        })?;
+        take(&mut turn)
+    }
 }
 
 impl Changes {
@@ -178,15 +198,7 @@ impl Changes {
         if let Some(own) = self.overlay.trees.get_mut(&tree) {
             Arc::make_mut(own).changes.move_to_table(storage)?;
         }
-        let mut entries = Vec::new();
-        changes.each(&ByteRange::ALL, |key, change| {
-            entries.push((key.to_vec(), change.clone()));
-            if entries.len() == JOINED {
-                self.set(tree, &changes.types, entries.drain(..))?;
-            }
-            Ok(true)
-        })?;
-        self.set(tree, &changes.types, entries.into_iter())
+        changes.in_turns(|turn| self.set(tree, &changes.types, turn.drain(..)))
     }
 
     /// Empties a tree, or removes it for ever.
