@@ -21,6 +21,7 @@ mod lexer;
 mod options;
 mod parser;
 pub mod printer;
+mod secrets;
 mod statements;
 
 pub use self::client_text::client_text;
@@ -28,6 +29,7 @@ pub use self::digest::{digest, digest_with_options};
 pub use self::error::{SyntaxError, SyntaxErrorKind};
 pub use self::keywords::{all_keywords, is_reserved_word};
 pub use self::options::ParseOptions;
+pub use self::secrets::{text_without_passwords, without_passwords};
 pub use self::statements::{ParsedStatement, Statements, parse, parse_one, statements, with_stack};
 
 /// The greatest height of a statement's tree, in levels; a query block counts as four. MySQL, whose

@@ -65,6 +65,20 @@ impl<'a> Statements<'a> {
         self.sql.get(self.position..).unwrap_or("")
     }
 
+    /// Whether a statement follows, right or wrong, and not just blanks, comments and semicolons.
+    pub fn has_more(&self) -> bool {
+        let text = self.sql.get(..self.end).unwrap_or(self.sql);
+        let mut position = self.position;
+        while self.sql.len() <= LENGTH_MAX && position < text.len() {
+            let lexed = lex_statement(text, position, &self.options);
+            if lexed.tokens.len() > 1 {
+                return true;
+            }
+            position = lexed.next;
+        }
+        false
+    }
+
     fn error(&self, kind: SyntaxErrorKind, token: Token) -> SyntaxError {
         let text = self.sql.get(..self.end).unwrap_or(self.sql);
         let offset = (token.start as usize).min(text.len());

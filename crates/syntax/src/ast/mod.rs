@@ -23,7 +23,11 @@ pub mod view;
 
 pub use sqlparser::ast::*;
 
-pub use self::account::{AccountStatement, AccountVerb};
+pub use self::account::{
+    AccountDefinition, AccountLimit, AccountOptions, AccountReference, AccountStatement, AlterUser,
+    CreateUser, Grant, GrantLevel, Identification, IdentifiedBy, ListedPrivilege, NewPassword,
+    PasswordExpire, Privilege, PrivilegeName, Privileges, Require, Revoke, RoleChoice,
+};
 pub use self::alter::{AlterAction, AlterTable, ColumnPosition};
 pub use self::create_table::{
     CheckDefinition, ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable, ForeignKey,
@@ -145,8 +149,8 @@ pub enum Statement {
     TableMaintenance(TableMaintenance),
     /// `HANDLER t OPEN | READ | CLOSE`.
     Handler(Box<HandlerStatement>),
-    /// `CREATE | ALTER | DROP USER`, `GRANT`, `REVOKE`, roles: kept as text.
-    Account(AccountStatement),
+    /// `CREATE | ALTER | DROP USER`, `GRANT`, `REVOKE`, `SET PASSWORD`, roles.
+    Account(Box<AccountStatement>),
 }
 
 /// `SELECT ... INTO target`: the query without the clause, and the clause.

@@ -25,7 +25,7 @@ pub enum SetItem {
         /// The character set.
         charset: Option<String>,
     },
-    /// `PASSWORD ...`, `ROLE ...`, `DEFAULT ROLE ...` and `RESOURCE GROUP ...` as text.
+    /// `RESOURCE GROUP ...` as text.
     Other(String),
 }
 

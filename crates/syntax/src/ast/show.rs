@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{Expr, LimitClause};
 
-use super::{Statement, TableName, VariableScope};
+use super::{AccountReference, Statement, TableName, VariableScope};
 
 /// `SHOW kind [FROM ..] [LIKE .. | WHERE ..] [LIMIT ..]`.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,9 +75,10 @@ pub enum ShowKind {
     ProcessList {
         full: bool,
     },
-    /// `SHOW GRANTS [FOR account [USING roles]]` with the rest as text.
+    /// `SHOW GRANTS [FOR account [USING roles]]`.
     Grants {
-        account: Option<String>,
+        account: Option<AccountReference>,
+        using: Vec<AccountReference>,
     },
     Plugins,
     Privileges,
@@ -117,16 +118,12 @@ pub enum ShowKind {
 pub enum ShowCreate {
     Table(TableName),
     View(TableName),
-    Database {
-        name: String,
-        if_not_exists: bool,
-    },
+    Database { name: String, if_not_exists: bool },
     Trigger(TableName),
     Function(TableName),
     Procedure(TableName),
     Event(TableName),
-    /// The account as text.
-    User(String),
+    User(AccountReference),
 }
 
 /// `DESCRIBE table [column | 'pattern']`.

@@ -2,7 +2,7 @@
 
 use sqlparser::ast::Query;
 
-use super::TableName;
+use super::{AccountReference, TableName};
 
 /// `CREATE [OR REPLACE] VIEW` and `ALTER VIEW`.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,8 +15,8 @@ pub struct CreateView {
     pub if_not_exists: bool,
     /// `ALGORITHM`.
     pub algorithm: ViewAlgorithm,
-    /// `DEFINER = account`, as written.
-    pub definer: Option<String>,
+    /// `DEFINER = account`.
+    pub definer: Option<AccountReference>,
     /// `SQL SECURITY`: whether it is `INVOKER`.
     pub invoker_security: Option<bool>,
     /// The view.

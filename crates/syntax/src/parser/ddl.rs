@@ -6,11 +6,9 @@ use crate::ast::{
     KeyKind, RenameTable, Statement, TableOption,
 };
 use crate::keywords::Kw;
-use crate::lexer::token::Kind;
 
 impl Parser<'_> {
     pub(crate) fn create(&mut self) -> Result<Statement> {
-        let first = self.position;
         self.expect(Kw::CREATE)?;
         let or_replace = self.eat(Kw::OR);
         if or_replace {
@@ -32,10 +30,7 @@ impl Parser<'_> {
                 }))
             }
             Kw::UNIQUE | Kw::FULLTEXT | Kw::SPATIAL | Kw::INDEX => self.create_index(),
-            Kw::USER | Kw::ROLE => {
-                self.position = first;
-                self.account_statement()
-            }
+            Kw::USER | Kw::ROLE => self.account_statement(Kw::CREATE),
             _ => self.fail(),
         }
     }
@@ -72,7 +67,6 @@ impl Parser<'_> {
     }
 
     pub(crate) fn alter(&mut self) -> Result<Statement> {
-        let first = self.position;
         self.expect(Kw::ALTER)?;
         match self.keyword() {
             Kw::TABLE => self.alter_table(),
@@ -88,16 +82,12 @@ impl Parser<'_> {
                 Ok(Statement::AlterDatabase(AlterDatabase { name, options }))
             }
             Kw::ALGORITHM | Kw::DEFINER | Kw::SQL | Kw::VIEW => self.create_view(false, true),
-            Kw::USER => {
-                self.position = first;
-                self.account_statement()
-            }
+            Kw::USER => self.account_statement(Kw::ALTER),
             _ => self.fail(),
         }
     }
 
     pub(crate) fn drop_statement(&mut self) -> Result<Statement> {
-        let first = self.position;
         self.expect(Kw::DROP)?;
         let temporary = self.eat(Kw::TEMPORARY);
         match self.keyword() {
@@ -145,10 +135,7 @@ impl Parser<'_> {
                 self.take();
                 self.name().map(Statement::Deallocate)
             }
-            Kw::USER | Kw::ROLE => {
-                self.position = first;
-                self.account_statement()
-            }
+            Kw::USER | Kw::ROLE => self.account_statement(Kw::DROP),
             _ => self.fail(),
         }
     }
@@ -162,11 +149,9 @@ impl Parser<'_> {
 
     /// `RENAME TABLE a TO b, ...`.
     pub(crate) fn rename(&mut self) -> Result<Statement> {
-        let first = self.position;
         self.expect(Kw::RENAME)?;
         if self.at(Kw::USER) {
-            self.position = first;
-            return self.account_statement();
+            return self.account_statement(Kw::RENAME);
         }
         if self.eat_any(&[Kw::TABLE, Kw::TABLES]).is_none() {
             return self.fail();
@@ -177,19 +162,5 @@ impl Parser<'_> {
             Ok((old_name, parser.table_name()?))
         })?;
         Ok(Statement::RenameTable(RenameTable { renames }))
-    }
-
-    /// An account as text: `'u'@'h'`, `u`, `CURRENT_USER()`.
-    pub(crate) fn account(&mut self) -> Result<String> {
-        let first = self.position;
-        if self.eat(Kw::CURRENT_USER) {
-            if self.eat_kind(Kind::LeftParen) {
-                self.expect_kind(Kind::RightParen)?;
-            }
-        } else {
-            self.name_or_string()?;
-            self.eat_kind(Kind::UserVariable);
-        }
-        Ok(self.text_from(first).to_owned())
     }
 }

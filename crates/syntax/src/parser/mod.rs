@@ -88,7 +88,8 @@ impl Parser<'_> {
                 self.table_maintenance()
             }
             Kw::HANDLER => self.handler(),
-            Kw::GRANT | Kw::REVOKE => self.account_statement(),
+            Kw::GRANT => self.grant(),
+            Kw::REVOKE => self.revoke(),
             _ => self.fail(),
         }
     }

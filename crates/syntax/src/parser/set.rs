@@ -28,6 +28,9 @@ impl Parser<'_> {
             self.position += 1 + usize::from(scope.is_some());
             return self.set_transaction(scope);
         }
+        if let Some(statement) = self.set_account()? {
+            return Ok(statement);
+        }
         self.comma_list(Self::set_item).map(Statement::Set)
     }
 
@@ -52,10 +55,7 @@ impl Parser<'_> {
                     charset: self.charset_unless_default()?,
                 })
             }
-            Kw::PASSWORD | Kw::ROLE | Kw::RESOURCE if !assigns || self.at(Kw::PASSWORD) => {
-                Ok(SetItem::Other(self.rest().to_owned()))
-            }
-            Kw::DEFAULT if next.keyword == Kw::ROLE => Ok(SetItem::Other(self.rest().to_owned())),
+            Kw::RESOURCE if !assigns => Ok(SetItem::Other(self.rest().to_owned())),
             _ => self.set_assignment(),
         }
     }

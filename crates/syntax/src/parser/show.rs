@@ -137,12 +137,15 @@ impl Parser<'_> {
                 Ok(ShowKind::CharacterSet)
             }
             Kw::GRANTS => {
+                let mut using = Vec::new();
                 let account = match self.eat(Kw::FOR) {
-                    true if self.at_end() => return self.fail(),
-                    true => Some(self.rest().to_owned()),
+                    true => Some(self.account()?),
                     false => None,
                 };
-                Ok(ShowKind::Grants { account })
+                if account.is_some() && self.eat(Kw::USING) {
+                    using = self.comma_list(Self::account)?;
+                }
+                Ok(ShowKind::Grants { account, using })
             }
             Kw::PLUGINS => Ok(ShowKind::Plugins),
             Kw::PRIVILEGES => Ok(ShowKind::Privileges),

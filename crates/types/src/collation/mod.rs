@@ -128,6 +128,12 @@ impl CollationId {
             .map(|row| row.id)
     }
 
+    /// The collation of a number, as clients name them.
+    pub fn by_number(number: u16) -> Option<Self> {
+        let known = |row: &&Collation| row.id.0 == number;
+        COLLATIONS.iter().find(known).map(|row| row.id)
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         self.collation().name

@@ -66,6 +66,32 @@ pub fn append_short_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
     }
 }
 
+/// Appends a DOUBLE as a string value has it: in 22 characters at most, with an exponent where only that
+/// has the room, and with fewer digits where even that has too little.
+pub fn append_short_double(out: &mut Vec<u8>, value: f64, decimals: u8) {
+    const WIDTH: usize = 22;
+    let start = out.len();
+    append_double(out, value, decimals);
+    if out.len() - start <= WIDTH || decimals < DECIMALS_NOT_FIXED || !value.is_finite() {
+        return;
+    }
+    out.truncate(start);
+    let whole = format!("{value:e}");
+    if whole.len() <= WIDTH {
+        out.extend_from_slice(whole.as_bytes());
+        return;
+    }
+    let digits = whole.split_once('e').map_or(0, |(mantissa, _)| {
+        mantissa.bytes().filter(u8::is_ascii_digit).count()
+    });
+    // One digit stands before the point.
+    let kept = digits.saturating_sub(whole.len() - WIDTH + 1);
+    let text = format!("{value:.kept$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
+    out.extend_from_slice(format!("{mantissa}e{exponent}").as_bytes());
+}
+
 /// A number with so many decimals. Digits beyond those that tell the double from its neighbours are
 /// zeros: pi to 18 places is 3.141592653589793000.
 fn append_fixed(out: &mut Vec<u8>, value: f64, decimals: u8) {
@@ -184,6 +210,24 @@ fn append_number(out: &mut Vec<u8>, text: &str, plain: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn strings_of_doubles_fit_in_22_characters() {
+        for (value, expected) in [
+            (-1.7976931348623157e308, "-1.797693134862316e308"),
+            (1.7976931348623157e-300, "1.797693134862316e-300"),
+            (-1.7976931348623157e-300, "-1.79769313486232e-300"),
+            (-1.2345678901234567e-5, "-1.2345678901234568e-5"),
+            (-0.00012345678901234567, "-1.2345678901234567e-4"),
+            (-0.0012345678901234567, "-0.0012345678901234567"),
+            (-1.2345678901234567e100, "-1.234567890123457e100"),
+            (-1e300, "-1e300"),
+        ] {
+            let mut out = Vec::new();
+            append_short_double(&mut out, value, DECIMALS_NOT_FIXED);
+            assert_eq!(String::from_utf8_lossy(&out), expected);
+        }
+    }
 
     #[test]
     fn prints_as_mysql() {

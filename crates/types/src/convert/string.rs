@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::float_text::append_short_float;
+use super::float_text::{append_short_double, append_short_float};
 use super::source::Datum;
 use super::text::append_text;
 use super::{CastContext, shown, shown_bytes};
@@ -58,6 +58,7 @@ pub(super) fn append_string(
         Datum::Float(value) if from.kind == TypeKind::Float => {
             append_short_float(out, value, from.decimals);
         }
+        Datum::Float(value) => append_short_double(out, value, from.decimals),
         _ => append_text(out, datum, from),
     }
     if let Some(limit) = length_limit(to) {
