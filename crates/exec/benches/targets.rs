@@ -129,6 +129,7 @@ impl World {
                     hidden: false,
                     generated: None,
                     default: mayfly_plan::DefaultSource::None,
+                    traits: mayfly_plan::ColumnTraits::default(),
                 })
                 .collect(),
             unique_keys: Vec::new(),
@@ -343,6 +344,7 @@ fn query(root: Plan) -> Arc<QueryPlan> {
         ty: ty.clone(),
         nullable: true,
         origin: None,
+        is_computed_integer: false,
     });
     Arc::new(QueryPlan {
         columns: columns.collect(),

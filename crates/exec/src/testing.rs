@@ -133,6 +133,7 @@ impl World {
             hidden: false,
             generated: None,
             default: mayfly_plan::DefaultSource::None,
+            traits: mayfly_plan::ColumnTraits::default(),
         });
         let source = Arc::new(TableSource {
             id: TableId(id),
@@ -374,6 +375,7 @@ pub(crate) fn query_with(
         ty: ty.clone(),
         nullable: true,
         origin: None,
+        is_computed_integer: false,
     });
     QueryPlan {
         columns: columns.collect(),

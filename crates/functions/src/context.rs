@@ -59,6 +59,8 @@ pub struct SessionFacts {
     pub user: String,
     /// CURRENT_USER(): the account that matched.
     pub current_user: String,
+    /// CURRENT_ROLE(): the roles that are active.
+    pub current_role: String,
     /// DATABASE(), or none selected.
     pub database: Option<String>,
     /// CONNECTION_ID()
@@ -117,6 +119,7 @@ impl EvaluationContext {
                 version: "8.4.0-Mayfly".to_owned(),
                 user: "root@localhost".to_owned(),
                 current_user: "root@localhost".to_owned(),
+                current_role: "NONE".to_owned(),
                 database: None,
                 connection_id: 1,
                 last_insert_id: Arc::default(),
@@ -143,7 +146,8 @@ impl EvaluationContext {
     }
 }
 
-fn system_entropy(bytes: &mut [u8]) {
+/// Fills bytes with the randomness of the system.
+pub fn system_entropy(bytes: &mut [u8]) {
     // An operating system without entropy leaves nothing sensible to do but the clock.
     if getrandom::fill(bytes).is_err() {
         let mut state = MysqlRandom::from_seed(system_clock().cast_unsigned());

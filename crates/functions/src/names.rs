@@ -37,7 +37,7 @@ const PROMISED: &[&str] = &[
      json_set json_insert json_replace json_remove json_merge_patch json_merge_preserve \
      json_array_append json_array_insert json_pretty json_storage_size json_storage_free",
     // Information, and user variables
-    "version database schema user current_user session_user system_user connection_id \
+    "version database schema user current_role current_user session_user system_user connection_id \
      last_insert_id row_count found_rows benchmark sleep any_value name_const icu_version \
      format_bytes format_pico_time load_file statement_digest statement_digest_text get_user_variable set_user_variable",
 ];

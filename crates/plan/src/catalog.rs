@@ -29,6 +29,39 @@ pub struct ColumnSource {
     pub generated: Option<Arc<Expr>>,
     /// What `DEFAULT(column)` gives.
     pub default: DefaultSource,
+    /// What clients are told of its keys and of how it gets values.
+    pub traits: ColumnTraits,
+}
+
+/// What clients are told of a table's column besides its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ColumnTraits {
+    /// It is a part of the primary key.
+    pub primary_key: bool,
+    /// It is a unique key by itself.
+    pub unique_key: bool,
+    /// It is the first part of another key.
+    pub multiple_key: bool,
+    /// It is a part of some key.
+    pub key_part: bool,
+    /// AUTO_INCREMENT
+    pub auto_increment: bool,
+    /// A row must name a value for it.
+    pub no_default: bool,
+    /// DEFAULT CURRENT_TIMESTAMP or ON UPDATE CURRENT_TIMESTAMP of a TIMESTAMP.
+    pub timestamp: bool,
+    /// ON UPDATE CURRENT_TIMESTAMP
+    pub on_update_now: bool,
+}
+
+impl ColumnTraits {
+    /// What is left of them in a temporary table that the column was copied into.
+    pub fn copied(self) -> Self {
+        Self {
+            no_default: self.no_default,
+            ..Self::default()
+        }
+    }
 }
 
 /// The default of a column, as far as `DEFAULT(column)` is concerned.
@@ -135,6 +168,27 @@ pub struct ViewSource {
     pub materialized: bool,
     /// WITH CHECK OPTION: whether it cascades.
     pub check_option: Option<bool>,
+    /// The account whose rights hold below it; `None`: whose hold around it.
+    pub definer: Option<(String, String)>,
+}
+
+/// What a statement does with a table or column that it names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Usage {
+    /// It reads it.
+    Read,
+    /// It reads all columns, without naming them.
+    ReadAll,
+    /// It reads a table, and perhaps changes rows of it.
+    ReadOrUpdate,
+    /// It names the table that it removes rows from.
+    ReadOrDelete,
+    /// It changes values.
+    Update,
+    /// It adds rows.
+    Insert,
+    /// It removes rows.
+    Delete,
 }
 
 /// The planner's only way to tables.
@@ -187,6 +241,50 @@ pub trait Catalog {
 
     /// Takes a warning that binding raises.
     fn warn(&self, warning: Error);
+
+    /// Whether the statement may name a table or view so; what it does with single columns is asked
+    /// when these are named.
+    fn check_table(&self, database: Option<&str>, name: &str, usage: Usage) -> Result<()> {
+        let _ = (database, name, usage);
+        Ok(())
+    }
+
+    /// Whether columns that are read are to be asked for.
+    fn checks_columns(&self) -> bool {
+        false
+    }
+
+    /// The number of the rights that hold now.
+    fn current_rights(&self) -> usize {
+        0
+    }
+
+    /// Whether these rights allow a column to be read or changed.
+    fn check_column(
+        &self,
+        rights: usize,
+        table: (&str, &str),
+        column: &str,
+        usage: Usage,
+    ) -> Result<()> {
+        let _ = (rights, table, column, usage);
+        Ok(())
+    }
+
+    /// Whether these rights allow rows to be added to a table or removed from it.
+    fn check_change(&self, rights: usize, table: (&str, &str), usage: Usage) -> Result<()> {
+        let _ = (rights, table, usage);
+        Ok(())
+    }
+
+    /// What follows is below a view, until [`Self::leave_view`].
+    fn enter_view(&self, view: &ViewSource) -> Result<()> {
+        let _ = view;
+        Ok(())
+    }
+
+    /// The end of that.
+    fn leave_view(&self) {}
 }
 
 /// How a system variable was written.

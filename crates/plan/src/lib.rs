@@ -23,8 +23,8 @@ pub use bind::as_number;
 pub use bind::{ChangedTable, ScalarColumn, ScalarNames, bind_returning, bind_scalar};
 pub use bind::{ViewTarget, bind_view_target};
 pub use catalog::{
-    Catalog, ColumnSource, DefaultSource, IndexPartSource, IndexSource, TableId, TableSource,
-    TableStatistics, ValueRange, ViewSource,
+    Catalog, ColumnSource, ColumnTraits, DefaultSource, IndexPartSource, IndexSource, TableId,
+    TableSource, TableStatistics, Usage, ValueRange, ViewSource,
 };
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, RowCheck};
 pub use expression::{Comparison, Expression, ExpressionKind};

@@ -73,6 +73,7 @@ fn table(
                 hidden: false,
                 generated: None,
                 default: crate::catalog::DefaultSource::None,
+                traits: crate::catalog::ColumnTraits::default(),
             })
             .collect(),
         indexes: Vec::new(),

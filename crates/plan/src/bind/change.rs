@@ -14,7 +14,7 @@ use super::scope::{Clause, ColumnPlace, Scope};
 use super::select::extend;
 use super::types::as_value;
 use super::{Binder, BlockColumn};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Usage};
 use crate::change::{Assignment, BoundChange, ChangeTarget, NewValue, RowCheck};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::logical::{ColumnId, Computed, Relation, Scan};
@@ -44,7 +44,8 @@ pub(crate) fn bind_update(
             return usage("LIMIT");
         }
     }
-    let relation = binder.begin_change(update.with.as_ref(), &update.tables)?;
+    let usage = Usage::ReadOrUpdate;
+    let relation = binder.begin_change(update.with.as_ref(), &update.tables, usage)?;
     let mut places: Vec<ColumnPlace> = Vec::with_capacity(update.assignments.len());
     for assignment in &update.assignments {
         places.push(binder.assigned_column(&assignment.column)?);
@@ -120,7 +121,11 @@ pub(crate) fn bind_delete(
     options: &PlanOptions,
 ) -> Result<BoundChange> {
     let mut binder = Binder::new(catalog, options);
-    let relation = binder.begin_change(delete.with.as_ref(), &delete.from)?;
+    let usage = match delete.targets.is_empty() {
+        true => Usage::ReadOrDelete,
+        false => Usage::Read,
+    };
+    let relation = binder.begin_change(delete.with.as_ref(), &delete.from, usage)?;
     let tables = match delete.targets.is_empty() {
         true => vec![0],
         false => binder.named_targets(&delete.targets)?,
@@ -152,6 +157,7 @@ pub(super) fn position_column(scan: &Scan) -> BlockColumn {
         ty: position_type(),
         nullable: true,
         origin: None,
+        is_computed_integer: false,
     }
 }
 
@@ -171,6 +177,7 @@ impl ChangeColumns {
                     ty: column.ty.clone(),
                     nullable: true,
                     origin: None,
+                    is_computed_integer: false,
                 });
             }
         }
@@ -202,6 +209,7 @@ impl ChangeColumns {
             ty,
             nullable: true,
             origin: None,
+            is_computed_integer: false,
         });
         self.0.len() - 1
     }
@@ -209,14 +217,21 @@ impl ChangeColumns {
 
 impl Binder<'_> {
     /// Binds WITH and the tables.
-    fn begin_change(&mut self, with: Option<&With>, tables: &[TableWithJoins]) -> Result<Relation> {
+    fn begin_change(
+        &mut self,
+        with: Option<&With>,
+        tables: &[TableWithJoins],
+        usage: Usage,
+    ) -> Result<Relation> {
         let own = with.is_some().then(|| self.new_select());
         self.enter_with(with)?;
         self.reserved_select = own;
         let select_id = self.new_select();
         self.scopes.push(Scope::new(Clause::From, select_id));
         self.merges_views = true;
+        self.table_usage = usage;
         let relation = self.bind_from(tables, false);
+        self.table_usage = Usage::Read;
         self.merges_views = false;
         relation
     }
@@ -230,6 +245,7 @@ impl Binder<'_> {
         let mut written: Vec<WrittenColumn> = Vec::with_capacity(places.len());
         for place in places {
             let (scan, column) = self.written_column(*place, relation, "UPDATE")?;
+            self.check_written(*place, &scan, column, Usage::Update)?;
             let other = written.iter().find(|other| other.table == place.table);
             if other.is_some_and(|other| other.position != scan.position())
                 && let Some(view) = self.view_at(place.table)
@@ -318,6 +334,7 @@ impl Binder<'_> {
         let mut scans = Vec::with_capacity(tables.len());
         for at in tables {
             let scan = self.written_table(*at, relation, statement)?;
+            self.check_changed(*at, &scan, Usage::Delete)?;
             let named = self.named_table(*at);
             self.note_change(scan.table.id, named);
             scans.push(scan);

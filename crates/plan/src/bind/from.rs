@@ -13,12 +13,12 @@ use mayfly_types::{Error, Result, SqlMode, TypeKind};
 use super::expression::literal;
 use super::scope::{Clause, ColumnPlace, Name, ScopeColumns, ScopeTable};
 use super::types::and;
-use super::{Binder, Block, not_supported, same_name};
+use super::{Binder, Block, BlockColumn, not_supported, same_name};
 use crate::access::Access;
-use crate::catalog::{ColumnSource, ViewSource};
+use crate::catalog::{ColumnSource, Usage, ViewSource};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::logical::{ColumnId, Computed, DerivedTable, Join, Relation, Scan};
-use crate::physical::{JoinKind, Purpose, TemporaryTable};
+use crate::physical::{ColumnOrigin, JoinKind, Purpose, TemporaryTable, ViewColumn};
 
 impl Binder<'_> {
     /// Binds FROM into the current scope; all of its joins keep their order when it is `straight`.
@@ -170,6 +170,9 @@ impl Binder<'_> {
         for name in names {
             let left_place = self.single(left, name)?;
             let right_place = self.single(&right, name)?;
+            let depth = self.scopes.len() - 1;
+            self.check_read(depth, left_place)?;
+            self.check_read(depth, right_place)?;
             let left_column = self.scope().column(left_place);
             let right_column = self.scope().column(right_place);
             on.push(self.compare_bound(left_column, Comparison::Equal, right_column)?);
@@ -294,6 +297,11 @@ impl Binder<'_> {
         alias: &str,
         hints: &[TableIndexHints],
     ) -> Result<Relation> {
+        let usage = match self.views.is_empty() {
+            true => self.table_usage,
+            false => Usage::Read,
+        };
+        self.catalog.check_table(database, name, usage)?;
         if let Some(view) = self.catalog.view(database, name) {
             return self.bind_view(&view, alias);
         }
@@ -306,6 +314,7 @@ impl Binder<'_> {
         let hints = Arc::new(self.index_hints(&table, alias, hints)?);
         // One more: the position.
         let first = self.new_columns(table.columns.len() + 1);
+        self.note_rights(first + table.columns.len());
         if !self.tables.iter().any(|known| known.id == table.id) {
             self.tables.push(table.clone());
         }
@@ -401,6 +410,7 @@ impl Binder<'_> {
         if self.views.contains(&key) {
             return Err(codes::ER_VIEW_RECURSIVE.with(&[&view.database, &view.name]));
         }
+        self.catalog.enter_view(view)?;
         self.views.push(key);
         let ctes = std::mem::take(&mut self.ctes);
         let hidden: Vec<bool> = self.scopes.iter().map(|scope| scope.hidden).collect();
@@ -418,7 +428,8 @@ impl Binder<'_> {
         self.scope().clause = outer_clause;
         self.ctes = ctes;
         self.views.pop();
-        let mut block = block.map_err(|error| invalid_view(view, error))?;
+        self.catalog.leave_view();
+        let mut block = block.map_err(|error| view_error((&view.database, &view.name), error))?;
         block.mergeable &= !view.materialized;
         let subqueries = self.end_view_reads(outer_reads, block.mergeable);
         let parts = self.leave_view(view, &block, subqueries, outer_checks);
@@ -427,6 +438,17 @@ impl Binder<'_> {
         }
         for (column, name) in block.columns.iter_mut().zip(&view.columns) {
             column.name.clone_from(name);
+            if block.mergeable {
+                let origin = column.origin.take();
+                let origin = origin.unwrap_or_else(|| ColumnOrigin::computed(name));
+                column.origin = Some(ColumnOrigin {
+                    view: Some(ViewColumn {
+                        view: view.name.clone(),
+                        column: name.clone(),
+                    }),
+                    ..origin
+                });
+            }
         }
         let relation = self.add_derived(block, alias, Some(&view.database))?;
         let scope = self.scope();
@@ -437,7 +459,7 @@ impl Binder<'_> {
     /// Puts a bound query expression into FROM under a name.
     pub(super) fn add_derived(
         &mut self,
-        block: Block,
+        mut block: Block,
         alias: &str,
         database: Option<&str>,
     ) -> Result<Relation> {
@@ -461,6 +483,7 @@ impl Binder<'_> {
         let relation = if merged {
             block.relation
         } else {
+            block.columns.iter_mut().for_each(BlockColumn::copy);
             let columns = block.columns.iter();
             let columns = columns
                 .map(|column| (column.id, column.name.clone()))
@@ -508,16 +531,19 @@ impl Binder<'_> {
 }
 
 /// What a view says of an error that comes from the tables below it.
-fn invalid_view(view: &ViewSource, error: Error) -> Error {
+pub(super) fn view_error((database, name): (&str, &str), error: Error) -> Error {
     let codes = [
         &codes::ER_NO_SUCH_TABLE,
         &codes::ER_BAD_DB_ERROR,
         &codes::ER_BAD_FIELD_ERROR,
         &codes::ER_BAD_TABLE_ERROR,
         &codes::ER_VIEW_INVALID,
+        &codes::ER_TABLEACCESS_DENIED_ERROR,
+        &codes::ER_COLUMNACCESS_DENIED_ERROR,
+        &codes::ER_DBACCESS_DENIED_ERROR,
     ];
     match codes.iter().any(|code| error.is(code)) {
-        true => codes::ER_VIEW_INVALID.with(&[&view.database, &view.name]),
+        true => codes::ER_VIEW_INVALID.with(&[&database, &name]),
         false => error,
     }
 }

@@ -19,6 +19,7 @@ mod index_hints;
 mod locking;
 mod own_reads;
 mod query;
+mod rights;
 mod scalar;
 mod scope;
 mod select;
@@ -35,7 +36,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType};
 
 use crate::catalog::DefaultSource;
-use crate::catalog::{Catalog, TableSource};
+use crate::catalog::{Catalog, TableSource, Usage};
 use crate::date_parameter::DateParameter;
 use crate::logical::{ColumnId, Query, Shared};
 use crate::options::PlanOptions;
@@ -70,6 +71,16 @@ pub(crate) struct BlockColumn {
     pub(crate) ty: SqlType,
     pub(crate) nullable: bool,
     pub(crate) origin: Option<ColumnOrigin>,
+    pub(crate) is_computed_integer: bool,
+}
+
+impl BlockColumn {
+    /// It is copied into a temporary table, where there are no keys.
+    fn copy(&mut self) {
+        if let Some(origin) = &mut self.origin {
+            origin.traits = origin.traits.copied();
+        }
+    }
 }
 
 /// A bound query expression.
@@ -124,6 +135,10 @@ pub(crate) struct Binder<'a> {
     merges_views: bool,
     /// Index hints about query blocks that are named in them.
     block_hints: Vec<IndexHint>,
+    /// How the tables of FROM are named.
+    table_usage: Usage,
+    /// The rights that tables below views are asked for with, by their positions.
+    rights_below: Vec<(ColumnId, usize)>,
 }
 
 impl<'a> Binder<'a> {
@@ -152,6 +167,8 @@ impl<'a> Binder<'a> {
             view_checks: view_target::ViewChecks::default(),
             merges_views: false,
             block_hints: Vec::new(),
+            table_usage: Usage::Read,
+            rights_below: Vec::new(),
         }
     }
 
@@ -165,6 +182,7 @@ impl<'a> Binder<'a> {
                 ty: column.ty,
                 nullable: column.nullable,
                 origin: column.origin,
+                is_computed_integer: column.is_computed_integer,
             });
         }
         Query {

@@ -10,11 +10,11 @@ use mayfly_types::{Result, TypeKind, Value};
 
 use super::expression::{bare, is_descending, position_of};
 use super::scope::{Clause, Item, Scope, ScopeColumns, ScopeTable};
-use super::types::{as_value, cast, choice_type};
+use super::types::{as_value, cast, choice_type, is_computed_integer};
 use super::{Binder, Block, BlockColumn, not_supported};
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::{Computed, Relation, with_stack};
-use crate::physical::{SetOperationKind, SortKey, StatementLimit};
+use crate::physical::{ColumnOrigin, SetOperationKind, SortKey, StatementLimit};
 
 /// ORDER BY and LIMIT of a query expression.
 #[derive(Debug, Clone, Copy)]
@@ -268,12 +268,16 @@ impl Binder<'_> {
                 SetOperationKind::Intersect => values.iter().all(|value| value.nullable),
                 SetOperationKind::Except => values[0].nullable,
             };
+            let name = std::mem::take(&mut arms[0].columns[index].name);
             columns.push(BlockColumn {
                 id: first + index,
-                name: std::mem::take(&mut arms[0].columns[index].name),
                 ty: ty.clone(),
                 nullable,
-                origin: None,
+                origin: Some(ColumnOrigin::computed(&name)),
+                is_computed_integer: arms
+                    .iter()
+                    .any(|arm| arm.columns[index].is_computed_integer),
+                name,
             });
             types.push(ty);
         }
@@ -436,6 +440,7 @@ impl Binder<'_> {
                 ty: ty.clone(),
                 nullable: choices.iter().any(|choice| choice.nullable),
                 origin: None,
+                is_computed_integer: choices.iter().any(|choice| is_computed_integer(choice)),
             });
             for row in &mut bound {
                 let value = std::mem::replace(&mut row[index], super::expression::literal::null());
@@ -468,6 +473,10 @@ impl Binder<'_> {
         let select_id = self.new_select();
         self.scopes.push(Scope::new(Clause::FieldList, select_id));
         let relation = self.bind_named_table(table.schema_name.as_deref(), name);
+        let relation = relation.and_then(|relation| {
+            let places = self.scope().wildcard();
+            self.check_read_all(&places).map(|()| relation)
+        });
         let block = relation.map(|relation| {
             let scope = self.scope();
             let columns = scope
@@ -481,6 +490,7 @@ impl Binder<'_> {
                         ty: column.ty,
                         nullable: column.nullable,
                         origin: scope.origin(place),
+                        is_computed_integer: false,
                     }
                 })
                 .collect();
@@ -505,5 +515,6 @@ pub(super) fn column_of_item(item: Item, id: usize) -> BlockColumn {
         ty: item.expression.ty,
         nullable: item.expression.nullable,
         origin: item.origin,
+        is_computed_integer: item.is_computed_integer,
     }
 }

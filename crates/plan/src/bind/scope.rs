@@ -133,9 +133,14 @@ impl ScopeTable {
                 table: table.name.clone(),
                 alias: self.alias.clone(),
                 column: table.columns[index].name.clone(),
+                traits: table.columns[index].traits,
+                view: None,
             }),
             ScopeColumns::Derived(columns) => {
-                columns[index].origin.clone().map(|origin| ColumnOrigin {
+                let column = columns.get(index)?;
+                let origin = column.origin.clone();
+                let origin = origin.unwrap_or_else(|| ColumnOrigin::computed(&column.name));
+                Some(ColumnOrigin {
                     alias: self.alias.clone(),
                     ..origin
                 })
@@ -153,6 +158,7 @@ pub(crate) struct Item {
     /// The table and the column that it is, if it is just a column of this query block.
     pub(crate) column: Option<ColumnPlace>,
     pub(crate) origin: Option<ColumnOrigin>,
+    pub(crate) is_computed_integer: bool,
 }
 
 /// A column of a scope: table and index in it.
@@ -265,6 +271,7 @@ impl Scope {
                 ty: column.ty.clone(),
                 nullable: column.nullable,
                 origin: None,
+                is_computed_integer: false,
             };
             match self.tables.last_mut() {
                 Some(ScopeTable {

@@ -11,7 +11,7 @@ use super::expression::{bare, compound_name, is_descending, position_of};
 use super::from::conjuncts;
 use super::query::{Tail, column_of_item, has_calc_found_rows};
 use super::scope::{Clause, ColumnPlace, Item, Name, Scope};
-use super::types::as_value;
+use super::types::{as_value, is_computed_integer};
 use super::{Binder, Block, BlockColumn, not_supported};
 use crate::expression::{Expression, ExpressionKind, same_expression};
 use crate::logical::{Aggregate, ColumnId, ColumnSet, Computed, Relation};
@@ -195,6 +195,9 @@ impl Binder<'_> {
                 },
             };
         }
+        if grouped || distinct {
+            columns.iter_mut().for_each(BlockColumn::copy);
+        }
         Ok(Block {
             relation,
             columns,
@@ -212,10 +215,12 @@ impl Binder<'_> {
                         return Err(codes::ER_NO_TABLES_USED.error());
                     }
                     let places = self.scope().wildcard();
+                    self.check_read_all(&places)?;
                     self.add_places(&places);
                 }
                 SelectItem::QualifiedWildcard(kind, _) => {
                     let places = self.qualified_wildcard(kind)?;
+                    self.check_read_all(&places)?;
                     self.add_places(&places);
                 }
                 SelectItem::UnnamedExpr(expr) => {
@@ -267,6 +272,7 @@ impl Binder<'_> {
                 expression: scope.column(*place),
                 column: Some(*place),
                 origin: scope.origin(*place),
+                is_computed_integer: false,
             };
             scope.items.push(item);
         }
@@ -283,11 +289,13 @@ impl Binder<'_> {
             _ => None,
         };
         let origin = column.and_then(|place| scope.origin(place));
+        let is_computed_integer = is_computed_integer(&expression);
         scope.items.push(Item {
             name,
             expression,
             column,
             origin,
+            is_computed_integer,
         });
         Ok(())
     }

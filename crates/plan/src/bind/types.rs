@@ -26,6 +26,31 @@ pub(crate) fn as_value(expression: Expression) -> Expression {
     cast(expression, &truth_value())
 }
 
+/// Whether a whole number is computed, and not just one of several columns' values: MySQL computes
+/// those as BIGINT, whatever the width that their column would have in a table.
+pub(crate) fn is_computed_integer(expression: &Expression) -> bool {
+    if !expression.ty.is_integer() {
+        return false;
+    }
+    match &expression.kind {
+        ExpressionKind::Column(_)
+        | ExpressionKind::Local(_)
+        | ExpressionKind::Subquery(_)
+        | ExpressionKind::LogicalSubquery(_) => false,
+        ExpressionKind::Literal(value) => !value.is_null(),
+        ExpressionKind::Cast(inner, _) => is_computed_integer(inner),
+        ExpressionKind::Let { body, .. } => is_computed_integer(body),
+        ExpressionKind::Case {
+            branches,
+            otherwise,
+        } => {
+            let results = branches.iter().map(|(_, result)| result);
+            results.chain(otherwise.as_deref()).any(is_computed_integer)
+        }
+        _ => true,
+    }
+}
+
 /// The expression as a predicate: anything else is compared with zero.
 pub(crate) fn as_predicate(expression: Expression) -> Expression {
     let zero = match expression.ty.kind {

@@ -12,7 +12,7 @@ use mayfly_types::{Result, Value};
 use super::scope::{Clause, ColumnPlace, Scope, ScopeColumns};
 use super::types::and;
 use super::{Binder, Block};
-use crate::catalog::{Catalog, TableId, TableSource, ViewSource};
+use crate::catalog::{Catalog, TableId, TableSource, Usage, ViewSource};
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::{ColumnId, Relation, Scan, visit_expression_mut};
 use crate::options::PlanOptions;
@@ -283,6 +283,7 @@ pub fn bind_view_target(
     if parts.reads(target) {
         return Err(not_insertable());
     }
+    binder.check_changed(0, target, Usage::Insert)?;
     let own = target.first..target.position();
     let columns: Vec<Option<usize>> = ids
         .iter()

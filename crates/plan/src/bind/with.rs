@@ -123,8 +123,11 @@ impl Binder<'_> {
         // Rows of later rounds may be NULL where the first ones are not.
         for column in &mut seed.columns {
             column.nullable = true;
-            if column.origin.is_none() && matches!(column.ty.kind, TypeKind::Int | TypeKind::BigInt)
-            {
+            let is_computed = column
+                .origin
+                .as_ref()
+                .is_none_or(|origin| !origin.is_of_table());
+            if is_computed && matches!(column.ty.kind, TypeKind::Int | TypeKind::BigInt) {
                 // A literal's own length says nothing of the numbers that follow.
                 column.ty = if column.ty.unsigned {
                     SqlType::bigint_unsigned()

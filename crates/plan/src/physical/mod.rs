@@ -8,7 +8,7 @@ use mayfly_functions::{AggregateFunction, AggregateSignature};
 use mayfly_types::{SqlType, Value};
 
 use crate::access::{GroupRows, KeyRanges, LookupKey};
-use crate::catalog::TableSource;
+use crate::catalog::{ColumnTraits, TableSource};
 use crate::date_parameter::DateParameter;
 use crate::expression::Expression;
 
@@ -54,19 +54,55 @@ pub struct OutputColumn {
     pub nullable: bool,
     /// The column of a table that it shows unchanged, if it does.
     pub origin: Option<ColumnOrigin>,
+    /// MySQL computes whole numbers as BIGINT: clients are told so, although a table made of the
+    /// result would have a narrower column.
+    pub is_computed_integer: bool,
 }
 
 /// Where an unchanged column comes from.
 #[derive(Debug, Clone)]
 pub struct ColumnOrigin {
-    /// Database.
+    /// Database; empty when no table has the column.
     pub database: String,
-    /// Table name.
+    /// Table name; empty when no table has the column: it is computed in a derived table or a set
+    /// operation.
     pub table: String,
     /// Table alias.
     pub alias: String,
     /// Column name.
     pub column: String,
+    /// What else clients are told of it.
+    pub traits: ColumnTraits,
+    /// The view through which it is seen and its name there.
+    pub view: Option<ViewColumn>,
+}
+
+/// A column of a view.
+#[derive(Debug, Clone)]
+pub struct ViewColumn {
+    /// The view.
+    pub view: String,
+    /// The column.
+    pub column: String,
+}
+
+impl ColumnOrigin {
+    /// A column that no table has.
+    pub(crate) fn computed(column: &str) -> Self {
+        Self {
+            database: String::new(),
+            table: String::new(),
+            alias: String::new(),
+            column: column.to_owned(),
+            traits: ColumnTraits::default(),
+            view: None,
+        }
+    }
+
+    /// Whether a table has the column.
+    pub fn is_of_table(&self) -> bool {
+        !self.table.is_empty()
+    }
 }
 
 /// An operator with its inputs.

@@ -1,4 +1,5 @@
-//! Texts that a session knows: VERSION(), DATABASE(), USER(), CURRENT_USER(), ICU_VERSION().
+//! Texts that a session knows: VERSION(), DATABASE(), USER(), CURRENT_USER(), CURRENT_ROLE(),
+//! ICU_VERSION().
 
 use std::ops::RangeInclusive;
 
@@ -50,6 +51,13 @@ pub(crate) static CURRENT_USER: Fact = Fact {
     characters: 288,
     nullable: true,
     text: |facts| Some(&facts.current_user),
+};
+/// CURRENT_ROLE()
+pub(crate) static CURRENT_ROLE: Fact = Fact {
+    names: &["current_role"],
+    characters: 65535,
+    nullable: true,
+    text: |facts| Some(&facts.current_role),
 };
 /// ICU_VERSION()
 pub(crate) static ICU_VERSION: Fact = Fact {

@@ -24,6 +24,7 @@ pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
     &facts::DATABASE,
     &facts::USER,
     &facts::CURRENT_USER,
+    &facts::CURRENT_ROLE,
     &facts::ICU_VERSION,
     &format_bytes::FormatBytes,
     &format_pico_time::FormatPicoTime,

@@ -231,15 +231,19 @@ impl Binder<'_> {
             },
             other => return Err(not_supported(&other.to_string())),
         };
-        for scope in self.scopes.iter().rev().filter(|scope| !scope.hidden) {
+        let visible = self.scopes.iter().enumerate().rev();
+        for (depth, scope) in visible.filter(|(_, scope)| !scope.hidden) {
             let Some(place) = scope.find_column(name)? else {
                 continue;
             };
+            self.check_read(depth, place)?;
             let Expression { ty, kind, .. } = scope.column(place);
             let default = match (scope.default_of(place), scope.origin(place), kind) {
                 (Some(default), ..) => default.clone(),
-                (None, Some(origin), _) => self.default_of_origin(&origin)?,
-                (None, None, ExpressionKind::Column(id)) => {
+                (None, Some(origin), _) if origin.is_of_table() => {
+                    self.default_of_origin(&origin)?
+                }
+                (None, _, ExpressionKind::Column(id)) => {
                     self.scalar_defaults.get(id).cloned().unwrap_or_default()
                 }
                 _ => DefaultSource::None,

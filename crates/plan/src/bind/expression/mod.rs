@@ -234,7 +234,10 @@ impl Binder<'_> {
                 continue;
             };
             let expression = match found {
-                Found::Column(place) => scope.column(place),
+                Found::Column(place) => {
+                    self.check_read(depth, place)?;
+                    scope.column(place)
+                }
                 Found::Key(key) => scope.group_keys[key].clone(),
                 Found::Item(item) => {
                     let item = &scope.items[item];

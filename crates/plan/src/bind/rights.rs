@@ -1,0 +1,115 @@
+//! Whether the statement may read and change what it names. The catalog knows; what is asked is
+//! decided here, where names get their meaning.
+//!
+//! The tables below a view are asked for with the rights of another account: the catalog is told where
+//! a view's query begins and ends, and numbers the rights that hold in between.
+
+use mayfly_types::{Error, Result};
+
+use super::Binder;
+use super::scope::{ColumnPlace, Scope, ScopeColumns};
+use crate::catalog::Usage;
+use crate::logical::{ColumnId, Scan};
+
+/// A table by its database and name.
+type TableNames<'n> = (&'n str, &'n str);
+
+/// The table or view that a table of FROM is; none for what needs no right: derived tables and the
+/// session's own temporary ones.
+fn names(scope: &Scope, at: usize) -> Option<TableNames<'_>> {
+    match &scope.tables.get(at)?.columns {
+        ScopeColumns::Base { table, .. } if table.temporary => None,
+        ScopeColumns::Base { table, .. } => Some((&table.database, &table.name)),
+        ScopeColumns::Derived(_) => {
+            let (_, parts) = scope.views.iter().find(|(view, _)| *view == at)?;
+            Some((&parts.database, &parts.name))
+        }
+    }
+}
+
+impl Binder<'_> {
+    /// A column of a query block is read.
+    pub(super) fn check_read(&self, depth: usize, place: ColumnPlace) -> Result<()> {
+        self.check_place(depth, place, Usage::Read)
+    }
+
+    /// All these columns of the innermost query block are read, as `*` has them.
+    pub(super) fn check_read_all(&self, places: &[ColumnPlace]) -> Result<()> {
+        let mut places = places.iter();
+        places.try_for_each(|place| self.check_place(self.scopes.len() - 1, *place, Usage::ReadAll))
+    }
+
+    fn check_place(&self, depth: usize, place: ColumnPlace, usage: Usage) -> Result<()> {
+        if !self.catalog.checks_columns() {
+            return Ok(());
+        }
+        let scope = &self.scopes[depth];
+        let Some(table) = names(scope, place.table) else {
+            return Ok(());
+        };
+        let column = scope.tables[place.table].name(place.column);
+        let rights = self.catalog.current_rights();
+        self.catalog.check_column(rights, table, column, usage)
+    }
+
+    /// The rights that a table below a view is changed with.
+    pub(super) fn note_rights(&mut self, position: ColumnId) {
+        if !self.views.is_empty() {
+            let rights = self.catalog.current_rights();
+            self.rights_below.push((position, rights));
+        }
+    }
+
+    /// A column that an assignment names is changed: in the view, if it is one, and in the table.
+    pub(super) fn check_written(
+        &self,
+        place: ColumnPlace,
+        scan: &Scan,
+        column: usize,
+        usage: Usage,
+    ) -> Result<()> {
+        let scope = &self.scopes[self.scopes.len() - 1];
+        if let Some(table) = names(scope, place.table) {
+            let name = scope.tables[place.table].name(place.column);
+            let rights = self.catalog.current_rights();
+            self.catalog.check_column(rights, table, name, usage)?;
+        }
+        let column = &scan.table.columns[column].name;
+        let table = (scan.table.database.as_str(), scan.table.name.as_str());
+        self.check_below(scan, |rights| {
+            self.catalog.check_column(rights, table, column, usage)
+        })
+    }
+
+    /// Rows are taken out of a table of FROM, or put into it.
+    pub(super) fn check_changed(&self, at: usize, scan: &Scan, usage: Usage) -> Result<()> {
+        let scope = &self.scopes[self.scopes.len() - 1];
+        if let Some(table) = names(scope, at) {
+            let rights = self.catalog.current_rights();
+            self.catalog.check_change(rights, table, usage)?;
+        }
+        let table = (scan.table.database.as_str(), scan.table.name.as_str());
+        self.check_below(scan, |rights| {
+            self.catalog.check_change(rights, table, usage)
+        })
+    }
+
+    /// Asks for a table below a view: what is refused there is the view's fault.
+    fn check_below(&self, scan: &Scan, check: impl Fn(usize) -> Result<()>) -> Result<()> {
+        let position = scan.position();
+        let mut below = self.rights_below.iter();
+        let Some((_, rights)) = below.find(|(known, _)| *known == position) else {
+            return Ok(());
+        };
+        check(*rights).map_err(|error| self.fault_of_view(position, error))
+    }
+
+    fn fault_of_view(&self, position: ColumnId, error: Error) -> Error {
+        let views = self.scopes.iter().flat_map(|scope| &scope.views);
+        let mut views = views.filter(|(_, parts)| parts.scans.contains(&position));
+        match views.next() {
+            Some((_, parts)) => super::from::view_error((&parts.database, &parts.name), error),
+            None => error,
+        }
+    }
+}
