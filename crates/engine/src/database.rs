@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::time::{Duration, Instant};
 
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_memory::{BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace};
@@ -12,12 +12,18 @@ use mayfly_storage::temptable::{Registry, Resources};
 use mayfly_storage::{
     ChangeStorage, Durability, DurableStore, StatementOwner, StoreOptions, StorePlace, SyncThread,
 };
-use mayfly_types::{Diagnostics, Result, SqlType, Value};
+use mayfly_types::temporal::TimeZone;
+use mayfly_types::{Diagnostics, Result, SqlType, TypeKind, Value};
 
+use crate::accounts::Accounts;
 use crate::catalog::{Catalog, dictionary};
+use crate::connections::Connections;
+use crate::convert;
 use crate::files::ReadableFiles;
 use crate::options::{DatabaseOptions, FileAccess};
-use crate::session::{Session, SessionOptions, SessionShared};
+use crate::session::SessionShared;
+use crate::statement_cache::StatementCache;
+use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
 use crate::table_locks::Waits;
 use crate::temp_data_files;
@@ -33,15 +39,19 @@ const IDLE_BYTES: u64 = 512 << 20;
 pub struct Database {
     pub(crate) options: DatabaseOptions,
     pub(crate) catalog: Catalog,
+    pub(crate) accounts: Arc<Accounts>,
     pub(crate) resources: Resources,
     pub(crate) budgets: Budgets,
     pub(crate) globals: RwLock<Settings>,
-    globals_version: AtomicU64,
-    sessions: Mutex<BTreeMap<u64, Weak<SessionShared>>>,
+    /// What statements read of the settings that sessions have.
+    statement_options: Mutex<Vec<(Settings, Weak<StatementOptions>)>>,
+    /// Statements by their text.
+    pub(crate) statement_cache: StatementCache,
+    pub(crate) connections: Connections,
     ended: Counters,
-    next_session: AtomicU64,
+    /// How many prepared statements there are.
+    pub(crate) prepared_statements: Arc<AtomicU64>,
     started: Instant,
-    connections: AtomicU64,
     pub(crate) readable_files: Arc<ReadableFiles>,
     /// Who waits for whose tables.
     pub(crate) table_waits: Waits,
@@ -131,6 +141,9 @@ impl Database {
             options.threads = options.threads.min(most).max(1);
         }
         let budgets = Budgets::new(&options, &globals);
+        let known = budgets.memory.child("statement_cache_size", UNLIMITED);
+        let statement_cache = StatementCache::new(known);
+        statement_cache.set_limit(cache_limit(&options, &globals));
         let idle_limit = options
             .memory_limit
             .map_or(IDLE_BYTES, |limit| (limit / 8).min(IDLE_BYTES));
@@ -159,15 +172,16 @@ impl Database {
             readable_files: Arc::new(ReadableFiles(options.file_access.clone())),
             options,
             catalog: Catalog::new(),
+            accounts: Arc::default(),
             resources,
             budgets,
-            globals: RwLock::new(globals),
-            globals_version: AtomicU64::new(0),
-            sessions: Mutex::default(),
+            globals: RwLock::new(globals.shared()),
+            statement_options: Mutex::default(),
+            statement_cache,
+            connections: Connections::default(),
             ended: Counters::new(),
-            next_session: AtomicU64::new(8),
+            prepared_statements: Arc::default(),
             started: Instant::now(),
-            connections: AtomicU64::new(0),
             store: Mutex::default(),
         });
         if database.options.datadir.is_some() {
@@ -215,38 +229,70 @@ impl Database {
         Ok(tables.len())
     }
 
-    /// A session of `root@localhost`.
-    pub fn session(self: &Arc<Self>) -> Session {
-        self.session_with(SessionOptions::new())
-    }
-
-    /// A session of some user.
-    pub fn session_with(self: &Arc<Self>, options: SessionOptions) -> Session {
-        let id = self.next_session.fetch_add(1, Ordering::Relaxed);
-        self.connections.fetch_add(1, Ordering::Relaxed);
-        let session = Session::new(Arc::clone(self), id, options);
-        self.sessions().insert(id, Arc::downgrade(session.shared()));
-        session
-    }
-
     pub(crate) fn session_ended(&self, id: u64, counters: &Counters) {
-        self.sessions().remove(&id);
+        self.connections.end(id);
         counters.move_into(&self.ended);
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<SessionShared>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the living sessions show of themselves.
     pub(crate) fn living_sessions(&self) -> Vec<Arc<SessionShared>> {
-        self.sessions().values().filter_map(Weak::upgrade).collect()
+        self.connections.living()
     }
 
-    /// Bytes of memory under a reservation: base tables and temporary tables. Zero once every
-    /// session and table is dropped.
+    /// What statements read of these settings: one struct for all sessions that have the same, so that
+    /// they can share plans.
+    pub(crate) fn statement_options(&self, settings: &Settings) -> Arc<StatementOptions> {
+        const KEPT: usize = 64;
+        let known = self.statement_options.lock();
+        let mut known = known.unwrap_or_else(PoisonError::into_inner);
+        let same = known.iter().find(|(other, _)| other == settings);
+        if let Some(options) = same.and_then(|(_, options)| options.upgrade()) {
+            return options;
+        }
+        known.retain(|(_, options)| options.strong_count() > 0);
+        if known.len() >= KEPT {
+            known.remove(0);
+        }
+        let options = Arc::new(StatementOptions::read(settings, &self.options));
+        known.push((settings.clone(), Arc::downgrade(&options)));
+        options
+    }
+
+    /// The global value of a system variable, as SHOW GLOBAL VARIABLES prints it; `None` when there is
+    /// none of that name.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        let position = variables::position(name)?;
+        let variable = variables::all()[position];
+        let value = variable.display(self.globals().at(position));
+        Some(value.unwrap_or_default())
+    }
+
+    /// How long a client may take to say who it is.
+    pub fn connect_timeout(&self) -> Duration {
+        Duration::from_secs(self.globals().unsigned("connect_timeout"))
+    }
+
+    /// What a client gets that asks for statistics.
+    pub fn statistics_text(&self) -> String {
+        let uptime = self.started.elapsed();
+        let questions = self.counter(Counter::Questions);
+        let average = questions as f64 / uptime.as_secs_f64().max(1.0);
+        format!(
+            "Uptime: {}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: {}  \
+             Flush tables: 1  Open tables: {}  Queries per second avg: {average:.3}",
+            uptime.as_secs(),
+            self.living_sessions().len(),
+            self.counter(Counter::SlowQueries),
+            self.catalog.all_tables().len(),
+            self.catalog.all_tables().len(),
+        )
+    }
+
+    /// Bytes of memory under a reservation: base tables and temporary tables, without the cache of
+    /// statements. Zero once every session and table is dropped.
     pub fn memory_used(&self) -> u64 {
-        self.budgets.memory.used()
+        let cached = self.statement_cache.bytes();
+        self.budgets.memory.used().saturating_sub(cached)
     }
 
     /// The most bytes of memory that were under a reservation at once.
@@ -303,7 +349,7 @@ impl Database {
     /// Sets a global variable and what hangs on it.
     pub(crate) fn set_global(&self, position: usize, setting: Setting) {
         let mut globals = self.globals.write().unwrap_or_else(PoisonError::into_inner);
-        globals.set(position, setting);
+        globals.set_for_all(position, setting);
         let budgets = &self.budgets;
         budgets
             .temporary_tables
@@ -311,14 +357,14 @@ impl Database {
         budgets
             .temp_space
             .set_limit(space_limit(globals.unsigned("max_tmp_total_space_usage")));
+        let cached = cache_limit(&self.options, &globals);
         let durability = durability(&globals);
         drop(globals);
+        self.statement_cache.set_limit(cached);
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((store, _)) = &*store {
             store.set_durability(durability);
         }
-        drop(store);
-        self.globals_version.fetch_add(1, Ordering::AcqRel);
     }
 
     /// A counter over all sessions, living and ended.
@@ -334,22 +380,23 @@ impl Database {
     /// FLUSH STATUS: the counters of a session go into the global ones.
     pub(crate) fn flush_status(&self, counters: &Counters) {
         counters.move_into(&self.ended);
+        self.connections.flush_status();
     }
 
     /// Status variables that are no counters of sessions.
     pub(crate) fn computed_status(&self) -> Vec<(&'static str, String)> {
         let uptime = self.started.elapsed().as_secs().to_string();
         let temp = self.resources.temp_space.counters();
-        let living = self.living_sessions().len().to_string();
         let open_tables = self.catalog.all_tables().len().to_string();
         let zero = || "0".to_owned();
-        vec![
-            ("Aborted_clients", zero()),
-            ("Aborted_connects", zero()),
-            (
-                "Connections",
-                self.connections.load(Ordering::Relaxed).to_string(),
-            ),
+        let moment = |seconds: u64| {
+            let microseconds = i64::try_from(seconds).unwrap_or(0) * 1_000_000;
+            let moment = convert::datetime_of_unix(microseconds, &TimeZone::System);
+            let ty = SqlType::temporal(TypeKind::DateTime, 0);
+            String::from_utf8_lossy(&convert::display(&moment, &ty)).into_owned()
+        };
+        let mut status = self.connections.status(moment);
+        status.extend([
             ("Created_tmp_files", temp.created_files().to_string()),
             ("Innodb_row_lock_waits", zero()),
             ("Key_blocks_not_flushed", zero()),
@@ -359,19 +406,17 @@ impl Database {
             ("Key_reads", zero()),
             ("Key_write_requests", zero()),
             ("Key_writes", zero()),
-            ("Max_used_connections", living.clone()),
             ("Memory_used", self.memory_used().to_string()),
             ("Open_tables", open_tables),
-            ("Prepared_stmt_count", zero()),
-            ("Ssl_cipher", String::new()),
+            (
+                "Prepared_stmt_count",
+                self.prepared_statements.load(Ordering::Relaxed).to_string(),
+            ),
             ("TempTable_count_hit_max_ram", zero()),
-            ("Threads_cached", zero()),
-            ("Threads_connected", living.clone()),
-            ("Threads_created", living),
-            ("Threads_running", "1".to_owned()),
             ("Uptime", uptime.clone()),
             ("Uptime_since_flush_status", uptime),
-        ]
+        ]);
+        status
     }
 }
 
@@ -386,6 +431,14 @@ impl Drop for Database {
             let _ = dictionary::close(&transaction, &self.catalog);
         }
     }
+}
+
+/// `statement_cache_size`, and no more than a small part of all memory.
+fn cache_limit(options: &DatabaseOptions, globals: &Settings) -> u64 {
+    let limit = globals.unsigned("statement_cache_size");
+    options
+        .memory_limit
+        .map_or(limit, |memory| limit.min(memory / 32))
 }
 
 /// When commits are on disk: `innodb_flush_log_at_trx_commit`.

@@ -212,7 +212,8 @@ pub(crate) fn evaluate(session: &Session, expr: &Expr) -> Result<(Value, SqlType
     if let Some(literal) = plain_literal(session, expr) {
         return Ok(literal);
     }
-    bind(session, expr, &[])?.scalar(&one_row(), &[])
+    let (types, values) = session.parameter_values();
+    bind_with(session, expr, &[], types)?.scalar(&one_row(), &values)
 }
 
 /// Strings and small integers need no binding: most values of an INSERT are such.

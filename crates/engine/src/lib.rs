@@ -6,9 +6,12 @@
 //!
 //! What is absent: this crate knows no packet, prints nothing, and starts no async runtime.
 
+mod accounts;
 mod builder;
 mod catalog;
 mod character_sets;
+mod client;
+mod connections;
 mod convert;
 mod database;
 pub mod delimited;
@@ -21,6 +24,7 @@ mod locales;
 mod options;
 mod result;
 mod session;
+mod statement_cache;
 mod statement_options;
 mod statements;
 mod status;
@@ -31,15 +35,29 @@ mod transaction;
 mod variables;
 mod visible_names;
 
+pub use self::accounts::account::AuthenticationPlugin;
+pub use self::accounts::authentication::{FastCheck, Login, LoginFailure, NewRoot, RootPassword};
+pub use self::client::{
+    BatchEncoder, ClientValue, Cursor, FieldDefinition, FieldFlags, FieldType, ResultEncoder,
+};
+pub use self::connections::{ConnectionError, ConnectionPlace};
 pub use self::database::Database;
-pub use self::options::{Clock, DatabaseOptions, FileAccess, HashMode, SystemClock};
+pub use self::options::{
+    Clock, DatabaseOptions, FileAccess, HashMode, Randomness, SystemClock, SystemRandomness,
+};
 pub use self::result::{
     Bytes, ResultColumn, ResultOrigin, ResultStream, StatementResult, StatementSummary,
     display_value,
 };
-pub use self::session::{KillHandle, ProgressHandle, Session, SessionOptions};
+pub use self::session::{
+    ClientLimits, Command, Encryption, KillHandle, LocalFiles, ProgressHandle, Session,
+    SessionOptions, SessionState, StateChanges,
+};
 pub use self::statements::prepared::Prepared;
+pub use self::variables::is_system_variable;
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
+pub use mayfly_types::error::codes;
+pub use mayfly_types::temporal::DateTime;
 pub use mayfly_types::{
     Batch, Checkpoint, CollationId, Condition, Error, Level, Result, SqlType, TypeKind, Value,
 };

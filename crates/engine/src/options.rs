@@ -27,6 +27,22 @@ impl Clock for SystemClock {
     }
 }
 
+/// Gives random bytes, for salts and generated passwords. Injected so that a run can be repeated.
+pub trait Randomness: Send + Sync + std::fmt::Debug {
+    /// Fills the bytes.
+    fn fill(&self, bytes: &mut [u8]);
+}
+
+/// The randomness of the system, as RANDOM_BYTES() has it.
+#[derive(Debug, Clone, Copy)]
+pub struct SystemRandomness;
+
+impl Randomness for SystemRandomness {
+    fn fill(&self, bytes: &mut [u8]) {
+        mayfly_functions::context::system_entropy(bytes);
+    }
+}
+
 /// How rows are hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HashMode {
@@ -84,6 +100,8 @@ pub struct DatabaseOptions {
     pub checkpoint: Option<Arc<dyn Checkpoint>>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
+    /// Gives random bytes.
+    pub randomness: Arc<dyn Randomness>,
     /// System variables set before the first session, as by `SET GLOBAL`: name and text of the
     /// value.
     pub variables: Vec<(String, String)>,
@@ -107,6 +125,7 @@ impl DatabaseOptions {
             temp_io: Arc::new(SystemIo),
             checkpoint: None,
             clock: Arc::new(SystemClock),
+            randomness: Arc::new(SystemRandomness),
             variables: Vec::new(),
         }
     }

@@ -7,11 +7,13 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use mayfly_exec::StatementContext;
-use mayfly_plan::physical::OutputColumn;
+use mayfly_plan::ColumnTraits;
+use mayfly_plan::physical::{ColumnOrigin, OutputColumn};
 use mayfly_types::{Batch, Error, Result, SqlType, Value};
 
+use crate::client::{Cursor, ResultEncoder};
 use crate::session::Session;
-use crate::statements::found_rows::FoundRows;
+use crate::statements::found_rows::{FoundRows, FoundRowsBuilder, KEPT_FOR_CLIENT, physical_types};
 use crate::{builder, convert};
 
 /// A column of a result.
@@ -23,21 +25,50 @@ pub struct ResultColumn {
     pub ty: SqlType,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// The database, table, table alias and column that it shows unchanged; empty otherwise.
+    /// The database, table, table alias and column that it shows unchanged; none when it is
+    /// computed.
     pub origin: Option<ResultOrigin>,
+    /// A whole number that MySQL computes as BIGINT, whatever its type says.
+    pub(crate) is_computed_integer: bool,
 }
 
-/// Where a column's values come from, when it shows a table's column unchanged.
+/// Where a column's values come from, when it shows a column of FROM unchanged.
 #[derive(Debug, Clone)]
 pub struct ResultOrigin {
-    /// Database.
+    /// Database; empty for a column that is computed in a derived table or a set operation.
     pub database: String,
-    /// Table.
+    /// Table, or the view that shows it; empty for a computed column.
     pub table: String,
     /// The table's alias in the statement.
     pub alias: String,
     /// Column.
     pub column: String,
+    /// What else clients are told of it.
+    pub(crate) traits: ColumnTraits,
+    /// Whether a table has the column.
+    is_of_table: bool,
+}
+
+impl ResultOrigin {
+    fn from_plan(origin: &ColumnOrigin) -> Self {
+        let (table, column) = match &origin.view {
+            Some(seen) => (&seen.view, &seen.column),
+            None => (&origin.table, &origin.column),
+        };
+        Self {
+            database: origin.database.clone(),
+            table: table.clone(),
+            alias: origin.alias.clone(),
+            column: column.clone(),
+            traits: origin.traits,
+            is_of_table: origin.is_of_table(),
+        }
+    }
+
+    /// Whether a table has the column.
+    pub(crate) fn is_of_table(&self) -> bool {
+        self.is_of_table
+    }
 }
 
 impl ResultColumn {
@@ -48,7 +79,13 @@ impl ResultColumn {
             ty,
             nullable: true,
             origin: None,
+            is_computed_integer: false,
         }
+    }
+
+    /// The columns of a plan.
+    pub(crate) fn of_plan(columns: &[OutputColumn]) -> Arc<[Self]> {
+        columns.iter().map(Self::from_plan).collect()
     }
 
     pub(crate) fn from_plan(column: &OutputColumn) -> Self {
@@ -56,12 +93,8 @@ impl ResultColumn {
             name: column.name.clone(),
             ty: column.ty.clone(),
             nullable: column.nullable,
-            origin: column.origin.as_ref().map(|origin| ResultOrigin {
-                database: origin.database.clone(),
-                table: origin.table.clone(),
-                alias: origin.alias.clone(),
-                column: origin.column.clone(),
-            }),
+            origin: column.origin.as_ref().map(ResultOrigin::from_plan),
+            is_computed_integer: column.is_computed_integer,
         }
     }
 }
@@ -183,6 +216,8 @@ pub struct StatementSummary {
     pub rows_written: u64,
     /// Rows read from tables.
     pub rows_examined: u64,
+    /// A table was read without an index.
+    pub no_index_used: bool,
 }
 
 impl StatementSummary {
@@ -263,6 +298,18 @@ pub(crate) enum Outcome {
         columns: Arc<[ResultColumn]>,
         found: bool,
     },
+}
+
+impl Outcome {
+    /// The columns of its rows.
+    pub(crate) fn columns(&self) -> Arc<[ResultColumn]> {
+        Arc::clone(match self {
+            Self::Done(result) => &result.columns,
+            Self::Rows { columns, .. }
+            | Self::Found { columns, .. }
+            | Self::Row { columns, .. } => columns,
+        })
+    }
 }
 
 impl From<StatementResult> for Outcome {
@@ -349,9 +396,20 @@ impl<'s> ResultStream<'s> {
         &self.result.columns
     }
 
+    /// How the client gets columns and values: as `character_set_results` was when the statement
+    /// began to give rows.
+    pub fn encoder(&self) -> ResultEncoder {
+        self.session.result_encoder()
+    }
+
     /// The counts of the statement; those of a SELECT are final after its last batch.
     pub fn result(&self) -> &StatementResult {
         &self.result
+    }
+
+    /// Whether there is one row at most, which [`Self::next_row`] gives without making a batch.
+    pub fn has_single_row(&self) -> bool {
+        matches!(self.source, Source::Row(_))
     }
 
     /// The values of the next row; `None` after the last.
@@ -452,6 +510,25 @@ impl<'s> ResultStream<'s> {
         }
         self.result.warning_count = self.session.diagnostics().count();
         self.session.end();
+    }
+
+    /// Reads the remaining rows and keeps them for a client that fetches them bit by bit.
+    pub fn into_cursor(mut self) -> Result<Cursor> {
+        let context = self.session.cursor_context();
+        let types = self.result.columns.iter().map(|column| column.ty.clone());
+        let types: Vec<SqlType> = types.collect();
+        let mut kept = FoundRowsBuilder::new(&context, physical_types(&types), KEPT_FOR_CLIENT);
+        while let Some(batch) = self.next_batch()? {
+            kept.add(batch)?;
+        }
+        let rows = kept.finish()?;
+        Ok(Cursor::new(Arc::clone(&self.result.columns), rows))
+    }
+
+    /// Ends the statement, whatever rows are left, and gives its counts.
+    pub fn finish(mut self) -> StatementResult {
+        self.end();
+        std::mem::take(&mut self.result)
     }
 
     /// Reads the remaining rows and gives the whole result.

@@ -6,10 +6,11 @@ use std::time::Duration;
 use mayfly_plan::{OptimizerSwitches, PlanOptions};
 use mayfly_syntax::ParseOptions;
 use mayfly_types::temporal::{Locale, TimeZone};
-use mayfly_types::{CollationId, SqlMode};
+use mayfly_types::{Charset, CollationId, SqlMode};
 
 use crate::character_sets;
 use crate::options::DatabaseOptions;
+use crate::session::ClientLimits;
 use crate::transaction::{Characteristics, Isolation};
 use crate::variables::optimizer::OPTIMIZER_SWITCHES;
 use crate::variables::{Settings, sql_mode};
@@ -39,6 +40,12 @@ pub(crate) struct StatementOptions {
     pub(crate) max_allowed_packet: u64,
     pub(crate) max_error_count: usize,
     pub(crate) max_execution_time: u64,
+    /// `character_set_client`
+    pub(crate) client_charset: Charset,
+    /// `character_set_results`; none when it is NULL.
+    pub(crate) results: Option<Charset>,
+    pub(crate) client: ClientLimits,
+    pub(crate) long_query_time: f64,
     pub(crate) cte_max_recursion_depth: u64,
     pub(crate) tmp_table_size: u64,
     pub(crate) big_tables: bool,
@@ -69,6 +76,10 @@ impl StatementOptions {
             character_sets::collation_by_name(text).map_or(CollationId::default(), |row| row.id)
         };
         let text = |name| settings.text(name).map_or("", |text| text).to_owned();
+        let charset = |name| {
+            let name = settings.text(name)?;
+            Charset::by_name(name)
+        };
         let small = |name| u8::try_from(settings.unsigned(name)).unwrap_or(u8::MAX);
         let switches = settings.unsigned("optimizer_switch");
         let switch = |name: &str| {
@@ -116,6 +127,10 @@ impl StatementOptions {
             max_allowed_packet: settings.unsigned("max_allowed_packet"),
             max_error_count: usize::try_from(settings.unsigned("max_error_count")).unwrap_or(0),
             max_execution_time: settings.unsigned("max_execution_time"),
+            client_charset: charset("character_set_client").unwrap_or(Charset::Utf8mb4),
+            results: charset("character_set_results"),
+            client: ClientLimits::read(settings),
+            long_query_time: settings.double("long_query_time"),
             cte_max_recursion_depth: settings.unsigned("cte_max_recursion_depth"),
             tmp_table_size: settings.unsigned("tmp_table_size"),
             big_tables: settings.boolean("big_tables"),

@@ -239,6 +239,11 @@ impl TransactionTables {
         self.held().iter().any(is_it)
     }
 
+    /// Whether any is held.
+    pub(crate) fn is_any(&self) -> bool {
+        self.0.is_any.load(Ordering::Acquire)
+    }
+
     /// Holds another.
     pub(crate) fn add(&self, table: HeldTable) {
         self.held().push(table);

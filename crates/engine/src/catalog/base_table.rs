@@ -339,6 +339,7 @@ fn table_source(id: TableId, definition: &TableDefinition, indexes: IndexStorage
                     .filter(|_| keys.contains(&at))
                     .map(|generated| Arc::new((*generated.expression).clone())),
                 default: column.default_source(&TimeZone::UTC),
+                traits: definition.column_traits(at),
             })
             .collect(),
         unique_keys: definition.identifying_columns(),

@@ -1,11 +1,11 @@
 //! What the catalog keeps of a table: enough to print it again exactly as MySQL's SHOW CREATE TABLE
 //! does, and to fill and check the columns of new rows.
 
-use mayfly_plan::DefaultSource;
+use mayfly_plan::{ColumnTraits, DefaultSource};
 use mayfly_syntax::ast;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::temporal::TimeZone;
-use mayfly_types::{CollationId, SqlType, Value};
+use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
 use super::zoned_table;
 
@@ -66,6 +66,44 @@ pub(crate) struct ColumnDefinition {
     pub(crate) invisible: bool,
     /// The statement named a character set or collation for it, so SHOW CREATE prints them.
     pub(crate) explicit_collation: bool,
+}
+
+impl TableDefinition {
+    /// What clients are told of a column besides its type.
+    pub(crate) fn column_traits(&self, position: usize) -> ColumnTraits {
+        let mut traits = ColumnTraits::default();
+        for key in &self.keys {
+            let is_it = |part: &KeyPart| match part.target {
+                KeyTarget::Column(column) => column == position,
+                KeyTarget::Expression(_) => false,
+            };
+            let Some(place) = key.parts.iter().position(is_it) else {
+                continue;
+            };
+            traits.key_part = true;
+            match (key.kind, place) {
+                (ast::KeyKind::Primary, _) => traits.primary_key = true,
+                (ast::KeyKind::Unique, 0) if key.parts.len() == 1 => traits.unique_key = true,
+                (_, 0) => traits.multiple_key = true,
+                _ => {}
+            }
+        }
+        if let Some(column) = self.columns.get(position) {
+            let is_now = matches!(column.default, ColumnDefault::Now);
+            traits.auto_increment = column.auto_increment;
+            // MySQL says so of TIMESTAMP columns alone.
+            let is_timestamp = column.ty.kind == TypeKind::Timestamp;
+            traits.on_update_now = is_timestamp && column.on_update_now;
+            traits.timestamp = is_timestamp && (is_now || column.on_update_now);
+            let has_none = match column.default {
+                ColumnDefault::None => !column.nullable,
+                ColumnDefault::Dropped => true,
+                _ => false,
+            };
+            traits.no_default = has_none && !column.auto_increment && column.generated.is_none();
+        }
+        traits
+    }
 }
 
 impl ColumnDefinition {

@@ -1,6 +1,6 @@
 //! The data dictionary: what of the catalog is in the data directory, beside the rows.
 //!
-//! A record for each database, each table and each view. A table's is the statement that makes it, as SHOW
+//! A record for each database, each table, each view and each account. A table's is the statement that makes it, as SHOW
 //! CREATE TABLE prints it, and what the statement does not say: where its rows are, when it was made.
 //! So there is one form of a definition to write, to read and to look at, and it is MySQL's.
 
@@ -17,6 +17,8 @@ use mayfly_types::{CollationId, Error, Result};
 use super::definition::TableDefinition;
 use super::view::ViewDefinition;
 use super::{BaseTable, Catalog, DatabaseEntry, Databases, create, show_create};
+use crate::accounts::account::AccountName;
+use crate::accounts::{self, AccountTable};
 use crate::character_sets;
 use crate::database::Database;
 use crate::session::Session;
@@ -25,6 +27,7 @@ const DATABASE: &str = "database\0";
 const TABLE: &str = "table\0";
 const NUMBER: &str = "number\0";
 const VIEW: &str = "view\0";
+const ACCOUNT: &str = "account\0";
 
 /// The name of a database's record.
 fn database_name(database: &str) -> Vec<u8> {
@@ -39,6 +42,11 @@ fn table_name(database: &str, table: &str) -> Vec<u8> {
 /// The name of a view's record.
 fn view_name(database: &str, view: &str) -> Vec<u8> {
     format!("{VIEW}{database}\0{view}").into_bytes()
+}
+
+/// The name of an account's record.
+fn account_name(account: &AccountName) -> Vec<u8> {
+    format!("{ACCOUNT}{}\0{}", account.user, account.host).into_bytes()
 }
 
 /// The record of a database.
@@ -219,6 +227,43 @@ pub(crate) fn store(session: &Session, before: &Databases, after: &Databases) ->
     transaction.participant().commit()
 }
 
+/// Brings the records of accounts from one state to another and commits.
+pub(crate) fn store_accounts(
+    session: &Session,
+    before: &AccountTable,
+    after: &AccountTable,
+) -> Result<()> {
+    if session.database.options.datadir.is_none() {
+        return Ok(());
+    }
+    let transaction = session.durable()?;
+    for name in before.keys().filter(|name| !after.contains_key(*name)) {
+        transaction.set_record(&account_name(name), None)?;
+    }
+    for (name, account) in after {
+        if before
+            .get(name)
+            .is_none_or(|old| !Arc::ptr_eq(old, account))
+        {
+            let record = accounts::definition::record(account);
+            transaction.set_record(&account_name(name), Some(&record))?;
+        }
+    }
+    transaction.participant().commit()
+}
+
+/// Fills the table of accounts from a data directory.
+fn load_accounts(database: &Database) -> Result<()> {
+    let mut table = AccountTable::new();
+    for (name, record) in database.store()?.records(ACCOUNT.as_bytes())? {
+        let account = accounts::definition::read_record(database, &record);
+        let account = account.ok_or_else(|| damaged(&name))?;
+        table.insert(account.name.clone(), Arc::new(account));
+    }
+    database.accounts.load(table);
+    Ok(())
+}
+
 /// The name of the record of the next AUTO_INCREMENT number.
 fn number_name(rows: TreeId) -> Vec<u8> {
     format!("{NUMBER}{rows}").into_bytes()
@@ -306,6 +351,7 @@ fn records_of(databases: &Databases) -> BTreeMap<Vec<u8>, Entry<'_>> {
 
 /// Fills the catalog from a data directory; a new one gets the records of what a new catalog has.
 pub(crate) fn load(database: &Arc<Database>) -> Result<()> {
+    load_accounts(database)?;
     let store = database.store()?;
     let mut session = database.session();
     // Every definition was checked when it was made, by the modes of then.

@@ -142,9 +142,14 @@ impl Catalog {
         TableId(self.next_table.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Changes with every database and table that comes, goes or changes.
+    /// Changes with every database, table and account that comes, goes or changes.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
+    }
+
+    /// Something else changed that plans depend on: accounts.
+    pub(crate) fn touch(&self) {
+        self.version.fetch_add(1, Ordering::AcqRel);
     }
 
     fn read(&self) -> Arc<CatalogState> {

@@ -6,12 +6,15 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use mayfly_plan::catalog::VariableScope;
-use mayfly_plan::{Catalog, TableId, TableSource, TableStatistics, ValueRange, ViewSource};
+use mayfly_plan::{Catalog, TableId, TableSource, TableStatistics, Usage, ValueRange, ViewSource};
 use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
+use mayfly_syntax::ast::Privilege;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, Result, SqlType, Value};
 
 use super::BaseTable;
+use crate::accounts::privileges::PrivilegeSet;
+use crate::accounts::rights::{self, Rights};
 use crate::information_schema;
 use crate::session::{Session, StatementTables};
 use crate::table_locks::TableUse;
@@ -30,6 +33,10 @@ pub(crate) struct SessionCatalog<'s> {
     told_of_moment: Cell<bool>,
     /// The `?` whose values the planner was told.
     values_told: RefCell<Vec<usize>>,
+    /// Whose rights were asked so far: the session's first, then those of definers of views.
+    rights: RefCell<Vec<Arc<Rights>>>,
+    /// Which of them hold below the views that are being bound, the innermost last.
+    below_views: RefCell<Vec<usize>>,
 }
 
 impl<'s> SessionCatalog<'s> {
@@ -43,7 +50,25 @@ impl<'s> SessionCatalog<'s> {
             named: RefCell::new(session.written_temporary_table().into_iter().collect()),
             told_of_moment: Cell::new(false),
             values_told: RefCell::default(),
+            rights: RefCell::new(vec![session.rights()]),
+            below_views: RefCell::default(),
         }
+    }
+
+    /// The same for the engine itself, which may read everything.
+    pub(crate) fn trusting(session: &'s Session) -> Self {
+        let rights = Rights::unrestricted(session.user(), session.host());
+        Self {
+            rights: RefCell::new(vec![Arc::new(rights)]),
+            ..Self::new(session, &[])
+        }
+    }
+
+    /// The rights of a number; those of now for the current number.
+    fn rights(&self, number: usize) -> Arc<Rights> {
+        let rights = self.rights.borrow();
+        let known = rights.get(number).or(rights.first());
+        known.map_or_else(|| self.session.rights(), Arc::clone)
     }
 
     /// The values of `?` that the plan is made for.
@@ -227,6 +252,92 @@ impl Catalog for SessionCatalog<'_> {
         self.parameters.get(index).cloned()
     }
 
+    fn check_table(&self, database: Option<&str>, name: &str, usage: Usage) -> Result<()> {
+        const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
+        const CHANGED: PrivilegeSet = PrivilegeSet::of(&[Privilege::Update]);
+        const REMOVED: PrivilegeSet = PrivilegeSet::of(&[Privilege::Delete]);
+        let rights = self.rights(self.current_rights());
+        if rights.global().has(SELECT) {
+            return Ok(());
+        }
+        let Some(database) = database.or_else(|| self.session.current_database()) else {
+            return Err(codes::ER_NO_DB_ERROR.error());
+        };
+        let is_own = self.below_views.borrow().is_empty()
+            && self.session.temporary_table(database, name).is_some();
+        if is_own || rights::is_open(database) {
+            return Ok(());
+        }
+        let instead = match usage {
+            Usage::ReadOrUpdate | Usage::Update => CHANGED,
+            Usage::ReadOrDelete | Usage::Delete => REMOVED,
+            Usage::Read | Usage::ReadAll | Usage::Insert => PrivilegeSet::NONE,
+        };
+        match rights.on_any_column(database, name).meets(instead) {
+            true => Ok(()),
+            false => rights.require_on_columns(database, name, SELECT),
+        }
+    }
+
+    fn checks_columns(&self) -> bool {
+        const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
+        !self.rights(self.current_rights()).global().has(SELECT)
+    }
+
+    fn current_rights(&self) -> usize {
+        self.below_views.borrow().last().copied().unwrap_or(0)
+    }
+
+    fn check_column(
+        &self,
+        rights: usize,
+        (database, table): (&str, &str),
+        column: &str,
+        usage: Usage,
+    ) -> Result<()> {
+        if rights::is_open(database) {
+            return Ok(());
+        }
+        let rights = self.rights(rights);
+        let wanted = privilege(usage);
+        if usage == Usage::ReadAll {
+            let on_column = rights.on_column(database, table, column);
+            return match on_column.has(wanted) {
+                true => Ok(()),
+                false => Err(rights.denied_table(&wanted.names(), table)),
+            };
+        }
+        rights.require_on_column((database, table), column, wanted)
+    }
+
+    fn check_change(
+        &self,
+        rights: usize,
+        (database, table): (&str, &str),
+        usage: Usage,
+    ) -> Result<()> {
+        let rights = self.rights(rights);
+        rights.require_on_columns(database, table, privilege(usage))
+    }
+
+    fn enter_view(&self, view: &ViewSource) -> Result<()> {
+        let number = match &view.definer {
+            Some(definer) => {
+                let definer = self.session.rights_of_definer(definer)?;
+                let mut rights = self.rights.borrow_mut();
+                rights.push(definer);
+                rights.len() - 1
+            }
+            None => self.current_rights(),
+        };
+        self.below_views.borrow_mut().push(number);
+        Ok(())
+    }
+
+    fn leave_view(&self) {
+        self.below_views.borrow_mut().pop();
+    }
+
     fn warn(&self, warning: Error) {
         self.told_of_moment.set(true);
         self.session.diagnostics().warn(warning);
@@ -239,4 +350,14 @@ impl Catalog for SessionCatalog<'_> {
             None => SqlType::text(mayfly_types::TypeKind::LongText, CollationId::default()),
         }
     }
+}
+
+/// The privilege that an access needs.
+fn privilege(usage: Usage) -> PrivilegeSet {
+    PrivilegeSet::of(&[match usage {
+        Usage::Read | Usage::ReadAll => Privilege::Select,
+        Usage::ReadOrUpdate | Usage::Update => Privilege::Update,
+        Usage::ReadOrDelete | Usage::Delete => Privilege::Delete,
+        Usage::Insert => Privilege::Insert,
+    }])
 }

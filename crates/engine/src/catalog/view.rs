@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use mayfly_plan::ViewSource;
 use mayfly_syntax::ast::{
-    CreateView, Expr, GroupByExpr, Query, SetExpr, ViewAlgorithm, visit_expressions,
+    AccountReference, CreateView, Expr, GroupByExpr, Query, SetExpr, ViewAlgorithm,
+    visit_expressions,
 };
 use mayfly_syntax::printer::quoted_identifier;
 
@@ -56,6 +57,7 @@ impl ViewDefinition {
                 query: source.query.clone(),
                 materialized: source.materialized,
                 check_option: source.check_option,
+                definer: source.definer.clone(),
             }),
             definer: self.definer.clone(),
             character_set: self.character_set.clone(),
@@ -76,7 +78,13 @@ impl ViewDefinition {
 
     /// A view of its full text, without what is not in that.
     pub(crate) fn of_full_text(statement: &CreateView, database: &str) -> Self {
-        let definer = statement.definer.as_deref().unwrap_or_default();
+        let definer = match &statement.definer {
+            Some(AccountReference::Named { user, host }) => {
+                (user.clone(), host.clone().unwrap_or_else(|| "%".to_owned()))
+            }
+            Some(AccountReference::Current) | None => (String::new(), String::new()),
+        };
+        let invoker_security = statement.invoker_security == Some(true);
         Self {
             source: Arc::new(ViewSource {
                 database: database.to_owned(),
@@ -85,11 +93,12 @@ impl ViewDefinition {
                 query: statement.query.clone(),
                 materialized: statement.algorithm == ViewAlgorithm::TempTable,
                 check_option: statement.check_option,
+                definer: (!invoker_security).then(|| definer.clone()),
             }),
             columns_named: false,
             algorithm: statement.algorithm,
-            definer: account(definer),
-            invoker_security: statement.invoker_security == Some(true),
+            definer,
+            invoker_security,
             aggregates: has_aggregates(&statement.query),
             created: 0,
             character_set: String::new(),
@@ -165,15 +174,6 @@ impl ViewDefinition {
             Some(true) => "CASCADED",
             Some(false) => "LOCAL",
         }
-    }
-}
-
-/// The name and host of an account as it is written.
-pub(crate) fn account(written: &str) -> (String, String) {
-    let bare = |part: &str| part.trim().trim_matches(['`', '\'', '"']).to_owned();
-    match written.rsplit_once('@') {
-        Some((user, host)) => (bare(user), bare(host)),
-        None => (bare(written), "%".to_owned()),
     }
 }
 

@@ -8,7 +8,6 @@
 //! those of reading the file from beginning to end.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{Error as IoError, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -42,10 +41,19 @@ pub struct Block {
     pub is_last: bool,
 }
 
+/// What is read: a file, or what a client sends.
+struct Input(Box<dyn Read + Send>);
+
+impl std::fmt::Debug for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Input")
+    }
+}
+
 /// Cuts a file into blocks.
 #[derive(Debug)]
 pub struct Blocks {
-    file: File,
+    file: Input,
     path: String,
     block_bytes: usize,
     line_end: Vec<u8>,
@@ -59,9 +67,9 @@ pub struct Blocks {
 
 impl Blocks {
     /// The blocks of a file whose text is UTF-8; its path is for errors.
-    pub fn new(file: File, path: &str, format: &Format) -> Self {
+    pub fn new(file: impl Read + Send + 'static, path: &str, format: &Format) -> Self {
         Self {
-            file,
+            file: Input(Box::new(file)),
             path: path.to_owned(),
             block_bytes: BLOCK_BYTES,
             line_end: format.line_end_when_reading().to_vec(),
@@ -130,7 +138,7 @@ impl Blocks {
             return Ok(());
         }
         self.tail.reserve_exact(missing);
-        let mut part = Read::by_ref(&mut self.file).take(missing as u64);
+        let mut part = Read::by_ref(&mut self.file.0).take(missing as u64);
         match part.read_to_end(&mut self.tail) {
             Ok(read) => {
                 self.is_read = read < missing;
@@ -463,6 +471,8 @@ impl<P: Parser, T: Taker<P::Parsed>> Order<'_, P, T> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
     use crate::delimited::Step;
 

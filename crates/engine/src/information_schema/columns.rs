@@ -8,11 +8,13 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::relation::{Columns, Relation, Row, text, text_or_null, yes_no};
+use crate::accounts::privileges::PrivilegeSet;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyTarget, TableDefinition};
 use crate::catalog::view::ViewDefinition;
 use crate::catalog::{show_create, type_text};
 use crate::session::Session;
 use crate::statements::select;
+use crate::variables::check::text_of;
 use crate::{character_sets, convert, information_schema};
 
 pub(super) const RELATIONS: &[Relation] = &[
@@ -25,21 +27,54 @@ pub(super) const RELATIONS: &[Relation] = &[
     },
 ];
 
+/// Where the rows have the name of the column, and what may be done with it.
+const COLUMN_NAME: usize = 3;
+const PRIVILEGES: usize = 18;
+
+/// What may be done with a column, as `PRIVILEGES` shows it.
+fn privileges(held: PrivilegeSet) -> String {
+    let names = held.and(PrivilegeSet::COLUMN).members();
+    let names: Vec<String> = names.map(|row| row.name.to_lowercase()).collect();
+    names.join(",")
+}
+
 pub(super) fn rows(session: &Session) -> Vec<Row> {
     let mut rows = Vec::new();
-    for schema in ["information_schema", "performance_schema"] {
+    for schema in ["information_schema", "mysql", "performance_schema"] {
         for source in information_schema::relations(schema) {
+            if !session.rights().sees_table(schema, &source.name) {
+                continue;
+            }
             rows.extend(system_rows(source));
         }
     }
-    for table in session.database.catalog.all_tables() {
-        rows.extend(definition_rows(
-            &table.definition,
-            &session.options().time_zone,
-        ));
+    let rights = session.rights();
+    // The rows say that everything may be done with a column.
+    let may_all = rights.global().has(PrivilegeSet::COLUMN);
+    let mut add = |database: &str, name: &str, own: Vec<Row>| {
+        if may_all {
+            rows.extend(own);
+            return;
+        }
+        rows.extend(own.into_iter().filter_map(|mut row| {
+            let column = row.get(COLUMN_NAME).map(text_of).unwrap_or_default();
+            let held = rights.on_column(database, name, &column);
+            if held.is_empty() {
+                return None;
+            }
+            if let Some(shown) = row.get_mut(PRIVILEGES) {
+                *shown = text(privileges(held));
+            }
+            Some(row)
+        }));
+    };
+    for table in session.visible_tables() {
+        let definition = &table.definition;
+        let own = definition_rows(definition, &session.options().time_zone);
+        add(&definition.database, &definition.name, own);
     }
-    for view in session.database.catalog.all_views() {
-        rows.extend(view_rows(session, &view));
+    for view in session.visible_views() {
+        add(view.database(), view.name(), view_rows(session, &view));
     }
     rows
 }
@@ -47,7 +82,7 @@ pub(super) fn rows(session: &Session) -> Vec<Row> {
 /// The columns of a view, with the types that they have now and the defaults of the tables' columns
 /// that they are; none when it is invalid.
 fn view_rows(session: &Session, view: &ViewDefinition) -> Vec<Row> {
-    let Ok(planned) = select::plan(session, &view.source.query) else {
+    let Ok(planned) = select::plan_trusted(session, &view.source.query) else {
         return Vec::new();
     };
     let zone = &session.options().time_zone;

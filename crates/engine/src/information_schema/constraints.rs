@@ -18,7 +18,7 @@ pub(super) const RELATIONS: &[Relation] = &[
 
 pub(super) fn table_constraints(session: &Session) -> Vec<Row> {
     let mut rows = Vec::new();
-    for table in session.database.catalog.all_tables() {
+    for table in session.visible_tables() {
         let definition = &table.definition;
         let mut push = |name: &str, kind: &str, enforced: bool| {
             rows.push(vec![
@@ -51,7 +51,7 @@ pub(super) fn table_constraints(session: &Session) -> Vec<Row> {
 
 fn key_column_usage(session: &Session) -> Vec<Row> {
     let mut rows = Vec::new();
-    for table in session.database.catalog.all_tables() {
+    for table in session.visible_tables() {
         let definition = &table.definition;
         let start = |constraint: &str, column: &str, position: u64| {
             vec![
@@ -97,7 +97,7 @@ fn key_column_usage(session: &Session) -> Vec<Row> {
 }
 
 fn check_constraints(session: &Session) -> Vec<Row> {
-    let tables = session.database.catalog.all_tables();
+    let tables = session.visible_tables();
     let rows = tables.iter().flat_map(|table| {
         table.definition.checks.iter().map(|check| {
             vec![
@@ -129,7 +129,7 @@ fn referenced_key(
 }
 
 fn referential_constraints(session: &Session) -> Vec<Row> {
-    let tables = session.database.catalog.all_tables();
+    let tables = session.visible_tables();
     let rows = tables.iter().flat_map(|table| {
         let definition = &table.definition;
         definition.foreign_keys.iter().map(|foreign| {

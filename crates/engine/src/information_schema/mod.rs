@@ -6,6 +6,7 @@
 mod columns;
 mod constraints;
 mod extensions;
+mod mysql;
 mod privileges;
 mod processlist;
 mod relation;
@@ -32,6 +33,9 @@ use crate::session::Session;
 /// The databases that the engine makes itself.
 pub(crate) const SCHEMAS: &[&str] = &["information_schema", "performance_schema", "sys"];
 
+/// The database whose tables of accounts are made here, beside those that statements make in it.
+const MYSQL: &str = "mysql";
+
 /// Every relation.
 const RELATIONS: &[&[Relation]] = &[
     schemata::RELATIONS,
@@ -46,6 +50,7 @@ const RELATIONS: &[&[Relation]] = &[
     temp_tables::RELATIONS,
     extensions::RELATIONS,
     privileges::RELATIONS,
+    mysql::RELATIONS,
 ];
 
 /// Positions of relations are the lower bits of their [`TableId`]s, which no base table reaches.
@@ -96,7 +101,7 @@ pub(crate) fn is_schema(name: &str) -> bool {
 
 /// The relation of a name, in any case.
 pub(crate) fn table(schema: &str, name: &str) -> Option<Arc<TableSource>> {
-    if !is_schema(schema) {
+    if !is_schema(schema) && schema != MYSQL {
         return None;
     }
     let key = (schema.to_lowercase(), name.to_lowercase());

@@ -1,59 +1,190 @@
-//! `USER_PRIVILEGES` and `USER_ATTRIBUTES`: whoever has a session may do everything.
+//! The privileges of accounts: `USER_PRIVILEGES` and its like, `USER_ATTRIBUTES`, and what roles there
+//! are. Who may not read the database `mysql` sees his own alone.
 
+use std::sync::Arc;
+
+use mayfly_syntax::ast::Privilege;
 use mayfly_types::Value;
 
-use super::relation::{Relation, Row, text};
+use super::relation::{Relation, Row, text, text_or_null, yes_no};
+use crate::accounts::account::{Account, AccountName};
+use crate::accounts::definition::shown;
+use crate::accounts::privileges::{DynamicSet, PrivilegeSet};
 use crate::session::Session;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::standard("USER_PRIVILEGES", user_privileges),
+    Relation::standard("SCHEMA_PRIVILEGES", schema_privileges),
+    Relation::standard("TABLE_PRIVILEGES", table_privileges),
+    Relation::standard("COLUMN_PRIVILEGES", column_privileges),
     Relation::standard("USER_ATTRIBUTES", user_attributes),
+    Relation::standard("APPLICABLE_ROLES", applicable_roles),
+    Relation::standard("ENABLED_ROLES", enabled_roles),
 ];
 
-/// MySQL's static privileges, in the order in which it lists them.
-const PRIVILEGES: &[&str] = &[
-    "SELECT",
-    "INSERT",
-    "UPDATE",
-    "DELETE",
-    "CREATE",
-    "DROP",
-    "RELOAD",
-    "SHUTDOWN",
-    "PROCESS",
-    "FILE",
-    "REFERENCES",
-    "INDEX",
-    "ALTER",
-    "SHOW DATABASES",
-    "SUPER",
-    "CREATE TEMPORARY TABLES",
-    "LOCK TABLES",
-    "EXECUTE",
-    "REPLICATION SLAVE",
-    "REPLICATION CLIENT",
-    "CREATE VIEW",
-    "SHOW VIEW",
-    "CREATE ROUTINE",
-    "ALTER ROUTINE",
-    "CREATE USER",
-    "EVENT",
-    "TRIGGER",
-    "CREATE TABLESPACE",
-    "CREATE ROLE",
-    "DROP ROLE",
-];
+fn accounts(session: &Session) -> Vec<Arc<Account>> {
+    const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
+    let mut accounts = shown(session);
+    if !session.rights().on_database("mysql").has(SELECT) {
+        let own = session.own_account();
+        accounts.retain(|account| account.name == own);
+    }
+    accounts
+}
+
+fn may_grant(privileges: PrivilegeSet) -> bool {
+    privileges.has(PrivilegeSet::GRANT_OPTION)
+}
+
+/// The names of privileges, USAGE for none at all.
+fn names(privileges: PrivilegeSet) -> Vec<&'static str> {
+    let members = privileges.without(PrivilegeSet::GRANT_OPTION).members();
+    let names: Vec<&str> = members.map(|row| row.name).collect();
+    match names.is_empty() {
+        true => vec!["USAGE"],
+        false => names,
+    }
+}
 
 fn user_privileges(session: &Session) -> Vec<Row> {
-    let account = format!("'{}'@'{}'", session.user(), session.host());
-    let row = |privilege: &&str| vec![text(&*account), text("def"), text(*privilege), text("YES")];
-    PRIVILEGES.iter().map(row).collect()
+    let mut rows = Vec::new();
+    for account in accounts(session) {
+        let grants = &account.grants;
+        let mut push = |privilege: &str, grantable: bool| {
+            let grantee = text(account.name.to_string());
+            rows.push(vec![
+                grantee,
+                text("def"),
+                text(privilege),
+                yes_no(grantable),
+            ]);
+        };
+        for name in names(grants.global) {
+            push(name, may_grant(grants.global));
+        }
+        for name in grants.dynamic.names() {
+            let one = DynamicSet::of(name).unwrap_or_default();
+            push(name, grants.dynamic_grantable.has(one));
+        }
+    }
+    rows
+}
+
+fn schema_privileges(session: &Session) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for account in accounts(session) {
+        for (database, privileges) in &account.grants.databases {
+            rows.extend(names(*privileges).into_iter().map(|name| {
+                vec![
+                    text(account.name.to_string()),
+                    text("def"),
+                    text(database),
+                    text(name),
+                    yes_no(may_grant(*privileges)),
+                ]
+            }));
+        }
+    }
+    rows
+}
+
+fn table_privileges(session: &Session) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for account in accounts(session) {
+        for ((database, table), grant) in &account.grants.tables {
+            if grant.privileges.is_empty() {
+                continue;
+            }
+            rows.extend(names(grant.privileges).into_iter().map(|name| {
+                vec![
+                    text(account.name.to_string()),
+                    text("def"),
+                    text(database),
+                    text(table),
+                    text(name),
+                    yes_no(may_grant(grant.privileges)),
+                ]
+            }));
+        }
+    }
+    rows
+}
+
+fn column_privileges(session: &Session) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for account in accounts(session) {
+        for ((database, table), grant) in &account.grants.tables {
+            for (column, privileges) in &grant.columns {
+                rows.extend(privileges.members().map(|privilege| {
+                    vec![
+                        text(account.name.to_string()),
+                        text("def"),
+                        text(database),
+                        text(table),
+                        text(column),
+                        text(privilege.name),
+                        yes_no(may_grant(grant.privileges)),
+                    ]
+                }));
+            }
+        }
+    }
+    rows
 }
 
 fn user_attributes(session: &Session) -> Vec<Row> {
-    vec![vec![
-        text(session.user()),
-        text(session.host()),
-        Value::Null,
-    ]]
+    let row = |account: &Arc<Account>| {
+        vec![
+            text(&account.name.user),
+            text(&account.name.host),
+            text_or_null(account.attribute.as_deref()),
+        ]
+    };
+    accounts(session).iter().map(row).collect()
+}
+
+/// The roles that the session's account has, directly or through others.
+fn applicable_roles(session: &Session) -> Vec<Row> {
+    let own = session.own_account();
+    let table = session.database.accounts.table();
+    let mut rows = Vec::new();
+    let mut left = vec![own.clone()];
+    let mut seen: Vec<AccountName> = Vec::new();
+    while let Some(grantee) = left.pop() {
+        let Some(account) = table.get(&grantee).filter(|_| !seen.contains(&grantee)) else {
+            continue;
+        };
+        for (role, admin) in &account.grants.roles {
+            let is_default = account.grants.default_roles.contains(role);
+            rows.push(vec![
+                text(&own.user),
+                text(&own.host),
+                text(&grantee.user),
+                text(&grantee.host),
+                text(&role.user),
+                text(&role.host),
+                yes_no(*admin),
+                yes_no(is_default),
+                yes_no(false),
+            ]);
+            left.push(role.clone());
+        }
+        seen.push(grantee);
+    }
+    rows
+}
+
+fn enabled_roles(session: &Session) -> Vec<Row> {
+    let account = session.database.accounts.get(&session.own_account());
+    let default = account.map(|account| account.grants.default_roles.clone());
+    let default = default.unwrap_or_default();
+    let row = |role: &AccountName| {
+        vec![
+            text(&role.user),
+            text(&role.host),
+            yes_no(default.contains(role)),
+            Value::from("NO"),
+        ]
+    };
+    session.roles().iter().map(row).collect()
 }

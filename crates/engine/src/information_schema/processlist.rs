@@ -1,34 +1,57 @@
-//! `PROCESSLIST`: the sessions.
+//! `PROCESSLIST`: the sessions, with what each has in temporary tables.
 
 use mayfly_types::Value;
 
-use super::relation::{Columns, Relation, Row, text, text_or_null};
-use crate::session::Session;
+use super::relation::{Columns, Kind, Relation, Row, text, text_or_null};
+use crate::session::{Session, Work};
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::standard("PROCESSLIST", rows),
+    Relation {
+        schema: "information_schema",
+        name: "PROCESSLIST",
+        columns: Columns::Extended("PROCESSLIST", OWN_COLUMNS),
+        rows,
+    },
     Relation {
         schema: "performance_schema",
         name: "processlist",
-        columns: Columns::Standard("PROCESSLIST"),
+        columns: Columns::Extended("PROCESSLIST", OWN_COLUMNS),
         rows,
     },
 ];
 
+/// Behind those that MySQL has.
+const OWN_COLUMNS: &[(&str, Kind)] = &[
+    ("TEMP_MEMORY", Kind::UInt),
+    ("TEMP_MEMORY_PEAK", Kind::UInt),
+    ("TEMP_DISK", Kind::UInt),
+    ("TEMP_DISK_PEAK", Kind::UInt),
+];
+
 fn rows(session: &Session) -> Vec<Row> {
-    let living = session.database.living_sessions();
+    let living = session.visible_sessions();
     let rows = living.iter().map(|other| {
         let database = other.activity.database();
         let running = other.activity.statement();
+        let work = other.activity.work();
+        let identity = other.identity();
+        let (memory, temp_space) = (other.memory(), other.temp_space());
         vec![
             Value::UInt(other.id),
-            text(&other.user),
-            text(&other.host),
+            text(&identity.user),
+            text(&identity.host),
             text_or_null(database.as_deref()),
-            text(if running.is_some() { "Query" } else { "Sleep" }),
+            text(work.name()),
             Value::UInt(other.activity.duration().as_secs()),
-            text(if running.is_some() { "executing" } else { "" }),
+            text(match work {
+                Work::Nothing => "",
+                _ => "executing",
+            }),
             text_or_null(running.as_deref()),
+            Value::UInt(memory.used()),
+            Value::UInt(memory.peak()),
+            Value::UInt(temp_space.used()),
+            Value::UInt(temp_space.peak()),
         ]
     });
     rows.collect()

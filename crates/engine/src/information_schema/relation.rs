@@ -1,6 +1,6 @@
 //! What a relation is, and short ways to write its rows.
 
-use mayfly_plan::{ColumnSource, DefaultSource};
+use mayfly_plan::{ColumnSource, ColumnTraits, DefaultSource};
 use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
 use super::standard;
@@ -27,6 +27,8 @@ pub(crate) struct Relation {
 pub(crate) enum Columns {
     /// Those that MySQL's relation of a name in `information_schema` has.
     Standard(&'static str),
+    /// Those, and its own behind them.
+    Extended(&'static str, &'static [(&'static str, Kind)]),
     /// Its own.
     Own(&'static [(&'static str, Kind)]),
 }
@@ -44,21 +46,22 @@ impl Relation {
 
     /// Its columns as the planner sees them.
     pub(super) fn column_sources(&self) -> Vec<ColumnSource> {
-        match self.columns {
-            Columns::Standard(name) => standard::columns(name).to_vec(),
-            Columns::Own(columns) => {
-                let column = |(name, kind): &(&str, Kind)| ColumnSource {
-                    name: (*name).to_owned(),
-                    ty: kind.sql_type(),
-                    nullable: true,
-                    invisible: false,
-                    hidden: false,
-                    generated: None,
-                    default: DefaultSource::None,
-                };
-                columns.iter().map(column).collect()
-            }
-        }
+        let (standard, own) = match self.columns {
+            Columns::Standard(name) => (standard::columns(name), &[][..]),
+            Columns::Extended(name, columns) => (standard::columns(name), columns),
+            Columns::Own(columns) => (&[][..], columns),
+        };
+        let own = own.iter().map(|(name, kind)| ColumnSource {
+            name: (*name).to_owned(),
+            ty: kind.sql_type(),
+            nullable: true,
+            invisible: false,
+            hidden: false,
+            generated: None,
+            default: DefaultSource::None,
+            traits: ColumnTraits::default(),
+        });
+        standard.iter().cloned().chain(own).collect()
     }
 }
 

@@ -10,6 +10,7 @@ pub(super) const RELATIONS: &[Relation] = &[Relation::standard("SCHEMATA", rows)
 
 pub(super) fn rows(session: &Session) -> Vec<Row> {
     let catalog = &session.database.catalog;
+    let rights = session.rights();
     let row = |name: String| {
         let collation = catalog.database_collation(&name)?;
         let collation = character_sets::row(collation);
@@ -25,6 +26,7 @@ pub(super) fn rows(session: &Session) -> Vec<Row> {
     catalog
         .database_names()
         .into_iter()
+        .filter(|name| rights.sees_database(name))
         .filter_map(row)
         .collect()
 }

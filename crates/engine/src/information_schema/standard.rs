@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use mayfly_plan::{ColumnSource, DefaultSource};
+use mayfly_plan::{ColumnSource, ColumnTraits, DefaultSource};
 use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
 use crate::character_sets;
@@ -57,6 +57,7 @@ fn parse_column(line: &str) -> Option<ColumnSource> {
         hidden: false,
         generated: None,
         default,
+        traits: ColumnTraits::default(),
     })
 }
 

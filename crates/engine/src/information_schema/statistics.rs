@@ -23,9 +23,7 @@ pub(super) const RELATIONS: &[Relation] = &[
 
 fn rows(session: &Session) -> Vec<Row> {
     session
-        .database
-        .catalog
-        .all_tables()
+        .visible_tables()
         .iter()
         .flat_map(|table| table_rows(session, table))
         .collect()

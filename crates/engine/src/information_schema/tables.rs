@@ -15,8 +15,11 @@ pub(super) const RELATIONS: &[Relation] = &[Relation::standard("TABLES", rows)];
 
 pub(super) fn rows(session: &Session) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    for schema in ["information_schema", "performance_schema"] {
+    for schema in ["information_schema", "mysql", "performance_schema"] {
         for source in information_schema::relations(schema) {
+            if !session.rights().sees_table(schema, &source.name) {
+                continue;
+            }
             let is_view = schema == "information_schema";
             let mut row = vec![
                 text("def"),
@@ -32,8 +35,7 @@ pub(super) fn rows(session: &Session) -> Vec<Row> {
             rows.push(row);
         }
     }
-    let catalog = &session.database.catalog;
-    let (tables, views) = (catalog.all_tables(), catalog.all_views());
+    let (tables, views) = (session.visible_tables(), session.visible_views());
     let tables = tables.iter().map(|table| {
         let definition = &table.definition;
         let name = (definition.database.clone(), definition.name.clone());

@@ -52,7 +52,7 @@ const HIDDEN_COLUMNS: u64 = 3;
 fn transactional_tables(session: &Session) -> Vec<Row> {
     let process = std::process::id();
     let mut rows = Vec::new();
-    for owner in session.database.living_sessions() {
+    for owner in session.visible_sessions() {
         let tables = owner
             .temporary_tables
             .lock()
@@ -77,12 +77,12 @@ fn spaces(session: &Session) -> Vec<Row> {
             Value::UInt(other.id),
             Value::UInt(TEMPORARY_SPACE),
             text(&*directory),
-            Value::UInt(other.temp_space.used()),
+            Value::UInt(other.temp_space().used()),
             text("ACTIVE"),
             text("INTRINSIC"),
         ]
     };
-    session.database.living_sessions().iter().map(row).collect()
+    session.visible_sessions().iter().map(row).collect()
 }
 
 const EXTENT: u64 = 1 << 20;

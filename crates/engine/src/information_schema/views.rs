@@ -15,7 +15,7 @@ pub(super) const RELATIONS: &[Relation] = &[
 ];
 
 fn rows(session: &Session) -> Vec<Row> {
-    let views = session.database.catalog.all_views();
+    let views = session.visible_views();
     let row = |view: &std::sync::Arc<ViewDefinition>| {
         vec![
             text("def"),
@@ -52,7 +52,7 @@ fn joins_tables(item: &TableWithJoins) -> bool {
 /// The tables and views that views read.
 fn table_usage(session: &Session) -> Vec<Row> {
     let mut rows = Vec::new();
-    for view in session.database.catalog.all_views() {
+    for view in session.visible_views() {
         let mut tables = BTreeSet::new();
         let _ = visit_relations(&view.source.query, |name| {
             // Names of tables are written in full; others are of common table expressions.

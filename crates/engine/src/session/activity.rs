@@ -3,9 +3,42 @@
 //! A statement that is run again and again only says when it begins and ends: its text stays, and
 //! nobody is locked out for it.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// What a client asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Work {
+    /// Nothing: the session waits for its client.
+    Nothing,
+    /// A statement's text is run.
+    Query,
+    /// A statement is prepared.
+    Prepare,
+    /// A prepared statement is run.
+    Execute,
+}
+
+impl Work {
+    fn of_number(number: u8) -> Self {
+        [Self::Nothing, Self::Query, Self::Prepare, Self::Execute]
+            .into_iter()
+            .find(|work| *work as u8 == number)
+            .unwrap_or(Self::Nothing)
+    }
+
+    /// As SHOW PROCESSLIST names it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "Sleep",
+            Self::Query => "Query",
+            Self::Prepare => "Prepare",
+            Self::Execute => "Execute",
+        }
+    }
+}
 
 #[derive(Debug)]
 struct Texts {
@@ -18,9 +51,10 @@ struct Texts {
 #[derive(Debug)]
 pub(crate) struct Activity {
     texts: Mutex<Texts>,
-    is_running: AtomicBool,
+    /// A [`Work`].
+    work: AtomicU8,
     created: Instant,
-    /// Nanoseconds after `created` when the statement began, or ended.
+    /// Nanoseconds after `created` when the work began, or ended.
     since: AtomicU64,
 }
 
@@ -32,7 +66,7 @@ impl Activity {
                 database,
                 statement: None,
             }),
-            is_running: AtomicBool::new(false),
+            work: AtomicU8::new(Work::Nothing as u8),
             created: Instant::now(),
             since: AtomicU64::new(0),
         }
@@ -42,24 +76,24 @@ impl Activity {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, is_running: bool, now: Instant) {
+    fn set(&self, work: Work, now: Instant) {
         let since = now.saturating_duration_since(self.created).as_nanos();
         let since = u64::try_from(since).unwrap_or(u64::MAX);
         self.since.store(since, Ordering::Relaxed);
-        self.is_running.store(is_running, Ordering::Release);
+        self.work.store(work as u8, Ordering::Release);
     }
 
-    /// A statement begins; its text is given unless it is that of the one before.
-    pub(crate) fn begin(&self, text: Option<&Arc<str>>, now: Instant) {
+    /// Work on a statement begins; its text is given unless it is that of the one before.
+    pub(crate) fn begin(&self, work: Work, text: Option<&Arc<str>>, now: Instant) {
         if let Some(text) = text {
             self.texts().statement = Some(Arc::clone(text));
         }
-        self.set(true, now);
+        self.set(work, now);
     }
 
     /// It has ended.
     pub(crate) fn end(&self, now: Instant) {
-        self.set(false, now);
+        self.set(Work::Nothing, now);
     }
 
     /// Another database is in use.
@@ -72,11 +106,16 @@ impl Activity {
         self.texts().database.clone()
     }
 
+    /// What is done.
+    pub(crate) fn work(&self) -> Work {
+        Work::of_number(self.work.load(Ordering::Acquire))
+    }
+
     /// The running statement.
     pub(crate) fn statement(&self) -> Option<Arc<str>> {
-        match self.is_running.load(Ordering::Acquire) {
-            true => self.texts().statement.clone(),
-            false => None,
+        match self.work() {
+            Work::Nothing => None,
+            _ => self.texts().statement.clone(),
         }
     }
 
@@ -96,11 +135,13 @@ mod tests {
         let activity = Activity::new(Some(Arc::from("test")));
         assert_eq!(activity.statement(), None);
         let text: Arc<str> = Arc::from("SELECT 1");
-        activity.begin(Some(&text), Instant::now());
+        activity.begin(Work::Query, Some(&text), Instant::now());
         assert_eq!(activity.statement(), Some(Arc::clone(&text)));
+        assert_eq!(activity.work().name(), "Query");
         activity.end(Instant::now());
         assert_eq!(activity.statement(), None);
-        activity.begin(None, Instant::now());
+        assert_eq!(activity.work().name(), "Sleep");
+        activity.begin(Work::Execute, None, Instant::now());
         assert_eq!(activity.statement(), Some(text));
         activity.use_database(None);
         assert_eq!(activity.database(), None);

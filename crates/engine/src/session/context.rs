@@ -26,40 +26,53 @@ impl Session {
     /// What may end the running statement.
     pub(crate) fn interrupt(&self) -> &Interrupt {
         self.interrupt.get_or_init(|| {
-            let deadline = match self.options.max_execution_time {
+            let deadline = match self.time_limit.get() {
                 0 => None,
                 milliseconds => Instant::now().checked_add(Duration::from_millis(milliseconds)),
             };
-            Interrupt::new(Arc::clone(&self.shared.kill.killed))
+            Interrupt::new(self.shared.kill.killed())
                 .with_deadline(deadline)
                 .with_checkpoint(self.database.options.checkpoint.clone())
         })
     }
 
+    /// The running statement is a query, which ends when its time is over.
+    pub(crate) fn limit_time(&self, milliseconds: u64) {
+        self.time_limit.set(milliseconds);
+    }
+
     /// Where the running statement's temporary tables live.
     pub(crate) fn temp_table_context(&self) -> &TempTableContext {
-        self.temp.get_or_init(|| {
-            let (options, database) = (&self.options, &self.database.options);
-            let temp_options = TempTableOptions {
-                tmp_table_size: options.tmp_table_size,
-                threads: database.threads,
-                batch_rows: database.batch_size,
-                hash: match database.hash_mode {
-                    HashMode::Normal => HashFunction::Standard,
-                    HashMode::Collide => HashFunction::Colliding,
-                    HashMode::Crowd => HashFunction::Crowded,
-                },
-                force_overflow: database.force_overflow || options.big_tables,
-            };
-            TempTableContext::new(
-                self.database.resources.clone(),
-                self.memory.child("statement limit", u64::MAX),
-                self.temp_space.child("statement limit", u64::MAX),
-                self.statement_owner(),
-                temp_options,
-                self.interrupt().clone(),
-            )
-        })
+        self.temp
+            .get_or_init(|| self.new_temp_table_context(self.interrupt().clone()))
+    }
+
+    /// Where rows live that outlast their statement: nothing but KILL ends who reads them.
+    pub(crate) fn cursor_context(&self) -> TempTableContext {
+        self.new_temp_table_context(Interrupt::new(self.shared.kill.killed()))
+    }
+
+    fn new_temp_table_context(&self, interrupt: Interrupt) -> TempTableContext {
+        let (options, database) = (&self.options, &self.database.options);
+        let temp_options = TempTableOptions {
+            tmp_table_size: options.tmp_table_size,
+            threads: database.threads,
+            batch_rows: database.batch_size,
+            hash: match database.hash_mode {
+                HashMode::Normal => HashFunction::Standard,
+                HashMode::Collide => HashFunction::Colliding,
+                HashMode::Crowd => HashFunction::Crowded,
+            },
+            force_overflow: database.force_overflow || options.big_tables,
+        };
+        TempTableContext::new(
+            self.database.resources.clone(),
+            self.memory.child("statement limit", u64::MAX),
+            self.temp_space.child("statement limit", u64::MAX),
+            self.statement_owner(),
+            temp_options,
+            interrupt,
+        )
     }
 
     /// Everything that the operators of one statement share. `tables` are those that its plan names.
@@ -75,7 +88,8 @@ impl Session {
             facts: SessionFacts {
                 version: crate::VERSION.to_owned(),
                 user: self.user.to_string(),
-                current_user: self.user.to_string(),
+                current_user: self.current_user(),
+                current_role: self.current_role(),
                 database: self.current_database.as_deref().map(str::to_owned),
                 connection_id: self.id(),
                 last_insert_id: Arc::clone(&self.last_insert_id),
@@ -89,7 +103,7 @@ impl Session {
             collation_connection: options.collation_connection,
             user_variables: Arc::clone(&self.user_variables),
             random: Arc::clone(&self.random),
-            files: Arc::clone(&self.database.readable_files) as _,
+            files: self.readable_files(),
             interrupt: temp.interrupt().clone(),
             ..EvaluationContext::new(options.sql_mode, self.diagnostics_handle(), self.now())
         };
@@ -148,6 +162,7 @@ impl Session {
         summary.disk_tables += get(&temp.created_tmp_disk_tables);
         summary.bytes_overflowed += get(&temp.bytes_overflowed);
         summary.rows_examined += get(&done.rows_examined);
+        summary.no_index_used |= get(&done.select_scan) + get(&done.select_full_join) > 0;
         summary.memory_peak = summary.memory_peak.max(context.temp.memory().peak());
         summary.disk_peak = summary.disk_peak.max(context.temp.temp_space().peak());
         summary.rows_written += get(&temp.rows_written);

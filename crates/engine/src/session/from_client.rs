@@ -1,6 +1,7 @@
 //! Statements as a client sends them: bytes in `character_set_client`.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use mayfly_types::Result;
 use mayfly_types::charset::Charset;
@@ -17,10 +18,15 @@ impl Session {
         self.query(&text)
     }
 
-    fn text_of_client<'a>(&self, sql: &'a [u8]) -> Result<Cow<'a, str>> {
-        let name = self.settings.text("character_set_client");
-        let charset = name.and_then(|name| Charset::by_name(name));
-        let charset = charset.unwrap_or(Charset::Utf8mb4);
+    /// The text of statements that are in `character_set_client`, for [`Self::query_first`] and
+    /// [`Self::prepare`]. Bytes that are none are an error like that of a statement.
+    pub fn text_of_client<'a>(&mut self, sql: &'a [u8]) -> Result<Cow<'a, str>> {
+        self.decode_client(sql)
+            .map_err(|error| self.refuse(&Arc::from(String::from_utf8_lossy(sql)), error))
+    }
+
+    fn decode_client<'a>(&self, sql: &'a [u8]) -> Result<Cow<'a, str>> {
+        let charset = self.options.client_charset;
         if charset.is_stored_as_is()
             && let Ok(text) = std::str::from_utf8(sql)
         {

@@ -5,14 +5,19 @@
 //! of LAST_INSERT_ID(), ROW_COUNT() and FOUND_ROWS()) is kept here for the next one.
 
 mod activity;
+mod admission;
+mod client;
 mod context;
 mod from_client;
+mod shared;
 mod tables;
+mod tracking;
+mod visible;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,12 +33,22 @@ use mayfly_syntax::SyntaxErrorKind;
 use mayfly_types::error::codes;
 use mayfly_types::{Condition, Diagnostics, Error, Interrupt, Level, Result, SqlType, Value};
 
-pub(crate) use self::activity::Activity;
+pub(crate) use self::activity::Work;
+pub(crate) use self::admission::Admission;
+use self::admission::KnownRights;
+pub use self::client::{ClientLimits, Command, LocalFiles, SessionState};
+pub use self::shared::{Encryption, KillHandle, ProgressHandle, SessionOptions};
+pub(crate) use self::shared::{Identity, SessionShared};
 pub(crate) use self::tables::{StatementTables, Surroundings};
+pub use self::tracking::StateChanges;
+use self::tracking::Tracker;
+pub(crate) use self::tracking::TransactionWork;
 use crate::catalog::BaseTable;
+use crate::connections::ConnectionPlace;
 use crate::database::{Database, space_limit};
 use crate::direct_changes::DirectChanges;
 use crate::result::{Outcome, ResultStream, StatementResult, StatementSummary};
+use crate::statement_cache::{Known, Lookup};
 use crate::statement_options::StatementOptions;
 use crate::statements::prepared::Prepared;
 use crate::status::{Counter, Counters, SessionStatus};
@@ -42,87 +57,23 @@ use crate::transaction::{Mark, Transaction, ends_transaction};
 use crate::variables::{self, Scope, Setting, Settings};
 use crate::{error, statements};
 
-/// Whose session it is.
-#[derive(Debug, Clone)]
-pub struct SessionOptions {
-    /// The account's name.
-    pub user: String,
-    /// Where the client is.
-    pub host: String,
-    /// The database of unqualified names.
-    pub database: Option<String>,
-}
-
-impl SessionOptions {
-    /// `root@localhost` in the database `test`.
-    pub fn new() -> Self {
-        Self {
-            user: "root".to_owned(),
-            host: "localhost".to_owned(),
-            database: Some("test".to_owned()),
-        }
-    }
-}
-
-impl Default for SessionOptions {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// Ends the statement that a session runs, from another thread.
-#[derive(Debug, Clone)]
-pub struct KillHandle {
-    pub(crate) killed: Arc<AtomicBool>,
-}
-
-impl KillHandle {
-    /// The running statement, if there is one, ends with error 1317.
-    pub fn kill(&self) {
-        self.killed.store(true, Ordering::Relaxed);
-    }
-}
-
-/// How far the running statement is, for a progress bar in another thread.
-#[derive(Debug, Clone)]
-pub struct ProgressHandle {
-    progress: Arc<Progress>,
-}
-
-impl ProgressHandle {
-    /// Rows read from tables so far.
-    pub fn rows_read(&self) -> u64 {
-        self.progress.rows_read.load(Ordering::Relaxed)
-    }
-
-    /// Rows that will be read, when known; 0 otherwise.
-    pub fn rows_expected(&self) -> u64 {
-        self.progress.rows_expected.load(Ordering::Relaxed)
-    }
-}
-
-/// What other sessions may see of a session: SHOW PROCESSLIST, KILL, global status.
-#[derive(Debug)]
-pub(crate) struct SessionShared {
-    pub(crate) id: u64,
-    pub(crate) user: String,
-    pub(crate) host: String,
-    pub(crate) counters: Counters,
-    pub(crate) kill: KillHandle,
-    pub(crate) activity: Activity,
-    pub(crate) temp_space: Budget,
-    /// Its temporary tables that have transactions: number and columns.
-    pub(crate) temporary_tables: Mutex<Vec<(u64, usize)>>,
-    /// KILL CONNECTION: every further statement fails.
-    pub(crate) closed: AtomicBool,
-}
-
 /// One client's session. Dropping it drops its temporary tables and gives back all its memory.
 #[derive(Debug)]
 pub struct Session {
     pub(crate) database: Arc<Database>,
     shared: Arc<SessionShared>,
+    /// Where its connection is counted; nothing once another session has taken its place.
+    place: Option<ConnectionPlace>,
+    identity: Arc<Identity>,
+    admission: Admission,
+    rights: RefCell<KnownRights>,
+    is_interactive: bool,
+    /// An UPDATE tells the rows that it found.
+    pub(crate) counts_found_rows: bool,
+    ignores_space: bool,
     user: Arc<str>,
+    /// What decides about its rights, as a text.
+    rights_text: Arc<str>,
     current_database: Option<Arc<str>>,
     settings: Settings,
     options: Arc<StatementOptions>,
@@ -147,7 +98,11 @@ pub struct Session {
     started_at: OnceCell<i64>,
     /// The row of a statement that gives one at most.
     row: Vec<Value>,
-    pub(crate) local_files: bool,
+    /// The values of the running statement's `?`.
+    parameters: Vec<(Value, SqlType)>,
+    /// Where LOAD DATA LOCAL reads, if not the files of the process.
+    local_files: Option<Box<dyn LocalFiles>>,
+    tracker: Option<Box<Tracker>>,
     pub(crate) transaction: Transaction,
     undo: UndoLog,
     /// The tables that its transaction holds.
@@ -163,51 +118,76 @@ pub struct Session {
     reads_newest: Cell<bool>,
     /// The temporary table that the running statement adds rows to.
     written_temporary: Option<(TableId, String)>,
-    /// Changes with every temporary table that comes or goes.
+    /// Changes with what names mean to the session alone: with every temporary table that comes or
+    /// goes, and with its roles.
     temporary_version: u64,
     /// The running statement's place for temporary tables, once it needs one.
     temp: OnceCell<TempTableContext>,
     /// What may end the running statement, once somebody asks.
     interrupt: OnceCell<Interrupt>,
+    /// After how many milliseconds the running statement ends; 0 is never.
+    time_limit: Cell<u64>,
 }
 
 impl Session {
-    pub(crate) fn new(database: Arc<Database>, id: u64, options: SessionOptions) -> Self {
-        let user_text = format!("{}@{}", options.user, options.host);
+    pub(crate) fn new(
+        place: ConnectionPlace,
+        options: SessionOptions,
+        admission: Admission,
+    ) -> Self {
+        let database = Arc::clone(place.database());
+        let identity = identity(&options, &admission);
         let (memory, temp_space) = database.budgets.of_user(&options.user);
-        let settings = database.globals();
-        let statement_options = StatementOptions::read(&settings, &database.options);
+        let shared = SessionShared::new(place.id(), identity, memory, temp_space);
+        let shared = Arc::new(shared);
+        database.connections.begin(&shared);
+        Self::over(database, Some(place), shared, options, admission)
+    }
+
+    /// A session as it begins, in a place where there may have been another one.
+    fn over(
+        database: Arc<Database>,
+        place: Option<ConnectionPlace>,
+        shared: Arc<SessionShared>,
+        options: SessionOptions,
+        admission: Admission,
+    ) -> Self {
+        let user_text = format!("{}@{}", options.user, options.host);
+        let identity = identity(&options, &admission);
+        let rights_text = admission.rights_text(&user_text);
+        let mut settings = database.globals();
+        client::begin_settings(&mut settings, &options);
+        let statement_options = database.statement_options(&settings);
+        let (memory, temp_space) = database.budgets.of_user(&options.user);
         let memory = memory.child("session limit", u64::MAX);
         let limit = space_limit(statement_options.max_tmp_session_space_usage);
         let temp_space = temp_space.child("max_tmp_session_space_usage", limit);
-        let current_database = options.database.as_deref().map(Arc::from);
-        let killed = Arc::new(AtomicBool::new(false));
-        let shared = SessionShared {
-            id,
-            user: options.user,
-            host: options.host,
-            counters: Counters::new(),
-            kill: KillHandle { killed },
-            activity: Activity::new(current_database.clone()),
-            temp_space: temp_space.clone(),
-            temporary_tables: Mutex::default(),
-            closed: AtomicBool::new(false),
-        };
+        let current_database: Option<Arc<str>> = options.database.as_deref().map(Arc::from);
+        shared.change(Arc::clone(&identity), memory.clone(), temp_space.clone());
+        shared.activity.use_database(current_database.clone());
         let seed = database
             .options
             .clock
             .now_utc_microseconds()
             .cast_unsigned()
-            ^ id;
+            ^ shared.id;
         let undo = UndoLog::new();
         let transaction_tables = TransactionTables::default();
         Self {
-            shared: Arc::new(shared),
+            shared,
+            place,
+            rights: RefCell::new(KnownRights::of(&options.user, &options.host)),
+            identity,
+            admission,
+            is_interactive: options.interactive,
+            counts_found_rows: options.found_rows,
+            ignores_space: options.ignore_space,
             user: Arc::from(user_text),
+            rights_text,
             current_database,
             diagnostics: Arc::new(Diagnostics::new(statement_options.max_error_count)),
             diagnostics_made_for: (statement_options.max_error_count, true),
-            options: Arc::new(statement_options),
+            options: statement_options,
             settings,
             user_variables: Arc::default(),
             random: Arc::new(Mutex::new(RandomStates::new(seed))),
@@ -225,7 +205,9 @@ impl Session {
             statement_text: Arc::from(""),
             started_at: OnceCell::new(),
             row: Vec::new(),
-            local_files: true,
+            parameters: Vec::new(),
+            local_files: None,
+            tracker: None,
             transaction: Transaction::new(
                 Box::new(undo.clone()),
                 Box::new(transaction_tables.clone()),
@@ -242,6 +224,7 @@ impl Session {
             temporary_version: 0,
             temp: OnceCell::new(),
             interrupt: OnceCell::new(),
+            time_limit: Cell::new(0),
             database,
         }
     }
@@ -257,12 +240,12 @@ impl Session {
 
     /// The account's name.
     pub fn user(&self) -> &str {
-        &self.shared.user
+        &self.identity.user
     }
 
     /// Where the client is.
     pub fn host(&self) -> &str {
-        &self.shared.host
+        &self.identity.host
     }
 
     /// The database of unqualified names.
@@ -306,6 +289,37 @@ impl Session {
     /// Runs the first statement of a text; gives its rows and the rest of the text, or `None` when
     /// the text has no more statement.
     pub fn query_first<'a>(&mut self, sql: &'a str) -> Result<Option<(ResultStream<'_>, &'a str)>> {
+        self.query_text(sql, false)
+    }
+
+    /// Runs the statement of a text that has no other one: 1064 when it has, before anything is done.
+    pub fn query_only(&mut self, sql: &str) -> Result<ResultStream<'_>> {
+        match self.query_text(sql, true)? {
+            Some((stream, _)) => Ok(stream),
+            None => Err(codes::ER_EMPTY_QUERY.error()),
+        }
+    }
+
+    /// Whether a text has a statement, right or wrong.
+    pub fn has_statement(&self, sql: &str) -> bool {
+        mayfly_syntax::statements(sql, &self.options.parse).has_more()
+    }
+
+    fn query_text<'a>(
+        &mut self,
+        sql: &'a str,
+        alone: bool,
+    ) -> Result<Option<(ResultStream<'_>, &'a str)>> {
+        let kept = match self.database.statement_cache.look_up(self, sql) {
+            Lookup::Known(known) => {
+                self.shared.counters.add(Counter::StatementCacheHits, 1);
+                let outcome = self.run_known(known)?;
+                return Ok(Some((ResultStream::new(self, outcome), &sql[sql.len()..])));
+            }
+            Lookup::Again(hash) => Some(hash),
+            Lookup::New => None,
+        };
+        self.shared.counters.add(Counter::StatementCacheMisses, 1);
         let mut reader = mayfly_syntax::statements(sql, &self.options.parse);
         let parsed = match catch_unwind(AssertUnwindSafe(|| reader.next())) {
             Ok(None) => return Ok(None),
@@ -315,34 +329,95 @@ impl Session {
             Err(payload) => Err(Error::of_panic(payload.as_ref())),
         };
         let parsed = match parsed {
+            Ok(_) if alone && reader.has_more() => {
+                let before = &sql[..sql.len() - reader.rest().len()];
+                let line = before.matches('\n').count() + 1;
+                Err(codes::ER_PARSE_ERROR.with(&[&reader.rest().trim(), &line]))
+            }
+            parsed => parsed,
+        };
+        let parsed = match parsed {
             Ok(parsed) => parsed,
             Err(error) => {
-                self.begin(&Arc::from(sql), false);
-                self.fail(&error);
-                return Err(error);
+                let text = mayfly_syntax::text_without_passwords(sql, &self.options.parse);
+                let text = Arc::from(&*text);
+                return Err(self.refuse(&text, error));
             }
         };
         let rest = reader.rest();
+        if let Some(hash) = kept
+            && rest.trim().is_empty()
+            && Prepared::is_worth_keeping(&parsed)
+        {
+            let prepared = Box::new(Prepared::of_parsed(self, parsed));
+            let cache = &self.database.statement_cache;
+            let outcome = match cache.admit(self, hash, sql, prepared) {
+                Ok(known) => self.run_known(known),
+                Err(prepared) => self.run_text(&prepared),
+            };
+            return Ok(Some((ResultStream::new(self, outcome?), rest)));
+        }
         let height = parsed.height;
         let keeps_diagnostics = statements::keeps_diagnostics(&parsed.statement);
-        let text = Arc::from(parsed.text);
-        let stream = self.run_statement(&text, keeps_diagnostics, |session| {
+        let text = mayfly_syntax::without_passwords(&parsed, &self.options.parse);
+        let text = Arc::from(&*text);
+        let run = |session: &mut Self| {
             session.now();
             mayfly_syntax::with_stack(height, || statements::run(session, &parsed))
-        })?;
+        };
+        let stream = self.run_statement(Work::Query, &text, keeps_diagnostics, run)?;
         Ok(Some((stream, rest)))
+    }
+
+    /// Runs a statement whose text is known, and keeps it for the next time.
+    fn run_known(&mut self, known: Known) -> Result<Outcome> {
+        let outcome = self.run_text(&known.prepared);
+        self.database.statement_cache.bring_back(known);
+        outcome
+    }
+
+    fn run_text(&mut self, prepared: &Prepared) -> Result<Outcome> {
+        let (text, keeps) = (prepared.text_handle(), prepared.keeps_diagnostics());
+        self.run_to_outcome(Work::Query, text, keeps, |session| {
+            session.now();
+            statements::prepared::run(session, prepared, &[])
+        })
+    }
+
+    /// A statement that cannot even begin is one all the same: its error is what SHOW ERRORS lists.
+    pub(crate) fn refuse(&mut self, text: &Arc<str>, error: Error) -> Error {
+        self.begin(Work::Query, text, false);
+        self.fail(&error);
+        error
     }
 
     /// Runs what is one statement to the client: a panic in it becomes an error, and its end is
     /// counted.
     pub(crate) fn run_statement(
         &mut self,
+        work: Work,
         text: &Arc<str>,
         keeps_diagnostics: bool,
         run: impl FnOnce(&mut Self) -> Result<Outcome>,
     ) -> Result<ResultStream<'_>> {
-        self.begin(text, keeps_diagnostics);
+        let outcome = self.run_to_outcome(work, text, keeps_diagnostics, run)?;
+        Ok(ResultStream::new(self, outcome))
+    }
+
+    /// The same up to the first row.
+    pub(crate) fn run_to_outcome(
+        &mut self,
+        work: Work,
+        text: &Arc<str>,
+        keeps_diagnostics: bool,
+        run: impl FnOnce(&mut Self) -> Result<Outcome>,
+    ) -> Result<Outcome> {
+        self.begin(work, text, keeps_diagnostics);
         let before = self.transaction.mark();
+        let run = |session: &mut Self| match session.shared.kill.is_closed() {
+            true => Err(codes::ER_QUERY_INTERRUPTED.error()),
+            false => run(session),
+        };
         let outcome = match catch_unwind(AssertUnwindSafe(|| run(self))) {
             Ok(outcome) => outcome,
             Err(payload) => Err(Error::of_panic(payload.as_ref())),
@@ -352,14 +427,10 @@ impl Session {
             Outcome::Done(_) | Outcome::Found { .. } => self.commit_statement().map(|()| outcome),
             Outcome::Rows { .. } | Outcome::Row { .. } => Ok(outcome),
         });
-        match outcome {
-            Ok(outcome) => Ok(ResultStream::new(self, outcome)),
-            Err(error) => {
-                self.undo_statement(&before, &error);
-                self.fail(&error);
-                Err(error)
-            }
-        }
+        outcome.inspect_err(|error| {
+            self.undo_statement(&before, error);
+            self.fail(error);
+        })
     }
 
     /// Whether changes wait for COMMIT.
@@ -429,11 +500,11 @@ impl Session {
 
     /// A statement begins; unless it asks for what the one before it left, the diagnostics area is
     /// empty from here on.
-    fn begin(&mut self, text: &Arc<str>, keeps_diagnostics: bool) {
+    fn begin(&mut self, work: Work, text: &Arc<str>, keeps_diagnostics: bool) {
         if !keeps_diagnostics {
             self.reset_diagnostics();
         }
-        self.shared.kill.killed.store(false, Ordering::Relaxed);
+        self.shared.kill.reset();
         self.progress.rows_read.store(0, Ordering::Relaxed);
         self.progress.rows_expected.store(0, Ordering::Relaxed);
         let now = Instant::now();
@@ -441,17 +512,21 @@ impl Session {
         if is_other {
             self.statement_text = Arc::clone(text);
         }
-        self.shared.activity.begin(is_other.then_some(text), now);
+        let text = is_other.then_some(text);
+        self.shared.activity.begin(work, text, now);
         self.started_at = OnceCell::new();
         self.temp = OnceCell::new();
         self.interrupt = OnceCell::new();
+        self.time_limit.set(0);
         self.durable_statement = OnceCell::new();
         self.direct_statement = OnceCell::new();
         self.reads_newest.set(false);
         self.written_temporary = None;
         self.last_summary = StatementSummary::begin(now);
         self.finished_temporary_tables.clear();
-        self.shared.counters.add(Counter::Questions, 1);
+        if work != Work::Prepare {
+            self.shared.counters.add(Counter::Questions, 1);
+        }
         self.shared.counters.add(Counter::Queries, 1);
     }
 
@@ -496,6 +571,36 @@ impl Session {
     /// The place for it.
     pub(crate) fn row_mut(&mut self) -> &mut Vec<Value> {
         &mut self.row
+    }
+
+    /// The types and values of the running statement's `?`, where they are not given with it.
+    pub(crate) fn parameter_values(&self) -> (Vec<SqlType>, Vec<Value>) {
+        let parameters = self.parameters.iter();
+        parameters
+            .map(|(value, ty)| (ty.clone(), value.clone()))
+            .unzip()
+    }
+
+    /// Puts others in their place; gives those that were.
+    pub(crate) fn replace_parameters(
+        &mut self,
+        parameters: Vec<(Value, SqlType)>,
+    ) -> Vec<(Value, SqlType)> {
+        std::mem::replace(&mut self.parameters, parameters)
+    }
+
+    /// Who asks, and with which rights: nobody else may run what was planned for it.
+    pub(crate) fn rights_text(&self) -> &Arc<str> {
+        &self.rights_text
+    }
+
+    /// Whose it is.
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    pub(crate) fn options_handle(&self) -> &Arc<StatementOptions> {
+        &self.options
     }
 
     pub(crate) fn options(&self) -> &StatementOptions {
@@ -554,6 +659,7 @@ impl Session {
         self.current_database = name.map(Arc::from);
         let database = self.current_database.clone();
         self.shared.activity.use_database(database);
+        self.note_database();
     }
 
     /// `rand_seed1` and `rand_seed2`: the state of RAND() without an argument.
@@ -578,10 +684,10 @@ impl Session {
     }
 
     fn reread_options(&mut self) {
-        let options = StatementOptions::read(&self.settings, &self.database.options);
+        let options = self.database.statement_options(&self.settings);
         self.temp_space
             .set_limit(space_limit(options.max_tmp_session_space_usage));
-        self.options = Arc::new(options);
+        self.options = options;
     }
 
     /// What the session's SHOW STATUS adds to the engine's.
@@ -590,6 +696,7 @@ impl Session {
             counters: &self.shared.counters,
             temp_space_used: self.temp_space.used(),
             temp_space_peak: self.temp_space.peak(),
+            encryption: self.shared.encryption.get(),
         }
     }
 
@@ -658,9 +765,18 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.transaction.roll_back();
-        self.temporary_tables.clear();
-        self.database
-            .session_ended(self.shared.id, &self.shared.counters);
+        self.leave();
+        if self.place.is_some() {
+            self.database
+                .session_ended(self.shared.id, &self.shared.counters);
+        }
     }
+}
+
+fn identity(options: &SessionOptions, admission: &Admission) -> Arc<Identity> {
+    Arc::new(Identity {
+        user: options.user.clone(),
+        host: options.host.clone(),
+        account: admission.account.clone(),
+    })
 }

@@ -1,6 +1,7 @@
 //! The tables that a session knows: by name, in stores, and for the statement that runs.
 
 use std::cell::OnceCell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use mayfly_memory::budget::UNLIMITED;
@@ -76,7 +77,8 @@ impl Session {
     }
 
     pub(crate) fn add_temporary_table(&mut self, table: Arc<BaseTable>) {
-        self.temporary_version += 1;
+        self.temporary_version = next_version();
+        self.note_state_change();
         let definition = &table.definition;
         let key = (definition.database.clone(), definition.name.clone());
         let replaced = self.temporary_tables.insert(key, Arc::clone(&table));
@@ -96,7 +98,8 @@ impl Session {
     }
 
     pub(crate) fn drop_temporary_table(&mut self, database: &str, name: &str) -> bool {
-        self.temporary_version += 1;
+        self.temporary_version = next_version();
+        self.note_state_change();
         let key = (database.to_owned(), name.to_owned());
         let dropped = self.temporary_tables.remove(&key);
         if let Some(dropped) = &dropped {
@@ -254,6 +257,12 @@ impl Session {
     pub(crate) fn undo_log(&self) -> &UndoLog {
         &self.undo
     }
+}
+
+/// A number that no session has had: what one knows of its temporary tables is nobody else's.
+fn next_version() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 /// What a plan depends on besides its statement, the database of its names, and the types of its `?`.

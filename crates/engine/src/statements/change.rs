@@ -9,7 +9,7 @@ use mayfly_syntax::ast::{Delete, TableWithJoins, UpdateStatement};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType, Value};
 
-use super::found_rows::{FoundRows, FoundRowsBuilder, physical_types};
+use super::found_rows::{CHANGED_LATER, FoundRows, FoundRowsBuilder, physical_types};
 use super::returning::Returning;
 use super::row_rules::refuse_warnings;
 use super::select::{self, PlanPlace, Planned, Reading};
@@ -17,8 +17,8 @@ use super::table_change::{ChangeOptions, Step, TableChange};
 use super::writers::{WriterId, Writers};
 use crate::catalog::BaseTable;
 use crate::catalog::session_catalog::SessionCatalog;
-use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::result::{Outcome, ResultColumn, StatementResult};
+use crate::session::{Session, TransactionWork};
 use crate::status::Counter;
 
 /// UPDATE
@@ -49,7 +49,10 @@ pub(super) fn update(
     session.counters().add(Counter::HandlerUpdate, done.changed);
     let warnings = session.diagnostics().count();
     Ok(StatementResult {
-        affected_rows: done.changed,
+        affected_rows: match session.counts_found_rows {
+            true => done.matched,
+            false => done.changed,
+        },
         info: format!(
             "Rows matched: {}  Changed: {}  Warnings: {warnings}",
             done.matched, done.changed
@@ -112,6 +115,19 @@ pub(super) fn delete(
     .into())
 }
 
+/// What the statement names must be there, and be such that it can be changed. It gives no rows.
+pub(super) fn describe(
+    session: &Session,
+    plan: impl FnOnce(&SessionCatalog<'_>, &PlanOptions) -> Result<ChangePlan>,
+) -> Result<Arc<[ResultColumn]>> {
+    let (types, values) = session.parameter_values();
+    let ready = select::plan_or_keep(session, &types, &values, None, plan)?;
+    for target in &ready.plan.targets {
+        super::writable_table(session, &target.table.database, &target.table.name)?;
+    }
+    Ok(Arc::default())
+}
+
 fn is_join(tables: &[TableWithJoins]) -> bool {
     match tables {
         [only] => !only.joins.is_empty(),
@@ -147,6 +163,10 @@ fn run(
     parameters: &[(Value, SqlType)],
     kept: Option<&PlanPlace<ChangePlan>>,
 ) -> Result<Done> {
+    session.note_transaction_work(TransactionWork {
+        written: true,
+        ..TransactionWork::default()
+    });
     session.read_newest();
     // Each attempt keeps the locks of the one before, so that it ends.
     loop {
@@ -167,7 +187,8 @@ fn attempt(
 ) -> Result<Option<Done>> {
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
-    let (plan, tables) = select::plan_or_keep(session, &types, &values, kept, plan)?;
+    let ready = select::plan_or_keep(session, &types, &values, kept, plan)?;
+    let (plan, tables) = (ready.plan, ready.tables);
     let mut changed: Vec<(Arc<BaseTable>, Arc<dyn Table>)> = Vec::new();
     for target in &plan.targets {
         let source = &target.table;
@@ -181,6 +202,7 @@ fn attempt(
     let planned = Planned {
         plan: Arc::clone(&plan.query),
         tables,
+        columns: None,
     };
     let mut reading = Reading::start(session, &planned, &values)?;
     let done = (|| {
@@ -219,7 +241,7 @@ fn find(
     reading: &mut Reading,
 ) -> Result<FoundRows> {
     let context = session.temp_table_context();
-    let mut found = FoundRowsBuilder::new(context, physical_types(types));
+    let mut found = FoundRowsBuilder::new(context, physical_types(types), CHANGED_LATER);
     while let Some(batch) = reading.next_batch()? {
         refuse_warnings(session, work.ignore)?;
         found.add(batch)?;

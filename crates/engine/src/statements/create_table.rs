@@ -123,7 +123,7 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         returns: false,
         first_number: 0,
     };
-    let mut reading = Reading::start(session, &planned, &[])?;
+    let mut reading = Reading::start_part(session, &planned)?;
     let filled = copy_rows(session, insertion, &types, &mut reading);
     reading.finish(session);
     let (written, _) = filled?;
@@ -148,6 +148,8 @@ const COMPUTED_VARCHAR_MAX: u32 = 512;
 /// The column that a query's column becomes. A column of a table keeps its default.
 fn selected_column(session: &Session, column: &OutputColumn, is_union: bool) -> ColumnDefinition {
     let (ty, nullable) = (&column.ty, column.nullable);
+    let origin = column.origin.as_ref();
+    let is_computed = origin.is_none_or(|origin| !origin.is_of_table());
     let ty = match ty.kind {
         TypeKind::Null => SqlType::varchar(0, CollationId::BINARY),
         TypeKind::Boolean => SqlType {
@@ -158,7 +160,7 @@ fn selected_column(session: &Session, column: &OutputColumn, is_union: bool) -> 
             SqlType::text(TypeKind::LongText, ty.collation)
         }
         // What was computed and may be long becomes a TEXT.
-        TypeKind::VarChar if ty.length > COMPUTED_VARCHAR_MAX && column.origin.is_none() => {
+        TypeKind::VarChar if ty.length > COMPUTED_VARCHAR_MAX && is_computed => {
             SqlType::text(TypeKind::Text, ty.collation)
         }
         TypeKind::VarChar if ty.length > 65_535 => SqlType::text(TypeKind::LongText, ty.collation),

@@ -111,8 +111,12 @@ pub(super) fn use_database(session: &mut Session, name: &str) -> Result<Outcome>
 }
 
 impl Session {
-    /// Makes a database that of unqualified names: 1049 when there is none of that name.
+    /// Makes a database that of unqualified names: 1049 when there is none of that name, 1044 without
+    /// any right to something in it.
     pub fn use_database(&mut self, name: &str) -> Result<()> {
+        if !self.is_unrestricted() && !self.rights().may_use(name) {
+            return Err(self.rights().denied_database(name));
+        }
         let collation = self
             .database
             .catalog

@@ -41,7 +41,7 @@ pub(super) fn run(session: &mut Session, statement: &Explain) -> Result<Outcome>
         let (Some(planned), None) = (&explained.query, &explained.change) else {
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN ANALYZE on this query"]));
         };
-        let mut reading = Reading::start(session, planned, &[])?;
+        let mut reading = Reading::start_part(session, planned)?;
         let mut rows = 0;
         let outcome = loop {
             match reading.next_batch() {
@@ -116,7 +116,9 @@ impl Explained {
         kind: ChangeKind,
         plan: impl FnOnce(&SessionCatalog<'_>, &PlanOptions) -> Result<ChangePlan>,
     ) -> Result<Self> {
-        let (plan, tables) = select::plan_or_keep(session, &[], &[], None, plan)?;
+        let (types, values) = session.parameter_values();
+        let ready = select::plan_or_keep(session, &types, &values, None, plan)?;
+        let (plan, tables) = (ready.plan, ready.tables);
         let targets = plan.targets.iter();
         Ok(Self {
             change: Some(Change {
@@ -126,6 +128,7 @@ impl Explained {
             query: Some(Planned {
                 plan: Arc::clone(&plan.query),
                 tables,
+                columns: None,
             }),
         })
     }

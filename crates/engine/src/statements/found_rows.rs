@@ -1,5 +1,5 @@
-//! The rows that an UPDATE or DELETE has found, kept until the last is found: no change may be seen
-//! by the search for what to change.
+//! Rows that are kept: those that an UPDATE or DELETE has found, until the last is found, since no
+//! change may be seen by the search for what to change; and those of a cursor.
 
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{
@@ -8,7 +8,7 @@ use mayfly_storage::{
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, TypeKind};
 
 /// The types in which columns of a query travel.
-pub(super) fn physical_types(types: &[SqlType]) -> Vec<PhysicalType> {
+pub(crate) fn physical_types(types: &[SqlType]) -> Vec<PhysicalType> {
     let physical = types.iter().map(|ty| match ty.kind {
         TypeKind::Boolean => SqlType::bigint().physical(),
         _ => ty.physical(),
@@ -19,6 +19,12 @@ pub(super) fn physical_types(types: &[SqlType]) -> Vec<PhysicalType> {
 /// So many rows need no temporary table, if their strings have no more bytes.
 const ROWS_IN_MEMORY: usize = 2048;
 const BYTES_IN_MEMORY: usize = 256 << 10;
+
+/// Why rows that are to be changed are kept.
+pub(super) const CHANGED_LATER: &str = "rows are changed when all of them are found";
+
+/// Why those of a cursor are.
+pub(crate) const KEPT_FOR_CLIENT: &str = "rows of a cursor wait for their client";
 
 /// Rows in the order in which they were found.
 pub(crate) enum FoundRows {
@@ -61,9 +67,10 @@ impl OrderedRows {
 }
 
 /// Keeps rows.
-pub(super) struct FoundRowsBuilder<'c> {
+pub(crate) struct FoundRowsBuilder<'c> {
     context: &'c TempTableContext,
     columns: Vec<PhysicalType>,
+    cause: &'static str,
     few: Vec<Batch>,
     rows: usize,
     bytes: usize,
@@ -71,11 +78,16 @@ pub(super) struct FoundRowsBuilder<'c> {
 }
 
 impl<'c> FoundRowsBuilder<'c> {
-    /// Nothing found so far.
-    pub(super) fn new(context: &'c TempTableContext, columns: Vec<PhysicalType>) -> Self {
+    /// Nothing found so far. `cause`: why a temporary table is made, if one is.
+    pub(crate) fn new(
+        context: &'c TempTableContext,
+        columns: Vec<PhysicalType>,
+        cause: &'static str,
+    ) -> Self {
         Self {
             context,
             columns,
+            cause,
             few: Vec::new(),
             rows: 0,
             bytes: 0,
@@ -84,7 +96,7 @@ impl<'c> FoundRowsBuilder<'c> {
     }
 
     /// Adds rows.
-    pub(super) fn add(&mut self, batch: Batch) -> Result<()> {
+    pub(crate) fn add(&mut self, batch: Batch) -> Result<()> {
         self.rows += batch.row_count();
         if let Some((_, writer)) = &mut self.many {
             return writer.append(&batch);
@@ -98,7 +110,7 @@ impl<'c> FoundRowsBuilder<'c> {
             self.context,
             TempTableSpec {
                 purpose: Purpose::Buffer,
-                cause: "rows are changed when all of them are found".to_owned(),
+                cause: self.cause.to_owned(),
                 columns: self.columns.clone(),
                 access: Access::Plain,
             },
@@ -113,7 +125,7 @@ impl<'c> FoundRowsBuilder<'c> {
     }
 
     /// The rows, to be read.
-    pub(super) fn finish(self) -> Result<FoundRows> {
+    pub(crate) fn finish(self) -> Result<FoundRows> {
         Ok(match self.many {
             None => FoundRows::Few(self.few.into_iter()),
             Some((table, writer)) => {

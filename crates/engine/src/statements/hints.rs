@@ -1,7 +1,7 @@
 //! The hint SET_VAR: `SELECT /*+ SET_VAR(name = value) */ …` gives variables another value for one
 //! statement (the manual, "Variable-Setting Hint Syntax").
 
-use mayfly_syntax::ast::{Query, SetExpr, Statement};
+use mayfly_syntax::ast::{OptimizerHint, Query, SetExpr, Statement};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -23,17 +23,32 @@ impl Replaced {
     }
 }
 
-/// Applies the hints of a query's first SELECT. A hint that is no good is a warning.
-pub(super) fn apply(session: &mut Session, query: &Query) -> Replaced {
-    let mut replaced = Replaced::default();
+/// The hints of a query's first SELECT.
+fn hints_of(query: &Query) -> &[OptimizerHint] {
     let mut body = &*query.body;
     while let SetExpr::SetOperation { left, .. } = body {
         body = left;
     }
-    let SetExpr::Select(select) = body else {
-        return replaced;
-    };
-    for hint in &select.optimizer_hints {
+    match body {
+        SetExpr::Select(select) => &select.optimizer_hints,
+        _ => &[],
+    }
+}
+
+/// The hint MAX_EXECUTION_TIME: after how many milliseconds the query ends.
+pub(super) fn time_limit(query: &Query) -> Option<u64> {
+    hints_of(query).iter().find_map(|hint| {
+        let at = find_word(&hint.text, "MAX_EXECUTION_TIME")?;
+        let rest = hint.text[at + "MAX_EXECUTION_TIME".len()..].trim_start();
+        let inside = rest.strip_prefix('(')?;
+        inside[..closing(inside)?].trim().parse().ok()
+    })
+}
+
+/// Applies the hints of a query's first SELECT. A hint that is no good is a warning.
+pub(super) fn apply(session: &mut Session, query: &Query) -> Replaced {
+    let mut replaced = Replaced::default();
+    for hint in hints_of(query) {
         for (name, value) in set_vars(&hint.text) {
             if let Err(error) = set_variable(session, name, value, &mut replaced) {
                 super::insert::warn(session, error);

@@ -18,8 +18,8 @@ use super::select::{self, KeptPlan, PlanPlace, Reading};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
 use crate::expressions::{self, columns_of};
-use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::result::{Outcome, ResultColumn, StatementResult};
+use crate::session::{Session, TransactionWork};
 use crate::status::Counter;
 
 /// Runs the statement. `parameters` are the values of its `?`.
@@ -31,9 +31,13 @@ pub(crate) fn run(
 ) -> Result<Outcome> {
     super::count(session, counter(insert));
     session.read_newest();
+    session.note_transaction_work(TransactionWork {
+        written: true,
+        ..TransactionWork::default()
+    });
     let target = target(session, insert)?;
     session.writes_rows_to(&target.table);
-    let positions = target.columns(insert.columns.as_deref())?;
+    let positions = target.columns(listed(insert))?;
     let returning = Returning::bind(session, &target.names, &insert.returning, parameters)?;
     let ((written, rows), has_info) = match &insert.source {
         InsertSource::Values(rows) => {
@@ -85,10 +89,14 @@ pub(crate) fn run(
             *kept = Some(KeptPlan::of_point(session, parameters, point));
         }
     }
+    let untouched = match session.counts_found_rows {
+        true => written.untouched,
+        false => 0,
+    };
     Ok(StatementResult {
         columns: columns.into(),
         batches,
-        affected_rows: written.affected(),
+        affected_rows: written.affected() + untouched,
         last_insert_id: written.first_generated.unwrap_or(written.last_explicit),
         info,
         ..StatementResult::default()
@@ -96,9 +104,59 @@ pub(crate) fn run(
     .into())
 }
 
+/// The columns that the statement will give; what it names must be there.
+pub(super) fn describe(session: &Session, insert: &InsertStatement) -> Result<Arc<[ResultColumn]>> {
+    let target = target(session, insert)?;
+    let positions = target.columns(listed(insert))?;
+    match &insert.source {
+        InsertSource::Values(rows) => {
+            check_widths(rows, positions.len())?;
+            let columns = columns_of(session, &target.names);
+            let names = ScalarNames {
+                columns: &columns,
+                target: Some(target.changed()),
+                ..ScalarNames::default()
+            };
+            let is_plain = |expr: &Expr| {
+                is_default(expr)
+                    || parameter_index(expr).is_some()
+                    || expressions::plain_literal(session, expr).is_some()
+            };
+            for expr in rows.iter().flatten().filter(|expr| !is_plain(expr)) {
+                expressions::bind_in(session, expr, names, Vec::new())?;
+            }
+            let clause = DuplicateClause::new(insert, &target, &positions, &[])?;
+            clause.bind(session, &[], &[])?;
+        }
+        InsertSource::Query(query) => {
+            let planned = select::plan(session, query)?;
+            if planned.plan.columns.len() != positions.len() {
+                return Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&1]));
+            }
+        }
+    }
+    let returning = Returning::bind(session, &target.names, &insert.returning, &[])?;
+    Ok(returning.columns().into())
+}
+
+/// 1136 for a row of VALUES that has more or fewer values than there are columns.
+fn check_widths(rows: &[Vec<Expr>], columns: usize) -> Result<()> {
+    // `VALUES ()` is a row of defaults.
+    let is_wrong = |row: &Vec<Expr>| row.len() != columns && !row.is_empty();
+    match rows.iter().position(is_wrong) {
+        Some(index) => Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&(index + 1)])),
+        None => Ok(()),
+    }
+}
+
+/// The columns that the statement lists; `()` lists none and means all.
+fn listed(insert: &InsertStatement) -> Option<&[Vec<Ident>]> {
+    insert.columns.as_deref().filter(|list| !list.is_empty())
+}
+
 /// Where the statement's rows go.
 pub(super) fn target(session: &Session, insert: &InsertStatement) -> Result<RowTarget> {
-    let listed = insert.columns.as_deref().map(|list| {
+    let listed = listed(insert).map(|list| {
         let last = |name: &'_ Vec<Ident>| name.last().map(|part| part.value.clone());
         list.iter().filter_map(last).collect::<Vec<String>>()
     });
@@ -280,13 +338,7 @@ fn insert_values(
 ) -> Result<(Written, Vec<Batch>)> {
     let (table, positions) = (insertion.table, insertion.positions);
     let definition = &table.definition;
-    for (index, row) in rows.iter().enumerate() {
-        // `VALUES ()` is a row of defaults.
-        let is_default_row = row.is_empty();
-        if row.len() != positions.len() && !is_default_row {
-            return Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&(index + 1)]));
-        }
-    }
+    check_widths(rows, positions.len())?;
     let mut sink = insertion.sink(session)?;
     sink.rows_in_statement(rows.len() as u64);
     for row in rows {

@@ -1,11 +1,10 @@
 //! KILL: ends another session's statement, or the session.
 
-use std::sync::atomic::Ordering;
-
 use mayfly_syntax::ast::Expr;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, Value};
 
+use crate::accounts::privileges::SUPER;
 use crate::expressions;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
@@ -24,9 +23,15 @@ pub(super) fn run(session: &mut Session, query_only: bool, id: &Expr) -> Result<
     let living = session.database.living_sessions();
     let other = living.iter().find(|other| other.id == id);
     let other = other.ok_or_else(|| codes::ER_NO_SUCH_THREAD.with(&[&id]))?;
-    other.kill.kill();
-    if !query_only {
-        other.closed.store(true, Ordering::Relaxed);
+    if !session.is_unrestricted() && other.identity().account != session.identity().account {
+        const NAMES: &str = "SUPER or CONNECTION_ADMIN";
+        let rights = session.rights();
+        let allowed = rights.require(SUPER, &["CONNECTION_ADMIN"], NAMES);
+        allowed.map_err(|_| codes::ER_KILL_DENIED_ERROR.with(&[&id]))?;
+    }
+    match query_only {
+        true => other.kill.kill(),
+        false => other.kill.close(),
     }
     if id == session.id() {
         return Err(codes::ER_QUERY_INTERRUPTED.error());

@@ -14,6 +14,7 @@ mod assignments;
 mod parse;
 mod value;
 
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -44,7 +45,7 @@ use crate::{character_sets, files};
 /// Runs the statement.
 pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
     super::count(session, Counter::ComLoad);
-    if load.local && !(session.local_files && server_takes_local_files(session)) {
+    if load.local && !server_takes_local_files(session) {
         return Err(codes::ER_CLIENT_LOCAL_FILES_DISABLED.error());
     }
     let format = Format::new(&load.fields, &load.lines)?;
@@ -69,8 +70,7 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
     let names = variable_names(&targets);
     let assignments = Assignments::new(session, &definition, &load.assignments, &names, &text)?;
 
-    let file = files::open(session, &load.path, load.local)?;
-    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let (file, length) = open(session, load)?;
     let context = session.statement_context(Arc::new(StatementTables(Vec::new())));
     let memory = context.temp.memory();
     let mut blocks = Blocks::new(file, &load.path, &format)
@@ -145,6 +145,18 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
         ..StatementResult::default()
     }
     .into())
+}
+
+/// The file, and how long it is, where that is known.
+fn open(session: &mut Session, load: &LoadData) -> Result<(Box<dyn Read + Send>, u64)> {
+    if load.local
+        && let Some(file) = session.open_local_file(&load.path)
+    {
+        return Ok((file?, 0));
+    }
+    let file = files::open(session, &load.path, load.local)?;
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    Ok((Box::new(file), length))
 }
 
 /// Where a field of a line goes.

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use arrow_array::{Array, BooleanArray};
 use mayfly_plan::{LockingPlan, RowLock};
 use mayfly_storage::{LockMode, LockWait, Locked, Table};
-use mayfly_syntax::ast::{NonBlock, Query};
+use mayfly_syntax::ast::{NonBlock, Privilege, Query};
 use mayfly_types::{Batch, Result, SqlType, Value};
 
-use super::found_rows::{FoundRows, FoundRowsBuilder, physical_types};
+use super::found_rows::{CHANGED_LATER, FoundRows, FoundRowsBuilder, physical_types};
 use super::row_rules::keep;
 use super::select::{Planned, Reading};
 use super::table_change::lock_wait;
+use crate::accounts::privileges::PrivilegeSet;
 use crate::catalog::session_catalog::SessionCatalog;
 use crate::result::{Outcome, ResultColumn};
 use crate::session::Session;
@@ -54,6 +55,24 @@ pub(super) fn run(
     }
 }
 
+/// 1142 for rows of a table that are to be locked for changes by who may not change any.
+fn refuse_lock(session: &Session, lock: &RowLock) -> Result<()> {
+    use Privilege::{Delete, LockTables, Select, Update};
+    const READS: PrivilegeSet = PrivilegeSet::of(&[Select]);
+    const CHANGES: PrivilegeSet = PrivilegeSet::of(&[Update, Delete, LockTables]);
+    let table = &lock.table;
+    if session.is_unrestricted() || lock.shared || table.temporary {
+        return Ok(());
+    }
+    let rights = session.rights();
+    let held = rights.on_any_column(&table.database, &table.name);
+    // What is read through a view was asked of its definer.
+    match held.meets(READS) && !held.meets(CHANGES) {
+        true => Err(rights.denied_table("SELECT with locking clause", &table.name)),
+        false => Ok(()),
+    }
+}
+
 fn attempt(
     session: &mut Session,
     query: &Query,
@@ -66,6 +85,9 @@ fn attempt(
     let Some(plan) = mayfly_plan::bind_locking(query, &catalog, &options)? else {
         return Ok(Attempt::Plain);
     };
+    plan.locks
+        .iter()
+        .try_for_each(|lock| refuse_lock(session, lock))?;
     let can_lock = |lock: &RowLock| {
         let table = session.find_table(&lock.table.database, &lock.table.name);
         table.is_some()
@@ -82,6 +104,7 @@ fn attempt(
     let planned = Planned {
         plan: Arc::new(query),
         tables: catalog.into_tables().0,
+        columns: None,
     };
     let mut reading = Reading::start(session, &planned, values)?;
     let found = (|| {
@@ -101,7 +124,7 @@ fn attempt(
                 })
                 .collect::<Result<_>>()?,
             shown,
-            rows: FoundRowsBuilder::new(context, physical_types(&types)),
+            rows: FoundRowsBuilder::new(context, physical_types(&types), CHANGED_LATER),
             offset: limit.map_or(0, |(offset, _)| offset),
             wanted: limit.map_or(u64::MAX, |(_, count)| count),
         };

@@ -122,8 +122,8 @@ fn sum_of_rows(session: &mut Session, table: &BaseTable) -> Result<u64> {
         quoted_identifier(&definition.name)
     );
     let query = parse(&text)?;
-    let planned = select::plan(session, &query)?;
-    let mut reading = Reading::start(session, &planned, &[])?;
+    let planned = select::plan_trusted(session, &query)?;
+    let mut reading = Reading::start_part(session, &planned)?;
     let mut sum: u32 = 0;
     let mut read = || -> Result<()> {
         let mut bytes = Vec::new();

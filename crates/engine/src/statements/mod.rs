@@ -1,5 +1,6 @@
 //! Statements, one file each; [`run`] is the one place that knows them all.
 
+pub(crate) mod accounts;
 mod alter_table;
 mod alter_work;
 mod change;
@@ -39,10 +40,11 @@ mod writers;
 use std::sync::Arc;
 
 use mayfly_syntax::ParsedStatement;
-use mayfly_syntax::ast::{ShowKind, Statement, TableName};
+use mayfly_syntax::ast::{ShowKind, Statement, TableName, TableVerb};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
+use crate::accounts::check;
 use crate::catalog::BaseTable;
 use crate::result::Outcome;
 use crate::session::Session;
@@ -51,13 +53,6 @@ use crate::table_locks::TableUse;
 
 /// Runs a statement of a text.
 pub(crate) fn run(session: &mut Session, parsed: &ParsedStatement<'_>) -> Result<Outcome> {
-    if session
-        .shared()
-        .closed
-        .load(std::sync::atomic::Ordering::Relaxed)
-    {
-        return Err(codes::ER_QUERY_INTERRUPTED.error());
-    }
     if parsed.parameters > 0 {
         // A `?` that nothing can be bound to is a character that nothing begins with.
         let near = parsed
@@ -66,14 +61,43 @@ pub(crate) fn run(session: &mut Session, parsed: &ParsedStatement<'_>) -> Result
             .map_or("", |place| &parsed.text[place..]);
         return Err(codes::ER_PARSE_ERROR.with(&[&near, &1]));
     }
+    check::admit(session, &parsed.statement)?;
     dispatch(session, &parsed.statement)
+}
+
+/// What a statement counts as that does not count itself.
+fn counter(statement: &Statement) -> Option<Counter> {
+    Some(match statement {
+        Statement::AlterDatabase(_) => Counter::ComAlterDb,
+        Statement::Use(_) => Counter::ComChangeDb,
+        Statement::Flush(_) => Counter::ComFlush,
+        Statement::Savepoint(_) => Counter::ComSavepoint,
+        Statement::RollbackToSavepoint(_) => Counter::ComRollbackToSavepoint,
+        Statement::ReleaseSavepoint(_) => Counter::ComReleaseSavepoint,
+        Statement::Kill { .. } => Counter::ComKill,
+        Statement::LockTables(_) => Counter::ComLockTables,
+        Statement::UnlockTables => Counter::ComUnlockTables,
+        Statement::Help(_) => Counter::ComHelp,
+        Statement::TableMaintenance(maintenance) => match maintenance.verb {
+            TableVerb::Analyze => Counter::ComAnalyze,
+            TableVerb::Check => Counter::ComCheck,
+            TableVerb::Checksum => Counter::ComChecksum,
+            TableVerb::Optimize => Counter::ComOptimize,
+            TableVerb::Repair => Counter::ComRepair,
+        },
+        _ => return None,
+    })
 }
 
 /// Runs a statement.
 pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<Outcome> {
+    if let Some(counter) = counter(statement) {
+        count(session, counter);
+    }
     if transactions::commits_implicitly(statement) {
         session.transaction.commit()?;
     }
+    check::statement(session, statement)?;
     if transactions::changes_tables(statement) {
         transactions::refuse_read_only(session)?;
     }
@@ -118,8 +142,8 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         Statement::CreateView(create) => views::create(session, create),
         Statement::DropView(drop) => views::drop(session, drop),
         Statement::Handler(_) => unsupported("HANDLER"),
-        Statement::Help(_) => unsupported("HELP"),
-        Statement::Account(_) => unsupported("accounts and privileges"),
+        Statement::Help(_) => Ok(simple::help()),
+        Statement::Account(account) => accounts::run(session, account),
     }
 }
 

@@ -3,19 +3,23 @@
 //! A prepared statement keeps its tree. Values for its `?` come as parameters of the plan, which is
 //! made when the statement runs: their types decide about conversions.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use mayfly_plan::ChangePlan;
 use mayfly_plan::physical::QueryPlan;
-use mayfly_syntax::ast::{Execute, Prepare, PrepareSource, Statement};
+use mayfly_syntax::ParsedStatement;
+use mayfly_syntax::ast::{Execute, Prepare, PrepareSource, ShowKind, Statement, TableVerb};
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType, Value};
+use mayfly_types::{Error, Result, SqlType, Value};
 
-use crate::result::{Outcome, ResultStream, StatementResult};
-use crate::session::Session;
+use crate::accounts::check;
+use crate::result::{Outcome, ResultColumn, ResultStream, StatementResult};
+use crate::session::{Session, Work};
 use crate::statements::point;
 use crate::statements::select::PlanPlace;
+use crate::status::Counter;
 use crate::{error, statements};
-
-use std::sync::Arc;
 
 /// A statement with places for values. Its names are always those of one database.
 #[derive(Debug)]
@@ -23,11 +27,40 @@ pub struct Prepared {
     statement: Statement,
     parameters: usize,
     text: Arc<str>,
+    /// The height of the statement's tree.
+    height: u32,
     /// The database of unqualified names when it was prepared.
     database: Option<Arc<str>>,
+    /// The columns that it gives, as far as they were known then.
+    columns: Arc<[ResultColumn]>,
     plan: PlanPlace<QueryPlan>,
     change: PlanPlace<ChangePlan>,
     insert: PlanPlace<()>,
+    counted: Option<Counted>,
+}
+
+/// One of the statements that `max_prepared_stmt_count` limits.
+#[derive(Debug)]
+struct Counted(Arc<AtomicU64>);
+
+impl Counted {
+    /// 1461 when there are as many as may be.
+    fn new(session: &Session) -> Result<Self> {
+        let count = &session.database.prepared_statements;
+        let most = session.database.globals();
+        let most = most.unsigned("max_prepared_stmt_count");
+        if count.fetch_add(1, Ordering::Relaxed) >= most {
+            count.fetch_sub(1, Ordering::Relaxed);
+            return Err(codes::ER_MAX_PREPARED_STMT_COUNT_REACHED.with(&[&most]));
+        }
+        Ok(Self(Arc::clone(count)))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Prepared {
@@ -40,6 +73,53 @@ impl Prepared {
     pub fn text(&self) -> &str {
         &self.text
     }
+
+    /// The columns that it gives, as far as they are known before its values are; empty for a
+    /// statement without rows. Those of a run are what counts.
+    pub fn columns(&self) -> &Arc<[ResultColumn]> {
+        &self.columns
+    }
+
+    /// A statement that was just parsed in a session.
+    pub(crate) fn of_parsed(session: &Session, parsed: ParsedStatement<'_>) -> Self {
+        Self {
+            parameters: parsed.parameters as usize,
+            text: Arc::from(&*mayfly_syntax::without_passwords(
+                &parsed,
+                &session.options().parse,
+            )),
+            height: parsed.height,
+            statement: parsed.statement,
+            database: session.current_database_handle(),
+            columns: Arc::default(),
+            plan: PlanPlace::default(),
+            change: PlanPlace::default(),
+            insert: PlanPlace::default(),
+            counted: None,
+        }
+    }
+
+    /// Whether a text is worth keeping for the next time it comes: its statement has a plan.
+    pub(crate) fn is_worth_keeping(parsed: &ParsedStatement<'_>) -> bool {
+        let has_plan = matches!(
+            parsed.statement,
+            Statement::Query(_)
+                | Statement::Insert(_)
+                | Statement::Update(_)
+                | Statement::Delete(_)
+        );
+        has_plan && parsed.parameters == 0
+    }
+
+    /// Its own text, as others see it while it runs.
+    pub(crate) fn text_handle(&self) -> &Arc<str> {
+        &self.text
+    }
+
+    /// Whether it reads what the statement before it has left.
+    pub(crate) fn keeps_diagnostics(&self) -> bool {
+        statements::keeps_diagnostics(&self.statement)
+    }
 }
 
 fn parse(session: &Session, text: &str) -> Result<Prepared> {
@@ -49,34 +129,64 @@ fn parse(session: &Session, text: &str) -> Result<Prepared> {
         Some(Err(syntax)) => return Err(error::from_syntax(&syntax)),
         None => return Err(codes::ER_EMPTY_QUERY.error()),
     };
-    let prepared = Prepared {
-        parameters: parsed.parameters as usize,
-        text: Arc::from(parsed.text),
-        statement: parsed.statement,
-        database: session.current_database_handle(),
-        plan: PlanPlace::default(),
-        change: PlanPlace::default(),
-        insert: PlanPlace::default(),
-    };
+    let prepared = Prepared::of_parsed(session, parsed);
     if let Some(more) = reader.next() {
         // Several statements cannot be prepared together: the second is where the error is.
         let near = more.map_or_else(|error| error.near, |parsed| parsed.text.to_owned());
         return Err(codes::ER_PARSE_ERROR.with(&[&near, &1]));
     }
-    if matches!(
-        prepared.statement,
-        Statement::Prepare(_)
-            | Statement::Execute(_)
-            | Statement::Deallocate(_)
-            | Statement::LoadData(_)
-    ) {
-        return Err(codes::ER_UNSUPPORTED_PS.error());
+    if prepared.parameters > usize::from(u16::MAX) {
+        return Err(codes::ER_PS_MANY_PARAM.error());
     }
+    match can_be_prepared(&prepared.statement) {
+        true => Ok(prepared),
+        false => Err(codes::ER_UNSUPPORTED_PS.error()),
+    }
+}
+
+/// Which statements MySQL prepares (the manual, "SQL Syntax Permitted in Prepared Statements").
+fn can_be_prepared(statement: &Statement) -> bool {
+    match statement {
+        Statement::Prepare(_)
+        | Statement::Execute(_)
+        | Statement::Deallocate(_)
+        | Statement::LoadData(_)
+        | Statement::Use(_)
+        | Statement::StartTransaction(_)
+        | Statement::Savepoint(_)
+        | Statement::RollbackToSavepoint(_)
+        | Statement::ReleaseSavepoint(_)
+        | Statement::LockTables(_)
+        | Statement::UnlockTables
+        | Statement::AlterDatabase(_)
+        | Statement::Handler(_)
+        | Statement::Help(_) => false,
+        Statement::Show(show) => !matches!(
+            show.kind,
+            ShowKind::Warnings | ShowKind::Errors | ShowKind::CountWarnings | ShowKind::CountErrors
+        ),
+        Statement::TableMaintenance(maintenance) => maintenance.verb != TableVerb::Check,
+        _ => true,
+    }
+}
+
+/// Parses a statement, finds its columns, and counts it.
+fn make(session: &mut Session, text: &str) -> Result<Prepared> {
+    super::count(session, Counter::ComStmtPrepare);
+    let mut prepared = parse(session, text)?;
+    let counted = Counted::new(session)?;
+    let height = prepared.height;
+    let columns = mayfly_syntax::with_stack(height, || {
+        describe(session, &prepared.statement, prepared.parameters)
+    });
+    prepared.columns = columns?;
+    prepared.counted = Some(counted);
     Ok(prepared)
 }
 
 /// PREPARE
 pub(super) fn prepare(session: &mut Session, statement: &Prepare) -> Result<Outcome> {
+    super::count(session, Counter::ComPrepareSql);
     let text = match &statement.source {
         PrepareSource::Text(text) => text.clone(),
         PrepareSource::Variable(name) => match session.user_variables().get(name) {
@@ -87,9 +197,9 @@ pub(super) fn prepare(session: &mut Session, statement: &Prepare) -> Result<Outc
     let name = statement.name.to_lowercase();
     // A statement of the name is gone even when the new one is wrong.
     session.prepared.remove(&name);
-    let prepared = parse(session, &text)?;
-    validate(session, &prepared)?;
+    let prepared = make(session, &text)?;
     session.prepared.insert(name, Arc::new(prepared));
+    session.note_state_change();
     Ok(StatementResult {
         info: "Statement prepared".into(),
         ..StatementResult::default()
@@ -97,16 +207,85 @@ pub(super) fn prepare(session: &mut Session, statement: &Prepare) -> Result<Outc
     .into())
 }
 
-/// Names that do not exist are errors of PREPARE already.
-fn validate(session: &Session, prepared: &Prepared) -> Result<()> {
-    if let (Statement::Query(query), 0) = (&prepared.statement, prepared.parameters) {
-        statements::select::plan(session, query)?;
+/// The columns that a statement will give. Names that do not exist are errors already; what else is
+/// wrong with a statement that waits for values may be right with them.
+fn describe(
+    session: &mut Session,
+    statement: &Statement,
+    parameters: usize,
+) -> Result<Arc<[ResultColumn]>> {
+    check::statement(session, statement)?;
+    let columns = match statement {
+        Statement::Query(query) => {
+            let planned = statements::select::plan(session, query);
+            planned.map(|planned| ResultColumn::of_plan(&planned.plan.columns))
+        }
+        Statement::SelectInto(into) => {
+            let planned = statements::select::plan(session, &into.query);
+            planned.map(|_| Arc::default())
+        }
+        Statement::Insert(insert) => statements::insert::describe(session, insert),
+        Statement::Update(update) => statements::change::describe(session, |catalog, options| {
+            mayfly_plan::bind_update(update, catalog, options)
+        }),
+        Statement::Delete(delete) => statements::change::describe(session, |catalog, options| {
+            mayfly_plan::bind_delete(delete, catalog, options)
+        }),
+        // They do nothing but show.
+        Statement::Show(_) | Statement::Describe(_) => {
+            let nothing = vec![(Value::Null, SqlType::null()); parameters];
+            let outcome = with_parameters(session, &nothing, |session| {
+                statements::dispatch(session, statement)
+            });
+            outcome.map(|outcome| outcome.columns())
+        }
+        _ => Ok(Arc::default()),
+    };
+    match columns {
+        Err(error) if parameters > 0 && !is_about_names(&error) => Ok(Arc::default()),
+        columns => columns,
     }
-    Ok(())
+}
+
+/// Whether an error is about names or numbers of columns, which values do not change.
+fn is_about_names(error: &Error) -> bool {
+    [
+        codes::ER_NO_DB_ERROR,
+        codes::ER_BAD_DB_ERROR,
+        codes::ER_NO_SUCH_TABLE,
+        codes::ER_UNKNOWN_TABLE,
+        codes::ER_BAD_TABLE_ERROR,
+        codes::ER_NONUNIQ_TABLE,
+        codes::ER_BAD_FIELD_ERROR,
+        codes::ER_NON_UNIQ_ERROR,
+        codes::ER_FIELD_SPECIFIED_TWICE,
+        codes::ER_DUP_FIELDNAME,
+        codes::ER_SP_DOES_NOT_EXIST,
+        codes::ER_WRONG_VALUE_COUNT_ON_ROW,
+        codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
+        codes::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+        codes::ER_DERIVED_MUST_HAVE_ALIAS,
+        codes::ER_INVALID_GROUP_FUNC_USE,
+    ]
+    .iter()
+    .any(|code| error.is(code))
+}
+
+/// Runs something while `?` have values.
+fn with_parameters<T>(
+    session: &mut Session,
+    values: &[(Value, SqlType)],
+    run: impl FnOnce(&mut Session) -> T,
+) -> T {
+    let before = session.replace_parameters(values.to_vec());
+    let done = run(session);
+    session.replace_parameters(before);
+    done
 }
 
 /// EXECUTE
 pub(super) fn execute(session: &mut Session, statement: &Execute) -> Result<Outcome> {
+    super::count(session, Counter::ComExecuteSql);
     let name = statement.name.to_lowercase();
     let prepared = session
         .prepared
@@ -123,19 +302,30 @@ pub(super) fn execute(session: &mut Session, statement: &Execute) -> Result<Outc
     run(session, &prepared, &values)
 }
 
-fn run(session: &mut Session, prepared: &Prepared, values: &[(Value, SqlType)]) -> Result<Outcome> {
+/// Runs a prepared statement with the values of its `?`.
+pub(crate) fn run(
+    session: &mut Session,
+    prepared: &Prepared,
+    values: &[(Value, SqlType)],
+) -> Result<Outcome> {
     if values.len() != prepared.parameters {
         return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"]));
     }
-    // A kept plan has the tables of its names.
+    check::admit(session, &prepared.statement)?;
+    // A kept plan has the tables of its names, and what was allowed then still is.
     if let Some(outcome) = run_point(session, prepared, values)? {
         return Ok(outcome);
     }
     session.now();
-    let database = session.replace_database(prepared.database.clone());
-    let outcome = run_in_place(session, prepared, values);
-    session.replace_database(database);
-    outcome
+    mayfly_syntax::with_stack(prepared.height, || {
+        if session.current_database() == prepared.database.as_deref() {
+            return run_in_place(session, prepared, values);
+        }
+        let database = session.replace_database(prepared.database.clone());
+        let outcome = run_in_place(session, prepared, values);
+        session.replace_database(database);
+        outcome
+    })
 }
 
 /// Reads or changes the one row that the statement comes to, if that is known of it.
@@ -164,6 +354,7 @@ fn run_in_place(
     prepared: &Prepared,
     values: &[(Value, SqlType)],
 ) -> Result<Outcome> {
+    check::statement(session, &prepared.statement)?;
     match &prepared.statement {
         Statement::Query(query) => {
             statements::select::run(session, query, values, Some(&prepared.plan))
@@ -178,13 +369,15 @@ fn run_in_place(
             statements::change::delete(session, delete, values, Some(&prepared.change))
         }
         Statement::SelectInto(into) => statements::select_into::run(session, into, values),
-        statement if values.is_empty() => statements::dispatch(session, statement),
-        _ => Err(codes::ER_UNSUPPORTED_PS.error()),
+        statement => with_parameters(session, values, |session| {
+            statements::dispatch(session, statement)
+        }),
     }
 }
 
 /// DEALLOCATE PREPARE
 pub(super) fn deallocate(session: &mut Session, name: &str) -> Result<Outcome> {
+    super::count(session, Counter::ComDeallocSql);
     if session.prepared.remove(&name.to_lowercase()).is_none() {
         let error = codes::ER_UNKNOWN_STMT_HANDLER;
         return Err(error.with(&[&name, &"DEALLOCATE PREPARE"]));
@@ -195,9 +388,15 @@ pub(super) fn deallocate(session: &mut Session, name: &str) -> Result<Outcome> {
 impl Session {
     /// Prepares a statement for a client.
     pub fn prepare(&mut self, sql: &str) -> Result<Arc<Prepared>> {
-        let prepared = parse(self, sql)?;
-        validate(self, &prepared)?;
-        Ok(Arc::new(prepared))
+        let mut made = None;
+        let text = mayfly_syntax::text_without_passwords(sql, &self.options().parse);
+        let text = Arc::from(&*text);
+        self.run_statement(Work::Prepare, &text, false, |session| {
+            made = Some(make(session, sql)?);
+            Ok(StatementResult::default().into())
+        })?;
+        let missing = || codes::ER_UNKNOWN_ERROR.with(&[&"nothing was prepared"]);
+        made.map(Arc::new).ok_or_else(missing)
     }
 
     /// Runs a prepared statement with the values of its `?`.
@@ -206,9 +405,13 @@ impl Session {
         prepared: &Prepared,
         values: &[(Value, SqlType)],
     ) -> Result<ResultStream<'_>> {
-        let keeps_diagnostics = statements::keeps_diagnostics(&prepared.statement);
-        self.run_statement(&prepared.text, keeps_diagnostics, |session| {
-            run(session, prepared, values)
-        })
+        self.counters().add(Counter::ComStmtExecute, 1);
+        let keeps_diagnostics = prepared.keeps_diagnostics();
+        self.run_statement(
+            Work::Execute,
+            &prepared.text,
+            keeps_diagnostics,
+            |session| run(session, prepared, values),
+        )
     }
 }

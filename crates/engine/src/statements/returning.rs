@@ -36,6 +36,11 @@ impl Returning {
         })
     }
 
+    /// Its columns.
+    pub(super) fn columns(&self) -> Vec<ResultColumn> {
+        self.columns.clone()
+    }
+
     /// Whether there is a clause.
     pub(super) fn is_wanted(&self) -> bool {
         !self.columns.is_empty()

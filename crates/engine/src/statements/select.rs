@@ -16,19 +16,30 @@ use super::{hints, locking_read};
 use crate::catalog::BaseTable;
 use crate::catalog::session_catalog::SessionCatalog;
 use crate::result::{Outcome, ResultColumn};
-use crate::session::{Session, StatementTables, Surroundings};
+use crate::session::{Session, StatementTables, Surroundings, TransactionWork};
 use crate::status::Counter;
 
 /// A query that is ready to run.
 pub(crate) struct Planned {
     pub(crate) plan: Arc<QueryPlan>,
     pub(crate) tables: Arc<StatementTables>,
+    /// Its columns, when they are kept with the plan.
+    pub(crate) columns: Option<Arc<[ResultColumn]>>,
+}
+
+/// A plan with the tables as they are now.
+pub(crate) struct Ready<P> {
+    pub(crate) plan: Arc<P>,
+    pub(crate) tables: Arc<StatementTables>,
+    columns: Option<Arc<[ResultColumn]>>,
 }
 
 /// A plan for the next time that its statement runs.
 #[derive(Debug)]
 pub(crate) struct KeptPlan<P> {
     plan: Arc<P>,
+    /// The columns that clients get.
+    columns: Arc<[ResultColumn]>,
     /// A table goes when it is dropped, whoever keeps a plan.
     tables: Vec<Weak<BaseTable>>,
     /// How many rows each of them had.
@@ -53,6 +64,7 @@ impl KeptPlan<()> {
     ) -> Self {
         Self {
             plan: Arc::default(),
+            columns: Arc::default(),
             tables: Vec::new(),
             rows: Vec::new(),
             parameters: parameters.iter().map(|(_, ty)| ty.clone()).collect(),
@@ -115,7 +127,7 @@ impl<P> KeptPlan<P> {
         session: &Session,
         parameters: &[SqlType],
         values: &[Value],
-    ) -> Result<Option<(Arc<P>, Arc<StatementTables>)>> {
+    ) -> Result<Option<Ready<P>>> {
         let is_same = self.is_for_types(parameters) && self.has_values(|index| values.get(index));
         if !is_same || !session.is_in(&self.surroundings) {
             return Ok(None);
@@ -140,8 +152,11 @@ impl<P> KeptPlan<P> {
         if sizes.any(resized) {
             return Ok(None);
         }
-        let tables = Arc::new(StatementTables(tables));
-        Ok(Some((Arc::clone(&self.plan), tables)))
+        Ok(Some(Ready {
+            plan: Arc::clone(&self.plan),
+            tables: Arc::new(StatementTables(tables)),
+            columns: Some(Arc::clone(&self.columns)),
+        }))
     }
 }
 
@@ -170,13 +185,16 @@ pub(crate) fn plan_or_keep<P: PointAccess>(
     values: &[Value],
     kept: Option<&PlanPlace<P>>,
     plan: impl FnOnce(&SessionCatalog<'_>, &PlanOptions) -> Result<P>,
-) -> Result<(Arc<P>, Arc<StatementTables>)> {
+) -> Result<Ready<P>> {
     let mut kept = kept.map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner));
     let before = kept.as_ref().and_then(|kept| kept.as_ref());
-    if let Some(kept) = before
-        && let Some(planned) = kept.planned(session, parameters, values)?
-    {
-        return Ok(planned);
+    if let Some(kept) = before {
+        if let Some(planned) = kept.planned(session, parameters, values)? {
+            return Ok(planned);
+        }
+        if !session.is_in(&kept.surroundings) {
+            super::count(session, Counter::ComStmtReprepare);
+        }
     }
     let catalog = SessionCatalog::new(session, values);
     let plan = if parameters.is_empty() {
@@ -198,6 +216,7 @@ pub(crate) fn plan_or_keep<P: PointAccess>(
         **kept = lasting.map(|lasting| KeptPlan {
             point: plan.point(session, &lasting, parameters),
             plan: Arc::clone(&plan),
+            columns: plan.shown(),
             rows: lasting.iter().map(rows).collect(),
             tables: lasting.iter().map(Arc::downgrade).collect(),
             parameters: parameters.to_vec(),
@@ -205,7 +224,11 @@ pub(crate) fn plan_or_keep<P: PointAccess>(
             surroundings: session.surroundings(),
         });
     }
-    Ok((plan, tables))
+    Ok(Ready {
+        plan,
+        tables,
+        columns: None,
+    })
 }
 
 /// Plans a query; see [`plan_or_keep`].
@@ -219,13 +242,31 @@ pub(crate) fn plan_with(
     let bind = |catalog: &SessionCatalog<'_>, options: &PlanOptions| {
         mayfly_plan::bind_query(query, catalog, options)
     };
-    let (plan, tables) = plan_or_keep(session, parameters, values, kept, bind)?;
-    Ok(Planned { plan, tables })
+    let ready = plan_or_keep(session, parameters, values, kept, bind)?;
+    Ok(Planned {
+        plan: ready.plan,
+        tables: ready.tables,
+        columns: ready.columns,
+    })
 }
 
-/// Plans a query without `?`.
+/// Plans a query that is a part of the running statement, whose `?` may be in it.
 pub(crate) fn plan(session: &Session, query: &Query) -> Result<Planned> {
-    plan_with(session, query, &[], &[], None)
+    let (types, values) = session.parameter_values();
+    plan_with(session, query, &types, &values, None)
+}
+
+/// Plans a query of the engine's own, for which nobody's rights are asked.
+pub(crate) fn plan_trusted(session: &Session, query: &Query) -> Result<Planned> {
+    let catalog = SessionCatalog::trusting(session);
+    let plan = mayfly_plan::bind_query(query, &catalog, &session.options().plan)?;
+    let (tables, _) = catalog.into_tables();
+    let plan = Arc::new(plan);
+    Ok(Planned {
+        plan,
+        tables,
+        columns: None,
+    })
 }
 
 /// Runs a query; its rows are read by whoever gets the outcome. `parameters` are the values of its
@@ -240,6 +281,8 @@ pub(crate) fn run(
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
     let replaced = hints::apply(session, query);
+    let limit = hints::time_limit(query);
+    session.limit_time(limit.unwrap_or(session.options().max_execution_time));
     let outcome = match locking_read::run(session, query, &types, &values) {
         Ok(None) => plan_with(session, query, &types, &values, kept)
             .and_then(|planned| start(session, &planned, &values)),
@@ -247,6 +290,11 @@ pub(crate) fn run(
         Err(error) => Err(error),
     };
     replaced.restore(session);
+    session.note_transaction_work(TransactionWork {
+        read: true,
+        sent_rows: true,
+        ..TransactionWork::default()
+    });
     outcome
 }
 
@@ -255,13 +303,9 @@ pub(crate) fn start(session: &Session, planned: &Planned, values: &[Value]) -> R
     let tables = Arc::clone(&planned.tables);
     let context = session.statement_context(tables);
     let rows = mayfly_exec::execute(&planned.plan, &context, values)?;
+    let columns = planned.columns.as_ref().map(Arc::clone);
     Ok(Outcome::Rows {
-        columns: planned
-            .plan
-            .columns
-            .iter()
-            .map(ResultColumn::from_plan)
-            .collect(),
+        columns: columns.unwrap_or_else(|| planned.plan.shown()),
         rows: Box::new(rows),
         context,
     })
@@ -275,6 +319,12 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
+    /// Starts a query that [`plan`] has planned.
+    pub(crate) fn start_part(session: &Session, planned: &Planned) -> Result<Self> {
+        let (_, values) = session.parameter_values();
+        Self::start(session, planned, &values)
+    }
+
     /// Starts a planned query.
     pub(crate) fn start(session: &Session, planned: &Planned, values: &[Value]) -> Result<Self> {
         let context = session.statement_context(Arc::clone(&planned.tables) as _);

@@ -5,6 +5,7 @@ use mayfly_syntax::ast::{SetItem, SetTarget, SetValue, VariableScope};
 use mayfly_types::error::codes;
 use mayfly_types::{Level, Result, SqlMode, SqlType, Value};
 
+use crate::accounts::check;
 use crate::character_sets;
 use crate::expressions;
 use crate::result::{Outcome, StatementResult};
@@ -158,6 +159,11 @@ fn system(
     if !global && variable.scope == Scope::Global {
         return Err(codes::ER_GLOBAL_VARIABLE.with(&[&variable.name]));
     }
+    match global {
+        _ if session.is_unrestricted() => {}
+        true => check::global_variables(&session.rights())?,
+        false => check::session_variable(&session.rights(), variable.name)?,
+    }
     let setting = match value {
         SetValue::Default => default(session, variable, position, global),
         _ => {
@@ -259,8 +265,11 @@ fn system_value(session: &Session, value: &SetValue) -> Result<(Value, SqlType)>
 
 fn apply(session: &mut Session, change: Change) {
     match change {
-        Change::User { name, ty, value } => session.user_variables().set(&name, ty, value),
-        Change::Session { position, setting } => session.set_setting(position, setting),
+        Change::User { name, ty, value } => {
+            session.user_variables().set(&name, ty, value);
+            session.note_state_change();
+        }
+        Change::Session { position, setting } => session.set_tracked(position, setting),
         Change::Global { position, setting } => session.database.set_global(position, setting),
         Change::Computed { name, number } => match name {
             "last_insert_id" => session.set_last_insert_id(number),

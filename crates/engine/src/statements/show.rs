@@ -8,8 +8,8 @@ use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Condition, Level, Result, SqlType, TypeKind, Value};
 
-use super::select;
 use super::simple::text_rows;
+use super::{accounts, select};
 use crate::catalog::show_create;
 use crate::catalog::view::ViewDefinition;
 use crate::information_schema;
@@ -28,6 +28,10 @@ pub(super) fn run(session: &mut Session, show: &Show) -> Result<Outcome> {
         }
         ShowKind::CountErrors => return Ok(count(session, "@@session.error_count", "error_count")),
         ShowKind::Create(object) => return create(session, object),
+        ShowKind::Grants { account, using } => {
+            return accounts::show::grants(session, account.as_ref(), using);
+        }
+        ShowKind::Privileges => return Ok(accounts::show::privileges()),
         kind => rewrite(session, kind, show.filter.as_ref())?,
     };
     filtered(session, &text, show.filter.as_ref())
@@ -127,34 +131,32 @@ fn rewrite(session: &Session, kind: &ShowKind, filter: Option<&ShowFilter>) -> R
             .to_owned(),
         ShowKind::ProcessList { full } => format!(
             "SELECT ID AS Id, USER AS User, HOST AS Host, DB AS db, COMMAND AS Command, TIME AS Time, \
-             STATE AS State, {} AS Info FROM information_schema.PROCESSLIST",
-            if *full { "INFO" } else { "LEFT(INFO, 100)" }
+             STATE AS State, {} FROM information_schema.PROCESSLIST",
+            match full {
+                true => "INFO AS Info, TEMP_MEMORY AS Temp_memory, TEMP_DISK AS Temp_disk",
+                false => "LEFT(INFO, 100) AS Info",
+            }
         ),
-        ShowKind::Grants { .. } => {
-            let account = format!("`{}`@`{}`", session.user(), session.host());
-            let name = format!("Grants for {}@{}", session.user(), session.host());
-            let grant = format!("GRANT ALL PRIVILEGES ON *.* TO {account} WITH GRANT OPTION");
-            format!("SELECT {} AS {}", quoted_string(&grant), quoted_identifier(&name))
-        }
         ShowKind::Plugins => "SELECT PLUGIN_NAME AS Name, PLUGIN_STATUS AS Status, PLUGIN_TYPE AS Type, \
              PLUGIN_LIBRARY AS Library, PLUGIN_LICENSE AS License FROM information_schema.PLUGINS"
             .to_owned(),
-        ShowKind::Privileges => empty(&["Privilege", "Context", "Comment"]),
         ShowKind::Profiles => empty(&["Query_ID", "Duration", "Query"]),
         ShowKind::Profile { .. } => empty(&["Status", "Duration"]),
-        ShowKind::Triggers { .. } => empty(&[
-            "Trigger", "Event", "Table", "Statement", "Timing", "Created", "sql_mode", "Definer",
-            "character_set_client", "collation_connection", "Database Collation",
-        ]),
-        ShowKind::Events { .. } => empty(&[
-            "Db", "Name", "Definer", "Time zone", "Type", "Execute at", "Interval value", "Interval field",
-            "Starts", "Ends", "Status", "Originator", "character_set_client", "collation_connection",
-            "Database Collation",
-        ]),
-        ShowKind::FunctionStatus | ShowKind::ProcedureStatus => empty(&[
-            "Db", "Name", "Type", "Definer", "Modified", "Created", "Security_type", "Comment",
-            "character_set_client", "collation_connection", "Database Collation",
-        ]),
+        ShowKind::Triggers { database, .. } => format!(
+            "SELECT TRIGGER_NAME AS `Trigger`, EVENT_MANIPULATION AS Event, EVENT_OBJECT_TABLE AS `Table`, \
+             ACTION_STATEMENT AS Statement, ACTION_TIMING AS Timing, CREATED AS Created, SQL_MODE AS sql_mode, \
+             DEFINER AS Definer, {DEFINED_IN} FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = {}",
+            quoted_string(&schema(database)?)
+        ),
+        ShowKind::Events { database } => format!(
+            "SELECT EVENT_SCHEMA AS Db, EVENT_NAME AS Name, DEFINER AS Definer, TIME_ZONE AS `Time zone`, \
+             EVENT_TYPE AS Type, EXECUTE_AT AS `Execute at`, INTERVAL_VALUE AS `Interval value`, \
+             INTERVAL_FIELD AS `Interval field`, STARTS AS Starts, ENDS AS Ends, STATUS AS Status, \
+             ORIGINATOR AS Originator, {DEFINED_IN} FROM information_schema.EVENTS WHERE EVENT_SCHEMA = {}",
+            quoted_string(&schema(database)?)
+        ),
+        ShowKind::FunctionStatus => routines("FUNCTION"),
+        ShowKind::ProcedureStatus => routines("PROCEDURE"),
         ShowKind::Engine { engine, .. } => {
             if crate::catalog::engines::canonical(engine).is_none() {
                 return Err(codes::ER_UNKNOWN_STORAGE_ENGINE.with(&[engine]));
@@ -162,16 +164,57 @@ fn rewrite(session: &Session, kind: &ShowKind, filter: Option<&ShowFilter>) -> R
             empty(&["Type", "Name", "Status"])
         }
         ShowKind::Replicas => empty(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"]),
-        ShowKind::ReplicaStatus { .. } => empty(&["Replica_IO_State"]),
-        ShowKind::BinaryLogs | ShowKind::BinaryLogStatus | ShowKind::LogEvents { .. } => {
+        ShowKind::ReplicaStatus { .. } => {
+            let columns: Vec<String> = REPLICA_STATUS
+                .split_whitespace()
+                .map(|name| match name.strip_prefix('#') {
+                    Some(name) => format!("0 AS {name}"),
+                    None => format!("'' AS {name}"),
+                })
+                .collect();
+            format!("SELECT {} WHERE FALSE", columns.join(", "))
+        }
+        ShowKind::BinaryLogStatus => "SELECT '' AS File, 0 AS Position, '' AS Binlog_Do_DB, \
+             '' AS Binlog_Ignore_DB, '' AS Executed_Gtid_Set WHERE FALSE"
+            .to_owned(),
+        ShowKind::BinaryLogs | ShowKind::LogEvents { .. } => {
             return Err(codes::ER_NO_BINARY_LOGGING.error());
         }
         ShowKind::FunctionCode(_) | ShowKind::ProcedureCode(_) => {
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"stored programs"]));
         }
         ShowKind::Warnings | ShowKind::Errors | ShowKind::CountWarnings | ShowKind::CountErrors
-        | ShowKind::Create(_) => String::new(),
+        | ShowKind::Create(_) | ShowKind::Grants { .. } | ShowKind::Privileges => String::new(),
     })
+}
+
+/// What SHOW says of the session in which something was defined.
+const DEFINED_IN: &str = "CHARACTER_SET_CLIENT AS character_set_client, \
+     COLLATION_CONNECTION AS collation_connection, DATABASE_COLLATION AS `Database Collation`";
+
+/// The columns of SHOW REPLICA STATUS; numbers begin with `#`.
+const REPLICA_STATUS: &str = "\
+    Replica_IO_State Source_Host Source_User #Source_Port #Connect_Retry Source_Log_File \
+    #Read_Source_Log_Pos Relay_Log_File #Relay_Log_Pos Relay_Source_Log_File Replica_IO_Running \
+    Replica_SQL_Running Replicate_Do_DB Replicate_Ignore_DB Replicate_Do_Table Replicate_Ignore_Table \
+    Replicate_Wild_Do_Table Replicate_Wild_Ignore_Table #Last_Errno Last_Error #Skip_Counter \
+    #Exec_Source_Log_Pos #Relay_Log_Space Until_Condition Until_Log_File #Until_Log_Pos \
+    Source_SSL_Allowed Source_SSL_CA_File Source_SSL_CA_Path Source_SSL_Cert Source_SSL_Cipher \
+    Source_SSL_Key #Seconds_Behind_Source Source_SSL_Verify_Server_Cert #Last_IO_Errno Last_IO_Error \
+    #Last_SQL_Errno Last_SQL_Error Replicate_Ignore_Server_Ids #Source_Server_Id Source_UUID \
+    Source_Info_File #SQL_Delay #SQL_Remaining_Delay Replica_SQL_Running_State #Source_Retry_Count \
+    Source_Bind Last_IO_Error_Timestamp Last_SQL_Error_Timestamp Source_SSL_Crl Source_SSL_Crlpath \
+    Retrieved_Gtid_Set Executed_Gtid_Set #Auto_Position Replicate_Rewrite_DB Channel_Name \
+    Source_TLS_Version Source_public_key_path #Get_Source_public_key Network_Namespace";
+
+/// SHOW FUNCTION STATUS and SHOW PROCEDURE STATUS.
+fn routines(kind: &str) -> String {
+    format!(
+        "SELECT ROUTINE_SCHEMA AS Db, ROUTINE_NAME AS Name, ROUTINE_TYPE AS Type, \
+         EXTERNAL_LANGUAGE AS Language, DEFINER AS Definer, LAST_ALTERED AS Modified, CREATED AS Created, \
+         SECURITY_TYPE AS Security_type, ROUTINE_COMMENT AS Comment, {DEFINED_IN} \
+         FROM information_schema.ROUTINES WHERE ROUTINE_TYPE = '{kind}'"
+    )
 }
 
 fn scope_name(scope: VariableScope) -> &'static str {
@@ -207,7 +250,7 @@ fn column_source(
     {
         base.to_owned()
     } else if let Some(view) = session.database.catalog.view(database, name) {
-        select::plan(session, &view.source.query)
+        select::plan_trusted(session, &view.source.query)
             .map_err(|_| codes::ER_VIEW_INVALID.with(&[&database, &name]))?;
         base.to_owned()
     } else if database.eq_ignore_ascii_case("information_schema") {
@@ -282,7 +325,7 @@ pub(super) fn filtered(
     }
     let planned = select::plan(session, &query)?;
     // What SHOW itself reads is not counted as work of a user's statement.
-    let mut reading = select::Reading::start(session, &planned, &[])?;
+    let mut reading = select::Reading::start_part(session, &planned)?;
     let mut batches = Vec::new();
     loop {
         match reading.next_batch() {
@@ -451,7 +494,8 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
         ShowCreate::Procedure(name) => {
             Err(codes::ER_SP_DOES_NOT_EXIST.with(&[&"PROCEDURE", &name.name]))
         }
-        ShowCreate::Trigger(_) | ShowCreate::Event(_) | ShowCreate::User(_) => {
+        ShowCreate::User(account) => accounts::show::create(session, account),
+        ShowCreate::Trigger(_) | ShowCreate::Event(_) => {
             Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"SHOW CREATE of this object"]))
         }
     }
@@ -470,7 +514,7 @@ fn create_view(session: &Session, view: &ViewDefinition) -> Result<Outcome> {
         view.character_set.clone(),
         view.collation.clone(),
     ];
-    if select::plan(session, &view.source.query).is_err() {
+    if select::plan_trusted(session, &view.source.query).is_err() {
         let invalid = codes::ER_VIEW_INVALID.with(&[&view.database(), &view.name()]);
         session.diagnostics().warn(invalid);
     }

@@ -23,6 +23,13 @@ pub(super) fn flush(session: &mut Session, statement: &Flush) -> Result<Outcome>
         session.flush_status();
     }
     for target in &statement.targets {
+        match target {
+            FlushTarget::Other(name) if name == "PRIVILEGES" => session.database.accounts.flush(),
+            FlushTarget::Other(name) if name == "USER_RESOURCES" => {
+                session.database.accounts.flush_usage();
+            }
+            _ => {}
+        }
         if let FlushTarget::Tables {
             tables,
             read_lock: true,
@@ -39,6 +46,11 @@ pub(super) fn flush(session: &mut Session, statement: &Flush) -> Result<Outcome>
         }
     }
     Ok(StatementResult::default().into())
+}
+
+/// HELP: there are no texts, so that nothing is found on any topic.
+pub(super) fn help() -> Outcome {
+    text_rows(&["name", "is_it_category"], &[]).into()
 }
 
 /// A result of text columns.

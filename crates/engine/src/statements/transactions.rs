@@ -1,10 +1,8 @@
 //! BEGIN, COMMIT, ROLLBACK, savepoints and SET TRANSACTION.
 
-use std::sync::atomic::Ordering;
-
 use mayfly_syntax::ast::{
-    AccessMode, Completion, DropTable, IsolationLevel, SetTransaction, StartTransaction, Statement,
-    VariableScope,
+    AccessMode, AccountStatement, Completion, DropTable, IsolationLevel, SetTransaction,
+    StartTransaction, Statement, VariableScope,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Level, Result};
@@ -83,7 +81,7 @@ fn complete(session: &mut Session, completion: &Completion, before: Option<Chara
     if chain {
         session.transaction.begin(before.unwrap_or(begins_with));
     } else if release {
-        session.shared().closed.store(true, Ordering::Relaxed);
+        session.shared().kill.release();
     }
 }
 
@@ -126,8 +124,8 @@ pub(super) fn commits_implicitly(statement: &Statement) -> bool {
         | Statement::DropView(_)
         | Statement::LockTables(_)
         | Statement::TableMaintenance(_)
-        | Statement::Flush(_)
-        | Statement::Account(_) => true,
+        | Statement::Flush(_) => true,
+        Statement::Account(account) => !matches!(**account, AccountStatement::SetRole(_)),
         _ => false,
     }
 }

@@ -4,17 +4,21 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{
-    CreateView, DropView, Expr, Query, Statement, TableName, ViewAlgorithm, visit_expressions,
+    AccountReference, CreateView, DropView, Expr, Query, Statement, TableName, ViewAlgorithm,
+    visit_expressions,
 };
 use mayfly_syntax::encodings::variable;
-use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::error::codes;
 use mayfly_types::{Level, Result};
 
+use super::accounts::refuse_system_user;
 use super::select;
+use crate::accounts::account::AccountName;
+use crate::accounts::definition::named;
+use crate::accounts::privileges::SUPER;
 use crate::catalog::definition::same_name;
 use crate::catalog::session_catalog::SessionCatalog;
-use crate::catalog::view::{ViewDefinition, account};
+use crate::catalog::view::ViewDefinition;
 use crate::catalog::{create as names, view_query};
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
@@ -46,6 +50,9 @@ pub(super) fn create(session: &mut Session, statement: &CreateView) -> Result<Ou
         }
         return Err(error);
     }
+    if let Some(old) = old.as_deref().filter(|_| statement.or_replace) {
+        refuse_of_system(session, old)?;
+    }
     let view = match (old, statement.alter) {
         (None, true) => return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name])),
         (Some(old), true) => definition(session, &kept_settings(statement, &old), database, name)?,
@@ -58,7 +65,10 @@ pub(super) fn create(session: &mut Session, statement: &CreateView) -> Result<Ou
 /// ALTER VIEW with what it leaves out as it was.
 fn kept_settings(statement: &CreateView, old: &ViewDefinition) -> CreateView {
     let (user, host) = &old.definer;
-    let definer = || format!("{}@{}", quoted_identifier(user), quoted_identifier(host));
+    let definer = || AccountReference::Named {
+        user: user.clone(),
+        host: Some(host.clone()),
+    };
     CreateView {
         algorithm: match statement.algorithm {
             ViewAlgorithm::Undefined => old.algorithm,
@@ -114,7 +124,7 @@ fn definition(
             .to_owned()
     };
     let mut written = ViewDefinition {
-        definer: definer(session, statement),
+        definer: definer(session, statement)?,
         ..ViewDefinition::of_full_text(
             &CreateView {
                 name: TableName {
@@ -141,7 +151,7 @@ fn definition(
         return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"a view of this query"]));
     };
     let view = ViewDefinition::of_full_text(&kept, &database);
-    select::plan(session, &view.source.query)?;
+    select::plan_trusted(session, &view.source.query)?;
     Ok(ViewDefinition {
         columns_named: !given.is_empty(),
         created: session.now(),
@@ -151,15 +161,31 @@ fn definition(
     })
 }
 
-/// The account of DEFINER, written in any of its forms; else the session's.
-fn definer(session: &Session, statement: &CreateView) -> (String, String) {
-    let own = || (session.user().to_owned(), session.host().to_owned());
-    let Some(written) = statement.definer.as_deref() else {
-        return own();
-    };
-    match written.to_lowercase().starts_with("current_user") {
-        true => own(),
-        false => account(written),
+/// The account of DEFINER; else the session's. 1227 for who may not make views of others.
+fn definer(session: &Session, statement: &CreateView) -> Result<(String, String)> {
+    let own = session.own_account();
+    let reference = statement.definer.as_ref();
+    let name = named(session, reference.unwrap_or(&AccountReference::Current))?;
+    if name != own {
+        let rights = session.rights();
+        rights.require(SUPER, &["SET_ANY_DEFINER"], "SUPER or SET_ANY_DEFINER")?;
+        if session.database.accounts.get(&name).is_none() {
+            let names = "SUPER or ALLOW_NONEXISTENT_DEFINER";
+            rights.require(SUPER, &["ALLOW_NONEXISTENT_DEFINER"], names)?;
+            let unknown = codes::ER_NO_SUCH_USER.with(&[&name.user, &name.host]);
+            session.diagnostics().push(Level::Warning, unknown);
+        }
+    }
+    Ok((name.user, name.host))
+}
+
+/// 1227 for who takes away the view of one of the system's without being one.
+fn refuse_of_system(session: &Session, view: &ViewDefinition) -> Result<()> {
+    let (user, host) = &view.definer;
+    let definer = AccountName::new(user, Some(host))?;
+    match session.database.accounts.get(&definer) {
+        Some(account) => refuse_system_user(session, &account),
+        None => Ok(()),
     }
 }
 
@@ -184,7 +210,8 @@ pub(super) fn drop(session: &mut Session, statement: &DropView) -> Result<Outcom
         let (database, name) = super::qualified(session, view)?;
         super::refuse_system_schema(session, &database)?;
         let catalog = &session.database.catalog;
-        if catalog.view(&database, &name).is_some() {
+        if let Some(view) = catalog.view(&database, &name) {
+            refuse_of_system(session, &view)?;
             names.push((database, name));
         } else if catalog.table(&database, &name).is_some() {
             return Err(codes::ER_WRONG_OBJECT.with(&[&database, &name, &"VIEW"]));

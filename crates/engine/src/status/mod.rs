@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::database::Database;
+use crate::session::Encryption;
 
 macro_rules! counters {
     ($($variant:ident => $name:literal, $documentation:literal;)*) => {
@@ -26,7 +27,12 @@ counters! {
     BytesReceived => "Bytes_received", "Bytes that clients sent.";
     BytesSent => "Bytes_sent", "Bytes that clients got.";
     ComAlterTable => "Com_alter_table", "ALTER TABLE.";
+    ComAlterDb => "Com_alter_db", "ALTER DATABASE.";
+    ComAnalyze => "Com_analyze", "ANALYZE TABLE.";
     ComBegin => "Com_begin", "BEGIN and START TRANSACTION.";
+    ComChangeDb => "Com_change_db", "USE.";
+    ComCheck => "Com_check", "CHECK TABLE.";
+    ComChecksum => "Com_checksum", "CHECKSUM TABLE.";
     ComCommit => "Com_commit", "COMMIT.";
     ComCreateDb => "Com_create_db", "CREATE DATABASE.";
     ComCreateIndex => "Com_create_index", "CREATE INDEX.";
@@ -39,13 +45,35 @@ counters! {
     ComDropIndex => "Com_drop_index", "DROP INDEX.";
     ComDropTable => "Com_drop_table", "DROP TABLE.";
     ComDropView => "Com_drop_view", "DROP VIEW.";
+    ComFlush => "Com_flush", "FLUSH.";
+    ComHelp => "Com_help", "HELP.";
     ComInsert => "Com_insert", "INSERT … VALUES.";
     ComInsertSelect => "Com_insert_select", "INSERT … SELECT.";
+    ComKill => "Com_kill", "KILL.";
+    ComLockTables => "Com_lock_tables", "LOCK TABLES.";
+    ComOptimize => "Com_optimize", "OPTIMIZE TABLE.";
+    ComReleaseSavepoint => "Com_release_savepoint", "RELEASE SAVEPOINT.";
+    ComRepair => "Com_repair", "REPAIR TABLE.";
+    ComRollbackToSavepoint => "Com_rollback_to_savepoint", "ROLLBACK TO SAVEPOINT.";
+    ComSavepoint => "Com_savepoint", "SAVEPOINT.";
+    ComUnlockTables => "Com_unlock_tables", "UNLOCK TABLES.";
     ComLoad => "Com_load", "LOAD DATA.";
     ComRenameTable => "Com_rename_table", "RENAME TABLE.";
     ComReplace => "Com_replace", "REPLACE.";
     ComReplaceSelect => "Com_replace_select", "REPLACE … SELECT.";
     ComRollback => "Com_rollback", "ROLLBACK.";
+    ComPrepareSql => "Com_prepare_sql", "PREPARE.";
+    ComExecuteSql => "Com_execute_sql", "EXECUTE.";
+    ComDeallocSql => "Com_dealloc_sql", "DEALLOCATE PREPARE.";
+    ComStmtPrepare => "Com_stmt_prepare", "Statements that were prepared, by clients or by PREPARE.";
+    ComStmtExecute => "Com_stmt_execute", "Prepared statements that ran.";
+    ComStmtClose => "Com_stmt_close", "Prepared statements that were closed.";
+    ComStmtReset => "Com_stmt_reset", "Prepared statements that were reset.";
+    ComStmtFetch => "Com_stmt_fetch", "Requests for rows of a cursor.";
+    ComStmtSendLongData => "Com_stmt_send_long_data", "Pieces of long parameters.";
+    ComStmtReprepare => "Com_stmt_reprepare", "Prepared statements whose plan was made anew.";
+    StatementCacheHits => "Statement_cache_hits", "Statements whose text was known, with a plan.";
+    StatementCacheMisses => "Statement_cache_misses", "Statements whose text was not.";
     ComSelect => "Com_select", "SELECT.";
     ComSetOption => "Com_set_option", "SET.";
     ComShow => "Com_show", "SHOW of every kind.";
@@ -141,6 +169,10 @@ pub(crate) fn rows(
     };
     rows.push(("Tmp_space_used".to_owned(), used.to_string()));
     rows.push(("Max_tmp_space_used".to_owned(), peak.to_string()));
+    let encryption = session.as_ref().and_then(|session| session.encryption);
+    let (version, cipher) = encryption.map_or(("", ""), |it| (&it.version, &it.cipher));
+    rows.push(("Ssl_version".to_owned(), version.to_owned()));
+    rows.push(("Ssl_cipher".to_owned(), cipher.to_owned()));
     rows.sort();
     rows
 }
@@ -153,4 +185,6 @@ pub(crate) struct SessionStatus<'a> {
     pub(crate) temp_space_used: u64,
     /// The most that was in use.
     pub(crate) temp_space_peak: u64,
+    /// How its connection is encrypted.
+    pub(crate) encryption: Option<&'a Encryption>,
 }

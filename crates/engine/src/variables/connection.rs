@@ -200,6 +200,11 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         number(0, 0, U32_MAX),
         "Accepted for compatibility.",
     ),
+    global(
+        "password_require_current",
+        switch(false),
+        "Whether who sets another password must name the one before.",
+    ),
     session("proxy_user", Kind::Text(None), "The proxied user.").read_only(),
     session(
         "pseudo_replica_mode",
@@ -269,7 +274,8 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
             "time_zone,autocommit,character_set_client,character_set_results,character_set_connection",
         ),
         "Of which variables' changes the client is told.",
-    ),
+    )
+    .nullable(),
     both(
         "session_track_transaction_info",
         choice(0, &["OFF", "STATE", "CHARACTERISTICS"]),

@@ -127,6 +127,12 @@ impl SystemVariable {
         self
     }
 
+    /// NULL is no text, and not an error.
+    pub(crate) const fn nullable(mut self) -> Self {
+        self.nullable = true;
+        self
+    }
+
     /// Only its global value may be set.
     pub(crate) const fn session_read_only(mut self) -> Self {
         self.session_writable = false;

@@ -10,6 +10,7 @@ mod connection;
 pub(crate) mod definition;
 pub(crate) mod optimizer;
 mod server;
+mod settings;
 pub(crate) mod sql_mode;
 mod temporary_tables;
 
@@ -19,6 +20,7 @@ use std::sync::{Arc, LazyLock};
 use mayfly_types::{CollationId, SqlType, Value};
 
 pub(crate) use self::definition::{Kind, Scope, SystemVariable};
+pub(crate) use self::settings::Settings;
 
 /// Every group's table.
 const GROUPS: &[&[SystemVariable]] = &[
@@ -52,6 +54,11 @@ const SYNONYMS: &[(&str, &str)] = &[
 /// All variables, by name.
 pub(crate) fn all() -> &'static [&'static SystemVariable] {
     &ALL
+}
+
+/// Whether there is a system variable of a name that a server can be started with.
+pub fn is_system_variable(name: &str) -> bool {
+    position(name).is_some_and(|position| all()[position].scope != Scope::Session)
 }
 
 /// The position of a variable in [`all`] and [`Settings`], by its name in any case.
@@ -163,73 +170,5 @@ impl SystemVariable {
             (Setting::Double(number), _) => format!("{number:.6}"),
             (Setting::Text(text), _) => return text.as_deref().map(str::to_owned),
         })
-    }
-}
-
-/// The values of all variables, by position.
-#[derive(Debug, Clone)]
-pub(crate) struct Settings(Vec<Setting>);
-
-impl Settings {
-    /// The defaults.
-    pub(crate) fn defaults() -> Self {
-        Self(
-            ALL.iter()
-                .map(|variable| variable.default_setting())
-                .collect(),
-        )
-    }
-
-    /// The value at a position.
-    pub(crate) fn at(&self, position: usize) -> &Setting {
-        &self.0[position]
-    }
-
-    /// Sets the value at a position.
-    pub(crate) fn set(&mut self, position: usize, setting: Setting) {
-        self.0[position] = setting;
-    }
-
-    fn by_name(&self, name: &'static str) -> &Setting {
-        &self.0[*BY_NAME
-            .get(name)
-            .expect("only variables of the table are asked for")]
-    }
-
-    /// Sets the value of a variable of the table.
-    pub(crate) fn set_by_name(&mut self, name: &'static str, setting: Setting) {
-        let position = *BY_NAME
-            .get(name)
-            .expect("only variables of the table are set");
-        self.0[position] = setting;
-    }
-
-    /// The value of a switch of the table.
-    pub(crate) fn boolean(&self, name: &'static str) -> bool {
-        matches!(self.by_name(name), Setting::Boolean(true))
-    }
-
-    /// The value of an unsigned integer, a set of words or a choice of the table.
-    pub(crate) fn unsigned(&self, name: &'static str) -> u64 {
-        match self.by_name(name) {
-            Setting::Unsigned(number) => *number,
-            _ => 0,
-        }
-    }
-
-    /// The value of a number of the table.
-    pub(crate) fn double(&self, name: &'static str) -> f64 {
-        match self.by_name(name) {
-            Setting::Double(number) => *number,
-            _ => 0.0,
-        }
-    }
-
-    /// The value of a text of the table; `None` is NULL.
-    pub(crate) fn text(&self, name: &'static str) -> Option<&Arc<str>> {
-        match self.by_name(name) {
-            Setting::Text(text) => text.as_ref(),
-            _ => None,
-        }
     }
 }

@@ -1,7 +1,8 @@
 //! How statements are read, checked and planned.
 
 use super::definition::{
-    KIB, Kind, MIB, SystemVariable, U32_MAX, both, choice, global, number, session, switch, text,
+    GIB, KIB, Kind, MIB, SystemVariable, U32_MAX, blocks, both, choice, global, number, session,
+    switch, text,
 };
 
 /// The words of `sql_mode`, in MySQL's order.
@@ -125,6 +126,11 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "information_schema_stats_expiry",
         number(86_400, 0, 31_536_000),
         "Accepted for compatibility: statistics are always those of the moment.",
+    ),
+    global(
+        "statement_cache_size",
+        blocks(16 * MIB, 0, GIB, KIB),
+        "How much the statements may take that are kept by their text, with their plans; 0 keeps none.",
     ),
     both(
         "max_error_count",

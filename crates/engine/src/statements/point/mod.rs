@@ -308,7 +308,11 @@ impl PointPlan {
                 super::count(session, Counter::ComUpdate);
                 note_read(session, matched == 1);
                 session.counters().add(Counter::HandlerUpdate, changes);
-                Ok(Some(changed(changes, Cow::Borrowed(info))))
+                let told = match session.counts_found_rows {
+                    true => matched,
+                    false => changes,
+                };
+                Ok(Some(changed(told, Cow::Borrowed(info))))
             }
             Work::Delete { key } => {
                 if !key.find(rows, parameters) {

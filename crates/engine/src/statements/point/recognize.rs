@@ -26,9 +26,18 @@ pub(crate) trait PointAccess {
         tables: &[Arc<BaseTable>],
         parameters: &[SqlType],
     ) -> Option<PointPlan>;
+
+    /// The columns that clients get.
+    fn shown(&self) -> Arc<[ResultColumn]> {
+        Arc::default()
+    }
 }
 
 impl PointAccess for QueryPlan {
+    fn shown(&self) -> Arc<[ResultColumn]> {
+        ResultColumn::of_plan(&self.columns)
+    }
+
     fn point(
         &self,
         session: &Session,
@@ -51,7 +60,7 @@ impl PointAccess for QueryPlan {
         {
             return None;
         }
-        let shown = self.columns.iter().map(ResultColumn::from_plan).collect();
+        let shown = self.shown();
         let key = access.key;
         let work = match (table.single_rows(), table.durable_rows()) {
             (Some(_), _) => Work::Read {

@@ -1,0 +1,219 @@
+//! What there is to know of an account.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::time::Duration;
+
+use mayfly_syntax::ast::{PasswordExpire, Require};
+use mayfly_syntax::printer::quoted_identifier;
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::crypt;
+use super::grants::Grants;
+
+/// The longest name of a user, in characters.
+const USER_LENGTH_MAX: usize = 32;
+/// The longest name of a host.
+const HOST_LENGTH_MAX: usize = 255;
+
+/// An account's name: `'user'@'host'`. The host is in small letters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct AccountName {
+    pub(crate) user: String,
+    pub(crate) host: String,
+}
+
+impl AccountName {
+    /// Of a user and a host, `%` when none was written; 1470 for what is too long.
+    pub(crate) fn new(user: &str, host: Option<&str>) -> Result<Self> {
+        let too_long = |name: &str, what: &str, most: usize| {
+            Err(codes::ER_WRONG_STRING_LENGTH.with(&[&name, &what, &most]))
+        };
+        if user.chars().count() > USER_LENGTH_MAX {
+            return too_long(user, "user name", USER_LENGTH_MAX);
+        }
+        let host = host.unwrap_or("%");
+        if host.chars().count() > HOST_LENGTH_MAX {
+            return too_long(host.get(..70).unwrap_or(host), "host name", HOST_LENGTH_MAX);
+        }
+        Ok(Self {
+            user: user.to_owned(),
+            host: host.to_lowercase(),
+        })
+    }
+
+    /// `` `user`@`host` ``
+    pub(crate) fn quoted(&self) -> String {
+        format!(
+            "{}@{}",
+            quoted_identifier(&self.user),
+            quoted_identifier(&self.host)
+        )
+    }
+}
+
+impl fmt::Display for AccountName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}'@'{}'", self.user, self.host)
+    }
+}
+
+/// How an account proves who it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuthenticationPlugin {
+    /// `caching_sha2_password`
+    CachingSha2Password,
+    /// `mysql_native_password`
+    MysqlNativePassword,
+}
+
+impl AuthenticationPlugin {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CachingSha2Password => "caching_sha2_password",
+            Self::MysqlNativePassword => "mysql_native_password",
+        }
+    }
+
+    /// The plugin of a name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        let plugins = [Self::CachingSha2Password, Self::MysqlNativePassword];
+        let mut plugins = plugins.into_iter();
+        plugins.find(|plugin| plugin.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether a text can be what it keeps of a password.
+    pub(super) fn is_kept(self, kept: &[u8]) -> bool {
+        match self {
+            Self::CachingSha2Password => crypt::is_caching_sha2(kept),
+            Self::MysqlNativePassword => crypt::is_native(kept),
+        }
+    }
+
+    /// Whether a password is that of what it keeps.
+    pub(crate) fn is_password(self, kept: &[u8], password: &[u8]) -> bool {
+        match self {
+            Self::CachingSha2Password => crypt::is_caching_sha2_password(kept, password),
+            Self::MysqlNativePassword => crypt::is_native_password(kept, password),
+        }
+    }
+
+    /// What it keeps of a password; nothing of an empty one.
+    pub(super) fn keep(self, password: &[u8], random: [u8; crypt::SALT_LENGTH]) -> Vec<u8> {
+        match self {
+            _ if password.is_empty() => Vec::new(),
+            Self::CachingSha2Password => crypt::caching_sha2(password, &crypt::salt_of(random)),
+            Self::MysqlNativePassword => crypt::native(password).into_bytes(),
+        }
+    }
+}
+
+/// What a plugin keeps of a password; never printed.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub(crate) struct Kept(pub(crate) Vec<u8>);
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("<secret>")
+    }
+}
+
+/// The limits of an account; 0 is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Limits {
+    pub(crate) queries: u64,
+    pub(crate) updates: u64,
+    pub(crate) connections: u64,
+    pub(crate) user_connections: u64,
+}
+
+impl Limits {
+    /// Whether statements are counted.
+    pub(crate) fn counts_statements(&self) -> bool {
+        self.queries > 0 || self.updates > 0
+    }
+}
+
+/// An account.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Account {
+    pub(crate) name: AccountName,
+    pub(crate) plugin: AuthenticationPlugin,
+    pub(crate) password: Kept,
+    /// RETAIN CURRENT PASSWORD
+    pub(crate) second_password: Kept,
+    /// Microseconds since 1970 UTC.
+    pub(crate) password_changed: i64,
+    /// PASSWORD EXPIRE
+    pub(crate) expired: bool,
+    /// How long a password is good. Never [`PasswordExpire::Now`].
+    pub(crate) expire: PasswordExpire,
+    pub(crate) history: Option<u64>,
+    pub(crate) reuse_interval: Option<u64>,
+    pub(crate) require_current: Option<bool>,
+    pub(crate) require: Require,
+    pub(crate) limits: Limits,
+    pub(crate) locked: bool,
+    /// FAILED_LOGIN_ATTEMPTS, or 0.
+    pub(crate) failed_attempts: u64,
+    /// PASSWORD_LOCK_TIME in days; `None` is UNBOUNDED.
+    pub(crate) lock_days: Option<u64>,
+    /// A JSON object.
+    pub(crate) attribute: Option<String>,
+    pub(crate) grants: Grants,
+}
+
+impl Account {
+    /// One without password and privileges.
+    pub(crate) fn new(name: AccountName, plugin: AuthenticationPlugin, now: i64) -> Self {
+        Self {
+            name,
+            plugin,
+            password: Kept::default(),
+            second_password: Kept::default(),
+            password_changed: now,
+            expired: false,
+            expire: PasswordExpire::Default,
+            history: None,
+            reuse_interval: None,
+            require_current: None,
+            require: Require::None,
+            limits: Limits::default(),
+            locked: false,
+            failed_attempts: 0,
+            lock_days: Some(0),
+            attribute: None,
+            grants: Grants::default(),
+        }
+    }
+
+    /// The roles that are active for who logs in.
+    pub(crate) fn roles_at_login(&self, all: bool) -> BTreeSet<AccountName> {
+        match all {
+            true => self.grants.roles.keys().cloned().collect(),
+            false => self.grants.default_roles.clone(),
+        }
+    }
+
+    /// Whether it counts failed logins and is blocked after some.
+    pub(crate) fn is_blocked_by_failures(&self) -> bool {
+        self.failed_attempts > 0 && self.lock_days != Some(0)
+    }
+
+    /// Whether its password may no longer be used for anything but setting another.
+    /// `default_lifetime` is `default_password_lifetime`, in days; `now` is microseconds since 1970.
+    pub(crate) fn is_expired(&self, now: i64, default_lifetime: u64) -> bool {
+        let days = match self.expire {
+            _ if self.expired => return true,
+            PasswordExpire::Never | PasswordExpire::Now => return false,
+            PasswordExpire::Days(days) => days,
+            PasswordExpire::Default if default_lifetime == 0 => return false,
+            PasswordExpire::Default => default_lifetime,
+        };
+        let age = now.saturating_sub(self.password_changed);
+        let age = Duration::from_micros(u64::try_from(age).unwrap_or(0));
+        age.as_secs() / 86_400 >= days
+    }
+}

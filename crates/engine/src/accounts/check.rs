@@ -1,0 +1,617 @@
+//! Whether a session may run a statement: what can be said of it before its names are bound. What a
+//! query reads is asked when it is planned (see [`SessionCatalog`]); SET, KILL and the statements on
+//! accounts ask themselves, since it depends on what they are about.
+//!
+//! [`SessionCatalog`]: crate::catalog::session_catalog::SessionCatalog
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use mayfly_syntax::ast::{
+    AccountStatement, AlterAction, AlterTable, CreateTable, Delete, Describe, Explain,
+    ExplainTarget, Expr, Flush, FlushTarget, Ident, InsertStatement, IntoTarget, LoadData,
+    LoadDuplicate, LoadTarget, Privilege, References, Show, ShowCreate, ShowKind, Statement,
+    TableElement, TableFactor, TableMaintenance, TableName, TableVerb, TableWithJoins,
+    UpdateStatement, visit_expressions,
+};
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::privileges::{PrivilegeSet, SUPER};
+use super::rights::Rights;
+use crate::catalog::definition::same_name;
+use crate::session::Session;
+use crate::statements::qualified;
+
+const fn set(privileges: &[Privilege]) -> PrivilegeSet {
+    PrivilegeSet::of(privileges)
+}
+
+const SELECT: PrivilegeSet = set(&[Privilege::Select]);
+const INSERT: PrivilegeSet = set(&[Privilege::Insert]);
+const UPDATE: PrivilegeSet = set(&[Privilege::Update]);
+const DELETE: PrivilegeSet = set(&[Privilege::Delete]);
+const CREATE: PrivilegeSet = set(&[Privilege::Create]);
+const DROP: PrivilegeSet = set(&[Privilege::Drop]);
+const ALTER: PrivilegeSet = set(&[Privilege::Alter]);
+const INDEX: PrivilegeSet = set(&[Privilege::Index]);
+const REFERENCES: PrivilegeSet = set(&[Privilege::References]);
+const CREATE_VIEW: PrivilegeSet = set(&[Privilege::CreateView]);
+const SHOW_VIEW: PrivilegeSet = set(&[Privilege::ShowView]);
+const FILE: PrivilegeSet = set(&[Privilege::File]);
+const PROCESS: PrivilegeSet = set(&[Privilege::Process]);
+const RELOAD: PrivilegeSet = set(&[Privilege::Reload]);
+
+/// Lets a statement in at all: 1820 while the password is expired, 1226 beyond the account's limits.
+pub(crate) fn admit(session: &Session, statement: &Statement) -> Result<()> {
+    if session.is_unrestricted() {
+        return Ok(());
+    }
+    let sets_password = match statement {
+        Statement::Account(account) => matches!(
+            **account,
+            AccountStatement::AlterUser(_) | AccountStatement::SetPassword { .. }
+        ),
+        Statement::Set(_) => true,
+        _ => false,
+    };
+    if !sets_password {
+        session.refuse_expired()?;
+    }
+    match session.rights().counts_statements() {
+        true => session.count_against_limits(updates(statement)),
+        false => Ok(()),
+    }
+}
+
+/// Whether MAX_UPDATES_PER_HOUR counts it.
+fn updates(statement: &Statement) -> bool {
+    !matches!(
+        statement,
+        Statement::Query(_)
+            | Statement::SelectInto(_)
+            | Statement::Show(_)
+            | Statement::Describe(_)
+            | Statement::Explain(_)
+            | Statement::Set(_)
+            | Statement::SetTransaction(_)
+            | Statement::Use(_)
+            | Statement::Do(_)
+            | Statement::StartTransaction(_)
+            | Statement::Commit(_)
+            | Statement::Rollback(_)
+            | Statement::Savepoint(_)
+            | Statement::RollbackToSavepoint(_)
+            | Statement::ReleaseSavepoint(_)
+            | Statement::Prepare(_)
+            | Statement::Execute(_)
+            | Statement::Deallocate(_)
+            | Statement::UnlockTables
+            | Statement::Kill { .. }
+            | Statement::Help(_)
+    )
+}
+
+/// Refuses a statement that the session has no right to.
+pub(crate) fn statement(session: &Session, statement: &Statement) -> Result<()> {
+    if session.is_unrestricted() {
+        return Ok(());
+    }
+    let check = Check {
+        session,
+        rights: session.rights(),
+    };
+    check.statement(statement)
+}
+
+/// A session whose rights are asked.
+struct Check<'s> {
+    session: &'s Session,
+    rights: Arc<Rights>,
+}
+
+impl Check<'_> {
+    fn statement(&self, statement: &Statement) -> Result<()> {
+        match statement {
+            Statement::SelectInto(into) => self.into_target(&into.target),
+            Statement::Insert(insert) => self.insert(insert),
+            Statement::Update(update) => self.update(update),
+            Statement::Delete(delete) => self.delete(delete),
+            Statement::LoadData(load) => self.load(load),
+            Statement::CreateTable(create) => self.create_table(create),
+            Statement::AlterTable(alter) => self.alter_table(alter),
+            Statement::DropTable(drop) if drop.temporary => Ok(()),
+            Statement::DropTable(drop) => self.tables(&drop.tables, DROP),
+            Statement::TruncateTable(table) => self.table(table, DROP),
+            Statement::RenameTable(rename) => {
+                for (old, new) in &rename.renames {
+                    self.renamed(old, new, DROP.with(ALTER))?;
+                }
+                Ok(())
+            }
+            Statement::CreateIndex(create) => self.table(&create.table, INDEX),
+            Statement::DropIndex(drop) => self.table(&drop.table, INDEX),
+            Statement::CreateView(create) => {
+                let wanted = match create.or_replace || create.alter {
+                    true => CREATE_VIEW.with(DROP),
+                    false => CREATE_VIEW,
+                };
+                self.base_table(&create.name, wanted)
+            }
+            Statement::DropView(drop) => {
+                let mut views = drop.views.iter();
+                views.try_for_each(|view| self.base_table(view, DROP))
+            }
+            Statement::CreateDatabase(create) => {
+                self.rights.require_in_database(&create.name, CREATE)
+            }
+            Statement::AlterDatabase(alter) => {
+                let current = self.session.current_database();
+                match alter.name.as_deref().or(current) {
+                    Some(name) => self.rights.require_in_database(name, ALTER),
+                    None => Err(codes::ER_NO_DB_ERROR.error()),
+                }
+            }
+            Statement::DropDatabase(drop) => self.rights.require_in_database(&drop.name, DROP),
+            Statement::Show(show) => self.show(show),
+            Statement::Describe(Describe { table, .. }) => self.shown_columns(table),
+            Statement::Explain(explain) => self.explain(explain),
+            Statement::Flush(flush) => self.flush(flush),
+            Statement::SetTransaction(set) => match set.scope {
+                Some(mayfly_syntax::ast::VariableScope::Global) => global_variables(&self.rights),
+                _ => Ok(()),
+            },
+            Statement::LockTables(tables) => {
+                const LOCK: PrivilegeSet = set(&[Privilege::LockTables]);
+                for table in tables {
+                    if let Some((database, name)) = self.lasting(&table.table)? {
+                        self.rights.require_in_database(&database, LOCK)?;
+                        self.rights.require_on_columns(&database, &name, SELECT)?;
+                    }
+                }
+                Ok(())
+            }
+            Statement::TableMaintenance(maintenance) => self.maintenance(maintenance),
+            Statement::Handler(_)
+            | Statement::Query(_)
+            | Statement::Use(_)
+            | Statement::Help(_)
+            | Statement::Set(_)
+            | Statement::StartTransaction(_)
+            | Statement::Commit(_)
+            | Statement::Rollback(_)
+            | Statement::Savepoint(_)
+            | Statement::RollbackToSavepoint(_)
+            | Statement::ReleaseSavepoint(_)
+            | Statement::Do(_)
+            | Statement::Kill { .. }
+            | Statement::Prepare(_)
+            | Statement::Execute(_)
+            | Statement::Deallocate(_)
+            | Statement::UnlockTables
+            | Statement::Account(_) => Ok(()),
+        }
+    }
+
+    /// The full name of a table, unless it means a temporary one, which is the session's own.
+    fn lasting(&self, table: &TableName) -> Result<Option<(String, String)>> {
+        let (database, name) = qualified(self.session, table)?;
+        let own = self.session.temporary_table(&database, &name);
+        Ok(own.is_none().then_some((database, name)))
+    }
+
+    /// 1142 unless these privileges hold on a table.
+    fn table(&self, table: &TableName, wanted: PrivilegeSet) -> Result<()> {
+        match self.lasting(table)? {
+            Some((database, name)) => self.rights.require_on_table(&database, &name, wanted),
+            None => Ok(()),
+        }
+    }
+
+    fn tables(&self, tables: &[TableName], wanted: PrivilegeSet) -> Result<()> {
+        let mut tables = tables.iter();
+        tables.try_for_each(|table| self.table(table, wanted))
+    }
+
+    /// The same for a name that never means a temporary table.
+    fn base_table(&self, table: &TableName, wanted: PrivilegeSet) -> Result<()> {
+        let (database, name) = qualified(self.session, table)?;
+        self.rights.require_on_table(&database, &name, wanted)
+    }
+
+    /// INSERT on the columns of a list, or on the table without one.
+    fn inserted(
+        &self,
+        (database, name): (&str, &str),
+        wanted: PrivilegeSet,
+        columns: Option<Vec<&str>>,
+    ) -> Result<()> {
+        let rights = &self.rights;
+        rights.require_on_columns(database, name, wanted)?;
+        if rights.on_table(database, name).has(INSERT) {
+            return Ok(());
+        }
+        match columns {
+            Some(columns) if !columns.is_empty() => {
+                let mut columns = columns.into_iter();
+                columns.try_for_each(|column| {
+                    rights.require_on_column((database, name), column, INSERT)
+                })
+            }
+            _ => Err(rights.denied_table(&INSERT.names(), name)),
+        }
+    }
+
+    fn insert(&self, insert: &InsertStatement) -> Result<()> {
+        let Some((database, name)) = self.lasting(&insert.table)? else {
+            return Ok(());
+        };
+        let mut wanted = INSERT;
+        if insert.replace {
+            wanted = wanted.with(DELETE);
+        }
+        let duplicates = &insert.on_duplicate_key_update;
+        if !duplicates.is_empty() {
+            wanted = wanted.with(UPDATE);
+        }
+        let columns = insert.columns.as_ref();
+        let columns = columns.map(|list| list.iter().map(|name| last(name)).collect());
+        let table = (database.as_str(), name.as_str());
+        self.inserted(table, wanted, columns)?;
+        for assignment in duplicates {
+            self.rights
+                .require_on_column(table, last(&assignment.column), UPDATE)?;
+        }
+        let reads = self.rights.on_table(&database, &name).has(SELECT);
+        match reads {
+            true => Ok(()),
+            false => self.read_by_duplicates(insert, table),
+        }
+    }
+
+    /// SELECT on the columns that ON DUPLICATE KEY UPDATE reads of the old row.
+    fn read_by_duplicates(&self, insert: &InsertStatement, table: (&str, &str)) -> Result<()> {
+        let (database, name) = table;
+        let catalog = &self.session.database.catalog;
+        let Some(known) = catalog.table(database, name) else {
+            return Ok(());
+        };
+        let is_column = |name: &str| known.definition.column_position(name).is_some();
+        // What VALUES() names is of the new row.
+        let mut new: Vec<*const Expr> = Vec::new();
+        let mut read: Vec<String> = Vec::new();
+        for assignment in &insert.on_duplicate_key_update {
+            let _ = visit_expressions(&assignment.value, |expr: &Expr| {
+                match expr {
+                    Expr::Function(function)
+                        if function.name.to_string().eq_ignore_ascii_case("values") =>
+                    {
+                        let _ = visit_expressions(&function.args, |inner: &Expr| {
+                            new.push(std::ptr::from_ref(inner));
+                            ControlFlow::<()>::Continue(())
+                        });
+                    }
+                    Expr::Identifier(ident) if !new.contains(&std::ptr::from_ref(expr)) => {
+                        read.push(ident.value.clone());
+                    }
+                    Expr::CompoundIdentifier(parts) => {
+                        if let [.., of, column] = parts.as_slice()
+                            && same_name(&of.value, name)
+                        {
+                            read.push(column.value.clone());
+                        }
+                    }
+                    _ => {}
+                }
+                ControlFlow::<()>::Continue(())
+            });
+        }
+        let mut read = read.iter().filter(|column| is_column(column));
+        read.try_for_each(|column| self.rights.require_on_column(table, column, SELECT))
+    }
+
+    /// UPDATE of one table: of several, those that are changed are known when they are bound.
+    fn update(&self, update: &UpdateStatement) -> Result<()> {
+        match only_table(&update.tables) {
+            Some(table) => match self.lasting(&table)? {
+                Some((database, name)) => self.rights.require_on_columns(&database, &name, UPDATE),
+                None => Ok(()),
+            },
+            None => Ok(()),
+        }
+    }
+
+    fn delete(&self, delete: &Delete) -> Result<()> {
+        match only_table(&delete.from) {
+            Some(table) if delete.targets.is_empty() => self.table(&table, DELETE),
+            _ => Ok(()),
+        }
+    }
+
+    fn load(&self, load: &LoadData) -> Result<()> {
+        if !load.local && !self.rights.global().has(FILE) {
+            return Err(self.session.access_denied());
+        }
+        let Some((database, name)) = self.lasting(&load.table)? else {
+            return Ok(());
+        };
+        let wanted = match load.duplicates {
+            LoadDuplicate::Replace => INSERT.with(DELETE),
+            LoadDuplicate::Ignore | LoadDuplicate::Unspecified => INSERT,
+        };
+        let columns: Vec<&str> = load
+            .targets
+            .iter()
+            .filter_map(|target| match target {
+                LoadTarget::Column(name) => Some(name.as_str()),
+                LoadTarget::Variable(_) => None,
+            })
+            .collect();
+        self.inserted((&database, &name), wanted, Some(columns))
+    }
+
+    fn into_target(&self, target: &IntoTarget) -> Result<()> {
+        match target {
+            IntoTarget::Variables(_) => Ok(()),
+            _ => self.rights.require(FILE, &[], "FILE"),
+        }
+    }
+
+    fn create_table(&self, create: &CreateTable) -> Result<()> {
+        let (database, name) = qualified(self.session, &create.name)?;
+        if create.temporary {
+            const TEMPORARY: PrivilegeSet = set(&[Privilege::CreateTemporaryTables]);
+            self.rights.require_in_database(&database, TEMPORARY)?;
+        } else {
+            let mut wanted = CREATE;
+            if create.select.is_some() {
+                wanted = wanted.with(INSERT);
+            }
+            if create.or_replace {
+                wanted = wanted.with(DROP);
+            }
+            self.rights.require_on_table(&database, &name, wanted)?;
+        }
+        if let Some(like) = &create.like
+            && let Some((database, name)) = self.lasting(like)?
+        {
+            self.rights.require_on_columns(&database, &name, SELECT)?;
+        }
+        if create.temporary {
+            return Ok(());
+        }
+        self.parents(&database, create.elements.iter())
+    }
+
+    /// REFERENCES on the tables that foreign keys refer to.
+    fn parents<'e>(
+        &self,
+        database: &str,
+        mut elements: impl Iterator<Item = &'e TableElement>,
+    ) -> Result<()> {
+        elements.try_for_each(|element| {
+            let TableElement::ForeignKey(foreign) = element else {
+                return Ok(());
+            };
+            let References { table, columns, .. } = &foreign.references;
+            let parent = table.database.as_deref().unwrap_or(database);
+            let rights = &self.rights;
+            let on_column = |column: &String| {
+                rights
+                    .on_column(parent, &table.name, column)
+                    .has(REFERENCES)
+            };
+            let has = rights.on_table(parent, &table.name).has(REFERENCES)
+                || (!columns.is_empty() && columns.iter().all(on_column));
+            match has {
+                true => Ok(()),
+                false => {
+                    let full = format!("{parent}.{}", table.name);
+                    Err(rights.denied_table(&REFERENCES.names(), &full))
+                }
+            }
+        })
+    }
+
+    fn alter_table(&self, alter: &AlterTable) -> Result<()> {
+        let Some((database, name)) = self.lasting(&alter.table)? else {
+            return Ok(());
+        };
+        self.rights.require_on_table(&database, &name, ALTER)?;
+        for action in &alter.actions {
+            match action {
+                AlterAction::RenameTo(new) => self.renamed(&alter.table, new, ALTER.with(DROP))?,
+                AlterAction::Add(element) => self.parents(&database, std::iter::once(element))?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn renamed(&self, old: &TableName, new: &TableName, wanted: PrivilegeSet) -> Result<()> {
+        let Some((database, name)) = self.lasting(old)? else {
+            return Ok(());
+        };
+        self.rights.require_on_table(&database, &name, wanted)?;
+        self.base_table(new, INSERT.with(CREATE))
+    }
+
+    fn maintenance(&self, maintenance: &TableMaintenance) -> Result<()> {
+        let wanted = match maintenance.verb {
+            TableVerb::Check | TableVerb::Checksum => SELECT,
+            TableVerb::Analyze | TableVerb::Optimize | TableVerb::Repair => SELECT.with(INSERT),
+        };
+        for table in &maintenance.tables {
+            if let Some((database, name)) = self.lasting(table)? {
+                self.rights.require_on_columns(&database, &name, wanted)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// 1142 unless there is any right to a table.
+    fn shown_columns(&self, table: &TableName) -> Result<()> {
+        match self.lasting(table)? {
+            Some((database, name)) if !self.rights.sees_table(&database, &name) => {
+                Err(self.rights.denied_table("SELECT", &name))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// 1044 unless there is any right to something in a database.
+    fn shown_database(&self, database: Option<&str>) -> Result<()> {
+        let current = self.session.current_database();
+        match database.or(current) {
+            Some(name) if !self.rights.may_use(name) => Err(self.rights.denied_database(name)),
+            _ => Ok(()),
+        }
+    }
+
+    fn show(&self, show: &Show) -> Result<()> {
+        match &show.kind {
+            ShowKind::Tables { database, .. }
+            | ShowKind::TableStatus { database }
+            | ShowKind::OpenTables { database }
+            | ShowKind::Triggers { database, .. }
+            | ShowKind::Events { database } => self.shown_database(database.as_deref()),
+            ShowKind::Columns { table, .. } | ShowKind::Index { table, .. } => {
+                self.shown_columns(table)
+            }
+            ShowKind::Create(ShowCreate::Table(table)) => {
+                let Some((database, name)) = self.lasting(table)? else {
+                    return Ok(());
+                };
+                let rights = &self.rights;
+                let is_view = self
+                    .session
+                    .database
+                    .catalog
+                    .view(&database, &name)
+                    .is_some();
+                match rights.on_table(&database, &name).meets(PrivilegeSet::TABLE) {
+                    _ if super::rights::is_open(&database) => Ok(()),
+                    false => Err(rights.denied_table("SHOW", &name)),
+                    true if is_view => self.shown_view(&database, &name),
+                    true => Ok(()),
+                }
+            }
+            ShowKind::Create(ShowCreate::View(table)) => {
+                let (database, name) = qualified(self.session, table)?;
+                self.shown_view(&database, &name)
+            }
+            ShowKind::Create(ShowCreate::Database { name, .. }) => self.shown_database(Some(name)),
+            ShowKind::Engine { .. } => self.rights.require(PROCESS, &[], "PROCESS"),
+            ShowKind::BinaryLogs | ShowKind::BinaryLogStatus | ShowKind::ReplicaStatus { .. } => {
+                const EITHER: PrivilegeSet = set(&[Privilege::Super, Privilege::ReplicationClient]);
+                self.rights
+                    .require(EITHER, &[], "SUPER, REPLICATION CLIENT")
+            }
+            ShowKind::Replicas | ShowKind::LogEvents { .. } => {
+                const SLAVE: PrivilegeSet = set(&[Privilege::ReplicationSlave]);
+                self.rights.require(SLAVE, &[], "REPLICATION SLAVE")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn shown_view(&self, database: &str, name: &str) -> Result<()> {
+        self.rights.require_on_table(database, name, SELECT)?;
+        self.rights.require_on_table(database, name, SHOW_VIEW)
+    }
+
+    fn explain(&self, explain: &Explain) -> Result<()> {
+        match &explain.target {
+            ExplainTarget::Statement { statement, .. } => self.statement(statement),
+            _ => Ok(()),
+        }
+    }
+
+    fn flush(&self, flush: &Flush) -> Result<()> {
+        for target in &flush.targets {
+            let dynamic = match target {
+                FlushTarget::Status => "FLUSH_STATUS",
+                FlushTarget::Tables { .. } => "FLUSH_TABLES",
+                FlushTarget::Other(name) => match name.as_str() {
+                    "PRIVILEGES" => "FLUSH_PRIVILEGES",
+                    "USER_RESOURCES" => "FLUSH_USER_RESOURCES",
+                    "OPTIMIZER_COSTS" => "FLUSH_OPTIMIZER_COSTS",
+                    _ => {
+                        self.rights.require(RELOAD, &[], "RELOAD")?;
+                        continue;
+                    }
+                },
+            };
+            let names = format!("RELOAD or {dynamic}");
+            self.rights.require(RELOAD, &[dynamic], &names)?;
+            if let FlushTarget::Tables {
+                tables,
+                read_lock: true,
+                ..
+            } = target
+            {
+                for table in tables {
+                    if let Some((database, name)) = self.lasting(table)? {
+                        self.rights.require_on_columns(&database, &name, SELECT)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The last part of a column's name.
+fn last(name: &[Ident]) -> &str {
+    name.last().map_or("", |part| part.value.as_str())
+}
+
+/// The one table that a statement names in its FROM, if it has no join and no derived table.
+fn only_table(tables: &[TableWithJoins]) -> Option<TableName> {
+    match tables {
+        [
+            TableWithJoins {
+                relation: TableFactor::Table { name, .. },
+                joins,
+            },
+        ] if joins.is_empty() => TableName::from_object_name(name),
+        _ => None,
+    }
+}
+
+/// 1227 unless the session may SET GLOBAL.
+pub(crate) fn global_variables(rights: &Rights) -> Result<()> {
+    let names = "SUPER or SYSTEM_VARIABLES_ADMIN";
+    rights.require(SUPER, &["SYSTEM_VARIABLES_ADMIN"], names)
+}
+
+/// The session variables that only some may set.
+const RESTRICTED: &[&str] = &[
+    "binlog_format",
+    "bulk_insert_buffer_size",
+    "character_set_database",
+    "character_set_filesystem",
+    "collation_database",
+    "connection_memory_limit",
+    "gtid_next",
+    "histogram_generation_max_mem_size",
+    "innodb_strict_mode",
+    "internal_tmp_mem_storage_engine",
+    "original_commit_timestamp",
+    "preload_buffer_size",
+    "pseudo_replica_mode",
+    "pseudo_thread_id",
+    "sql_log_bin",
+    "sql_log_off",
+    "sql_require_primary_key",
+];
+
+/// 1227 unless the session may set its own value of a variable.
+pub(crate) fn session_variable(rights: &Rights, name: &str) -> Result<()> {
+    if !RESTRICTED.contains(&name) {
+        return Ok(());
+    }
+    let names = "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN";
+    let dynamic = ["SYSTEM_VARIABLES_ADMIN", "SESSION_VARIABLES_ADMIN"];
+    rights.require(SUPER, &dynamic, names)
+}

@@ -1,0 +1,332 @@
+//! What the two authentication plugins compute of a password.
+//!
+//! `caching_sha2_password` keeps SHA-crypt of SHA-256 (Ulrich Drepper, "Unix crypt using SHA-256 and
+//! SHA-512", 2007) with a salt of 20 bytes and thousands of rounds: `$A$`, the thousands as three
+//! hexadecimal digits, `$`, the salt, 43 characters. `mysql_native_password` keeps `*` and SHA1 of
+//! SHA1 in hexadecimal digits. On the wire both prove that the client knows the password without
+//! sending it, against 20 random bytes of the server's ("scramble").
+
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+/// How many bytes of salt SHA-crypt gets.
+pub(super) const SALT_LENGTH: usize = 20;
+/// How many characters its digest has.
+const DIGEST_LENGTH: usize = 43;
+/// `$A$005$`
+const PREFIX_LENGTH: usize = 7;
+/// The thousands of rounds of new passwords.
+const THOUSANDS: usize = 5;
+/// More than anybody waits for.
+const THOUSANDS_MAX: usize = 0xFFF;
+
+/// SHA256 of SHA256 of a password: what `caching_sha2_password` remembers of it.
+pub(super) type FastDigest = [u8; 32];
+
+/// What `caching_sha2_password` keeps of a password.
+pub(super) fn caching_sha2(password: &[u8], salt: &[u8; SALT_LENGTH]) -> Vec<u8> {
+    let mut kept = format!("$A${THOUSANDS:03X}$").into_bytes();
+    kept.extend_from_slice(salt);
+    kept.extend_from_slice(&sha_crypt(password, salt, THOUSANDS * 1000));
+    kept
+}
+
+/// Random bytes as a salt: of characters below 128, none of them NUL or `$`.
+pub(super) fn salt_of(mut random: [u8; SALT_LENGTH]) -> [u8; SALT_LENGTH] {
+    for byte in &mut random {
+        *byte &= 0x7F;
+        if matches!(*byte, 0 | b'$') {
+            *byte += 1;
+        }
+    }
+    random
+}
+
+/// Whether a text can be what `caching_sha2_password` keeps.
+pub(super) fn is_caching_sha2(kept: &[u8]) -> bool {
+    kept.is_empty() || parts(kept).is_some()
+}
+
+/// The thousands of rounds, the salt and the digest.
+fn parts(kept: &[u8]) -> Option<(usize, &[u8], &[u8])> {
+    let digits = kept.strip_prefix(b"$A$")?.get(..3)?;
+    let digits = std::str::from_utf8(digits).ok()?;
+    let thousands = usize::from_str_radix(digits, 16).ok()?;
+    let has_form = kept.get(PREFIX_LENGTH - 1) == Some(&b'$')
+        && kept.len() == PREFIX_LENGTH + SALT_LENGTH + DIGEST_LENGTH;
+    if !has_form || !(1..=THOUSANDS_MAX).contains(&thousands) {
+        return None;
+    }
+    let (salt, digest) = kept.get(PREFIX_LENGTH..)?.split_at(SALT_LENGTH);
+    Some((thousands, salt, digest))
+}
+
+/// Whether a password is the one that `kept` was made of.
+pub(super) fn is_caching_sha2_password(kept: &[u8], password: &[u8]) -> bool {
+    match parts(kept) {
+        Some((thousands, salt, digest)) => {
+            is_equal(&sha_crypt(password, salt, thousands * 1000), digest)
+        }
+        None => kept.is_empty() && password.is_empty(),
+    }
+}
+
+/// What `caching_sha2_password` remembers of a password that was right.
+pub(super) fn fast_digest(password: &[u8]) -> FastDigest {
+    Sha256::digest(Sha256::digest(password)).into()
+}
+
+/// Whether a client's answer proves that it knows the password of a digest.
+pub(super) fn is_fast_answer(digest: &FastDigest, scramble: &[u8], answer: &[u8]) -> bool {
+    let Ok(answer) = <[u8; 32]>::try_from(answer) else {
+        return false;
+    };
+    let mask = Sha256::new()
+        .chain_update(digest)
+        .chain_update(scramble)
+        .finalize();
+    let mut once = answer;
+    once.iter_mut().zip(mask).for_each(|(a, b)| *a ^= b);
+    is_equal(&Sha256::digest(once), digest)
+}
+
+/// What `mysql_native_password` keeps of a password.
+pub(super) fn native(password: &[u8]) -> String {
+    use std::fmt::Write as _;
+    if password.is_empty() {
+        return String::new();
+    }
+    let mut kept = String::from("*");
+    for byte in Sha1::digest(Sha1::digest(password)) {
+        let _ = write!(kept, "{byte:02X}");
+    }
+    kept
+}
+
+/// Whether a text can be what `mysql_native_password` keeps.
+pub(super) fn is_native(kept: &[u8]) -> bool {
+    kept.is_empty() || native_digest(kept).is_some()
+}
+
+fn native_digest(kept: &[u8]) -> Option<[u8; 20]> {
+    let digits = kept.strip_prefix(b"*")?;
+    if digits.len() != 40 {
+        return None;
+    }
+    let mut digest = [0; 20];
+    for (byte, pair) in digest.iter_mut().zip(digits.chunks(2)) {
+        let pair = std::str::from_utf8(pair).ok()?;
+        *byte = u8::from_str_radix(pair, 16).ok()?;
+    }
+    Some(digest)
+}
+
+/// Whether a password is the one that `kept` was made of.
+pub(super) fn is_native_password(kept: &[u8], password: &[u8]) -> bool {
+    match native_digest(kept) {
+        Some(digest) => is_equal(&Sha1::digest(Sha1::digest(password)), &digest),
+        None => kept.is_empty() && password.is_empty(),
+    }
+}
+
+/// Whether a client's answer proves that it knows the password.
+pub(super) fn is_native_answer(kept: &[u8], scramble: &[u8], answer: &[u8]) -> bool {
+    let Some(digest) = native_digest(kept) else {
+        return kept.is_empty() && answer.is_empty();
+    };
+    let Ok(mut once) = <[u8; 20]>::try_from(answer) else {
+        return false;
+    };
+    let mask = Sha1::new()
+        .chain_update(scramble)
+        .chain_update(digest)
+        .finalize();
+    once.iter_mut().zip(mask).for_each(|(a, b)| *a ^= b);
+    is_equal(&Sha1::digest(once), &digest)
+}
+
+/// Whether two texts are equal, in a time that only their lengths decide.
+pub(super) fn is_equal(a: &[u8], b: &[u8]) -> bool {
+    let differing = a.iter().zip(b).fold(0, |all, (a, b)| all | (a ^ b));
+    a.len() == b.len() && std::hint::black_box(differing) == 0
+}
+
+/// SHA-crypt's digest.
+fn sha_crypt(password: &[u8], salt: &[u8], rounds: usize) -> [u8; DIGEST_LENGTH] {
+    let alternate = Sha256::new()
+        .chain_update(password)
+        .chain_update(salt)
+        .chain_update(password)
+        .finalize();
+    let mut first = Sha256::new();
+    first.update(password);
+    first.update(salt);
+    update_repeated(&mut first, &alternate, password.len());
+    let mut bits = password.len();
+    while bits > 0 {
+        match bits & 1 {
+            1 => first.update(alternate),
+            _ => first.update(password),
+        }
+        bits >>= 1;
+    }
+    let mut digest: [u8; 32] = first.finalize().into();
+
+    let mut passwords = Sha256::new();
+    for _ in 0..password.len() {
+        passwords.update(password);
+    }
+    let password_sequence = repeated(&passwords.finalize(), password.len());
+    let mut salts = Sha256::new();
+    for _ in 0..16 + usize::from(digest[0]) {
+        salts.update(salt);
+    }
+    let salt_sequence = repeated(&salts.finalize(), salt.len());
+
+    for round in 0..rounds {
+        let mut hash = Sha256::new();
+        match round % 2 {
+            1 => hash.update(&password_sequence),
+            _ => hash.update(digest),
+        }
+        if round % 3 != 0 {
+            hash.update(&salt_sequence);
+        }
+        if round % 7 != 0 {
+            hash.update(&password_sequence);
+        }
+        match round % 2 {
+            1 => hash.update(digest),
+            _ => hash.update(&password_sequence),
+        }
+        digest = hash.finalize().into();
+    }
+    encode(&digest)
+}
+
+/// The first `length` bytes of a digest that is repeated without end.
+fn repeated(digest: &[u8], length: usize) -> Vec<u8> {
+    digest.iter().copied().cycle().take(length).collect()
+}
+
+fn update_repeated(hash: &mut Sha256, digest: &[u8], length: usize) {
+    let mut left = length;
+    while left > 0 {
+        let part = left.min(digest.len());
+        hash.update(&digest[..part]);
+        left -= part;
+    }
+}
+
+/// The digest in crypt's characters: groups of three bytes, in its order, give four characters.
+fn encode(digest: &[u8; 32]) -> [u8; DIGEST_LENGTH] {
+    const CHARACTERS: &[u8; 64] =
+        b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let mut encoded = [0; DIGEST_LENGTH];
+    let mut places = encoded.iter_mut();
+    let mut put = |mut group: usize, characters: usize| {
+        for place in places.by_ref().take(characters) {
+            *place = CHARACTERS[group & 63];
+            group >>= 6;
+        }
+    };
+    let group = |a: usize, b: usize, c: usize| {
+        usize::from(digest[a]) << 16 | usize::from(digest[b]) << 8 | usize::from(digest[c])
+    };
+    let (mut a, mut b, mut c) = (0, 10, 20);
+    for _ in 0..10 {
+        put(group(a, b, c), 4);
+        (a, b, c) = (c + 1, a + 1, b + 1);
+    }
+    put(usize::from(digest[31]) << 8 | usize::from(digest[30]), 3);
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes_of(hex: &str) -> Vec<u8> {
+        let digits: Vec<char> = hex.chars().collect();
+        let pairs = digits.chunks(2).map(|pair| pair.iter().collect::<String>());
+        pairs
+            .map(|pair| u8::from_str_radix(&pair, 16).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn sha_crypt_is_that_of_its_specification() {
+        // The specification's example without a number of rounds.
+        let digest = sha_crypt(b"Hello world!", b"saltstring", 5000);
+        let expected = b"5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc5";
+        assert_eq!(digest.as_slice(), expected);
+        // A password that is longer than a digest, with 1400 rounds.
+        let password =
+            b"a very much longer text to encrypt.  This one even stretches over morethan one line.";
+        let digest = sha_crypt(password, b"anotherlongsalts", 1400);
+        let expected = b"Rx.j8H.h8HjEDGomFU8bDkXm3XIUnzyxf12oP84Bnq1";
+        assert_eq!(digest.as_slice(), expected);
+    }
+
+    #[test]
+    fn a_string_of_mysql_is_read() {
+        // SHOW CREATE USER of MySQL 9.7 with print_identified_with_as_hex, of a user with 'secret'.
+        let kept = bytes_of(
+            "244124303041247E06362C470A111D6F19071D451B6D506110213E4A79487A597A496B724D4A45436634716E\
+             68782E6142556F733935306F5248442E39472F70413371387330",
+        );
+        assert!(is_caching_sha2(&kept));
+        assert!(is_caching_sha2_password(&kept, b"secret"));
+        assert!(!is_caching_sha2_password(&kept, b"Secret"));
+        assert!(!is_caching_sha2_password(&kept, b""));
+    }
+
+    #[test]
+    fn what_is_made_is_read() {
+        let salt = salt_of([
+            0x24, 0x80, 0xFF, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
+        ]);
+        assert!(!salt.contains(&b'$') && !salt.contains(&0));
+        let kept = caching_sha2("пароль".as_bytes(), &salt);
+        assert!(kept.starts_with(b"$A$005$") && kept.len() == 70);
+        assert!(is_caching_sha2_password(&kept, "пароль".as_bytes()));
+        assert!(!is_caching_sha2_password(&kept, "парол".as_bytes()));
+        assert!(!is_caching_sha2(b"$A$005$short"));
+        assert!(!is_caching_sha2(&kept[1..]));
+    }
+
+    #[test]
+    fn native_passwords() {
+        let kept = native(b"password");
+        assert_eq!(kept, "*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19");
+        assert!(is_native_password(kept.as_bytes(), b"password"));
+        assert!(!is_native_password(kept.as_bytes(), b"Password"));
+        let scramble = *b"01234567890123456789";
+        let once = Sha1::digest(b"password");
+        let mask = Sha1::new()
+            .chain_update(scramble)
+            .chain_update(Sha1::digest(once))
+            .finalize();
+        let answer: Vec<u8> = once.iter().zip(mask).map(|(a, b)| a ^ b).collect();
+        assert!(is_native_answer(kept.as_bytes(), &scramble, &answer));
+        assert!(!is_native_answer(kept.as_bytes(), &scramble, &answer[1..]));
+        assert!(!is_native_answer(kept.as_bytes(), &[0; 20], &answer));
+        assert!(is_native_answer(b"", &scramble, b""));
+        assert!(!is_native_answer(kept.as_bytes(), &scramble, b""));
+    }
+
+    #[test]
+    fn fast_answers() {
+        let digest = fast_digest(b"secret");
+        let scramble = *b"01234567890123456789";
+        let once = Sha256::digest(b"secret");
+        let mask = Sha256::new()
+            .chain_update(digest)
+            .chain_update(scramble)
+            .finalize();
+        let answer: Vec<u8> = once.iter().zip(mask).map(|(a, b)| a ^ b).collect();
+        assert!(is_fast_answer(&digest, &scramble, &answer));
+        assert!(!is_fast_answer(&digest, &[1; 20], &answer));
+        assert!(!is_fast_answer(&digest, &scramble, &answer[..31]));
+    }
+}

@@ -1,0 +1,308 @@
+//! What was granted to an account: privileges on everything, on databases, tables and columns, and
+//! roles.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mayfly_syntax::printer::quoted_identifier;
+
+use super::account::AccountName;
+use super::host;
+use super::privileges::{DynamicSet, PrivilegeSet};
+
+/// What was granted on a table.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct TableGrant {
+    /// On all of it.
+    pub(crate) privileges: PrivilegeSet,
+    /// On single columns.
+    pub(crate) columns: BTreeMap<String, PrivilegeSet>,
+}
+
+impl TableGrant {
+    /// What is granted on any of its columns.
+    pub(crate) fn any_column(&self) -> PrivilegeSet {
+        let columns = self.columns.values();
+        columns.fold(PrivilegeSet::NONE, |all, column| all.with(*column))
+    }
+
+    /// What is granted on a column alone.
+    pub(crate) fn column(&self, name: &str) -> PrivilegeSet {
+        let mut columns = self.columns.iter();
+        let found = columns.find(|(column, _)| crate::catalog::definition::same_name(column, name));
+        found.map_or(PrivilegeSet::NONE, |(_, privileges)| *privileges)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.privileges.is_empty() && self.columns.is_empty()
+    }
+}
+
+/// What a GRANT or REVOKE is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// `*.*`
+    Global,
+    /// `db.*`: a pattern.
+    Database(String),
+    /// `db.t`
+    Table(String, String),
+}
+
+/// The privileges of a GRANT or REVOKE.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Granted {
+    /// The static ones.
+    pub(crate) privileges: PrivilegeSet,
+    /// The dynamic ones.
+    pub(crate) dynamic: DynamicSet,
+    /// Those on columns.
+    pub(crate) columns: Vec<(String, PrivilegeSet)>,
+}
+
+/// All that was granted to an account.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Grants {
+    pub(crate) global: PrivilegeSet,
+    pub(crate) dynamic: DynamicSet,
+    /// Those that it may grant to others.
+    pub(crate) dynamic_grantable: DynamicSet,
+    /// By pattern.
+    pub(crate) databases: BTreeMap<String, PrivilegeSet>,
+    /// By database and name.
+    pub(crate) tables: BTreeMap<(String, String), TableGrant>,
+    /// With whether it may grant them to others.
+    pub(crate) roles: BTreeMap<AccountName, bool>,
+    pub(crate) default_roles: BTreeSet<AccountName>,
+}
+
+impl Grants {
+    /// All privileges on everything.
+    pub(crate) fn all() -> Self {
+        Self {
+            global: PrivilegeSet::GLOBAL.with(PrivilegeSet::GRANT_OPTION),
+            dynamic: DynamicSet::ALL,
+            dynamic_grantable: DynamicSet::ALL,
+            ..Self::default()
+        }
+    }
+
+    /// GRANT. What becomes of one privilege here is the whole story: nothing else is looked at.
+    pub(crate) fn grant(&mut self, granted: &Granted, level: &Level, grant_option: bool) {
+        let mut privileges = granted.privileges;
+        // Without a static privilege GRANT OPTION is that of the dynamic ones alone.
+        if grant_option && (granted.dynamic.is_empty() || !privileges.is_empty()) {
+            privileges = privileges.with(PrivilegeSet::GRANT_OPTION);
+        }
+        match level {
+            Level::Global => {
+                self.global = self.global.with(privileges);
+                self.dynamic = self.dynamic.with(granted.dynamic);
+                if grant_option {
+                    self.dynamic_grantable = self.dynamic_grantable.with(granted.dynamic);
+                }
+            }
+            Level::Database(pattern) => {
+                if privileges.is_empty() {
+                    return;
+                }
+                let database = self.databases.entry(pattern.clone()).or_default();
+                *database = database.with(privileges);
+            }
+            Level::Table(database, table) => {
+                if privileges.is_empty() && granted.columns.is_empty() {
+                    return;
+                }
+                let key = (database.clone(), table.clone());
+                let table = self.tables.entry(key).or_default();
+                table.privileges = table.privileges.with(privileges);
+                for (column, privileges) in &granted.columns {
+                    let column = table.columns.entry(column.clone()).or_default();
+                    *column = column.with(*privileges);
+                }
+            }
+        }
+    }
+
+    /// REVOKE; whether there was anything on that level.
+    pub(crate) fn revoke(&mut self, granted: &Granted, level: &Level) -> bool {
+        match level {
+            Level::Global => {
+                self.global = self.global.without(granted.privileges);
+                self.dynamic = self.dynamic.without(granted.dynamic);
+                self.dynamic_grantable = self.dynamic_grantable.without(granted.dynamic);
+                true
+            }
+            Level::Database(pattern) => {
+                let Some(database) = self.databases.get_mut(pattern) else {
+                    return false;
+                };
+                *database = database.without(granted.privileges);
+                if database.is_empty() {
+                    self.databases.remove(pattern);
+                }
+                true
+            }
+            Level::Table(database, table) => {
+                let key = (database.clone(), table.clone());
+                let Some(grant) = self.tables.get_mut(&key) else {
+                    return false;
+                };
+                grant.privileges = grant.privileges.without(granted.privileges);
+                // What is revoked of the table is revoked of its columns.
+                for column in grant.columns.values_mut() {
+                    *column = column.without(granted.privileges);
+                }
+                for (name, privileges) in &granted.columns {
+                    if let Some(column) = grant.columns.get_mut(name) {
+                        *column = column.without(*privileges);
+                    }
+                }
+                grant.columns.retain(|_, privileges| !privileges.is_empty());
+                if grant.is_empty() {
+                    self.tables.remove(&key);
+                }
+                true
+            }
+        }
+    }
+
+    /// REVOKE ALL PRIVILEGES, GRANT OPTION: roles stay.
+    pub(crate) fn revoke_all(&mut self) {
+        *self = Self {
+            roles: std::mem::take(&mut self.roles),
+            default_roles: std::mem::take(&mut self.default_roles),
+            ..Self::default()
+        };
+    }
+
+    /// Adds what a role has.
+    pub(crate) fn add(&mut self, role: &Self) {
+        self.global = self.global.with(role.global);
+        self.dynamic = self.dynamic.with(role.dynamic);
+        self.dynamic_grantable = self.dynamic_grantable.with(role.dynamic_grantable);
+        for (pattern, privileges) in &role.databases {
+            let database = self.databases.entry(pattern.clone()).or_default();
+            *database = database.with(*privileges);
+        }
+        for (name, grant) in &role.tables {
+            let table = self.tables.entry(name.clone()).or_default();
+            table.privileges = table.privileges.with(grant.privileges);
+            for (column, privileges) in &grant.columns {
+                let column = table.columns.entry(column.clone()).or_default();
+                *column = column.with(*privileges);
+            }
+        }
+    }
+
+    /// What the first pattern that a database is like grants on it, the most specific one before.
+    pub(crate) fn on_database(&self, database: &str) -> PrivilegeSet {
+        let patterns = self.databases.iter();
+        let fitting = patterns.filter(|(pattern, _)| {
+            pattern.as_str() == database || host::is_name_like(database, pattern)
+        });
+        let first = fitting.max_by_key(|(pattern, _)| specificity(pattern));
+        first.map_or(PrivilegeSet::NONE, |(_, privileges)| *privileges)
+    }
+
+    /// What was granted on a table alone.
+    pub(crate) fn on_table(&self, database: &str, table: &str) -> Option<&TableGrant> {
+        if self.tables.is_empty() {
+            return None;
+        }
+        self.tables.get(&(database.to_owned(), table.to_owned()))
+    }
+
+    /// The statements that grant it all, as SHOW GRANTS prints them.
+    pub(crate) fn statements(&self, account: &AccountName) -> Vec<String> {
+        let to = account.quoted();
+        let mut statements = vec![self.global_statement(&to)];
+        let without = self.dynamic.without(self.dynamic_grantable);
+        for (set, option) in [
+            (without, ""),
+            (self.dynamic_grantable, " WITH GRANT OPTION"),
+        ] {
+            if !set.is_empty() {
+                let names: Vec<&str> = set.names().collect();
+                statements.push(format!("GRANT {} ON *.* TO {to}{option}", names.join(",")));
+            }
+        }
+        let mut databases: Vec<_> = self.databases.iter().collect();
+        databases.sort_by_key(|(pattern, _)| std::cmp::Reverse(specificity(pattern)));
+        for (pattern, privileges) in databases {
+            let names = names(*privileges, PrivilegeSet::DATABASE);
+            let pattern = quoted_identifier(pattern);
+            let option = option(*privileges);
+            statements.push(format!("GRANT {names} ON {pattern}.* TO {to}{option}"));
+        }
+        for ((database, table), grant) in &self.tables {
+            statements.push(format!(
+                "GRANT {} ON {}.{} TO {to}{}",
+                table_names(grant),
+                quoted_identifier(database),
+                quoted_identifier(table),
+                option(grant.privileges)
+            ));
+        }
+        for (admin, option) in [(false, ""), (true, " WITH ADMIN OPTION")] {
+            let roles = self.roles.iter().filter(|(_, known)| **known == admin);
+            let roles: Vec<String> = roles.map(|(role, _)| role.quoted()).collect();
+            if !roles.is_empty() {
+                statements.push(format!("GRANT {} TO {to}{option}", roles.join(",")));
+            }
+        }
+        statements
+    }
+
+    fn global_statement(&self, to: &str) -> String {
+        // The list is written out: what ALL means changes from version to version.
+        let names = match self.global.without(PrivilegeSet::GRANT_OPTION) {
+            PrivilegeSet::NONE => "USAGE".to_owned(),
+            privileges => privileges.names(),
+        };
+        format!("GRANT {names} ON *.* TO {to}{}", option(self.global))
+    }
+}
+
+/// The order of patterns: greater ones come first.
+fn specificity(pattern: &str) -> usize {
+    host::first_wildcard(pattern).unwrap_or(usize::MAX)
+}
+
+fn option(privileges: PrivilegeSet) -> &'static str {
+    match privileges.has(PrivilegeSet::GRANT_OPTION) {
+        true => " WITH GRANT OPTION",
+        false => "",
+    }
+}
+
+fn names(privileges: PrivilegeSet, all: PrivilegeSet) -> String {
+    let privileges = privileges.without(PrivilegeSet::GRANT_OPTION);
+    if privileges.is_empty() {
+        return "USAGE".to_owned();
+    }
+    if privileges == all {
+        return "ALL PRIVILEGES".to_owned();
+    }
+    privileges.names()
+}
+
+/// `SELECT, SELECT (a, b), DELETE`
+fn table_names(grant: &TableGrant) -> String {
+    let privileges = grant.privileges.without(PrivilegeSet::GRANT_OPTION);
+    if grant.columns.is_empty() {
+        return names(privileges, PrivilegeSet::TABLE);
+    }
+    let mut parts = Vec::new();
+    for row in privileges.with(grant.any_column()).members() {
+        let one = PrivilegeSet::of(&[row.privilege]);
+        if privileges.has(one) {
+            parts.push(row.name.to_owned());
+        }
+        let columns = grant.columns.iter().filter(|(_, set)| set.has(one));
+        let columns: Vec<String> = columns.map(|(name, _)| quoted_identifier(name)).collect();
+        if !columns.is_empty() {
+            parts.push(format!("{} ({})", row.name, columns.join(", ")));
+        }
+    }
+    parts.join(", ")
+}

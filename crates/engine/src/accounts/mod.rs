@@ -1,0 +1,157 @@
+//! Accounts: who may log in, and what they may do.
+//!
+//! All accounts are one table that never changes: a statement that changes one puts another table in
+//! its place, with the version of the catalog, on which plans and the [`rights::Rights`] of sessions
+//! depend. An embedded session has no account and asks nobody.
+
+pub(crate) mod account;
+pub(crate) mod authentication;
+pub(crate) mod check;
+mod crypt;
+pub(crate) mod definition;
+pub(crate) mod granted;
+pub(crate) mod grants;
+mod host;
+pub(crate) mod privileges;
+pub(crate) mod rights;
+mod usage;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use mayfly_types::Result;
+
+use self::account::{Account, AccountName};
+use self::crypt::FastDigest;
+use self::host::ClientHost;
+use self::usage::Usage;
+use crate::catalog::dictionary;
+use crate::session::Session;
+
+/// All accounts, by name.
+pub(crate) type AccountTable = BTreeMap<AccountName, Arc<Account>>;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Accounts {
+    table: RwLock<Arc<AccountTable>>,
+    /// Of those who have logged in with their whole password: SHA256 of SHA256 of it.
+    digests: Mutex<HashMap<AccountName, Digest>>,
+    usage: Usage,
+}
+
+/// What is remembered of a right password; never printed.
+struct Digest(FastDigest);
+
+impl std::fmt::Debug for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("<secret>")
+    }
+}
+
+impl Accounts {
+    /// The accounts as they are now.
+    pub(crate) fn table(&self) -> Arc<AccountTable> {
+        Arc::clone(&self.table.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The account of a name.
+    pub(crate) fn get(&self, name: &AccountName) -> Option<Arc<Account>> {
+        self.table().get(name).cloned()
+    }
+
+    /// Puts what a data directory has in the place of what there is.
+    pub(crate) fn load(&self, loaded: AccountTable) {
+        *self.table.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded);
+    }
+
+    /// Changes accounts: nothing, if `change` or the data directory refuses. What the session has not
+    /// committed yet is committed with it.
+    pub(crate) fn change<T>(
+        &self,
+        session: &Session,
+        change: impl FnOnce(&mut AccountTable) -> Result<T>,
+    ) -> Result<T> {
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = AccountTable::clone(&table);
+        let done = change(&mut changed)?;
+        dictionary::store_accounts(session, &table, &changed)?;
+        let before = std::mem::replace(&mut *table, Arc::new(changed));
+        let mut digests = self.digests();
+        digests.retain(|name, _| {
+            let (old, new) = (before.get(name), table.get(name));
+            let password = |account: Option<&Arc<Account>>| {
+                account.map(|account| (account.plugin, account.password.clone()))
+            };
+            new.is_some() && password(old) == password(new)
+        });
+        drop(digests);
+        session.database.catalog.touch();
+        Ok(done)
+    }
+
+    fn digests(&self) -> MutexGuard<'_, HashMap<AccountName, Digest>> {
+        self.digests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// FLUSH PRIVILEGES: what is remembered of passwords and of failed logins is forgotten.
+    pub(crate) fn flush(&self) {
+        self.digests().clear();
+        self.usage.forget_failures();
+    }
+
+    /// FLUSH USER_RESOURCES
+    pub(crate) fn flush_usage(&self) {
+        self.usage.forget_hours();
+    }
+
+    /// What accounts and hosts have used.
+    pub(crate) fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
+    /// The account that a user who comes from a host gets: of all that fit, the one with the most
+    /// specific host, a name before the anonymous one.
+    fn find(&self, user: &str, host: &ClientHost) -> Option<Arc<Account>> {
+        let table = self.table();
+        let fits = |account: &&Arc<Account>| {
+            let name = &account.name;
+            (name.user.is_empty() || name.user == user) && host.fits(&name.host)
+        };
+        let fitting = table.values().filter(fits);
+        let found = fitting.max_by_key(|account| {
+            let name = &account.name;
+            (host::specificity(&name.host), !name.user.is_empty())
+        });
+        found.cloned()
+    }
+
+    /// An account and all that the roles, directly or through others, are.
+    pub(crate) fn with_roles(
+        &self,
+        account: &AccountName,
+        active: &BTreeSet<AccountName>,
+    ) -> Vec<Arc<Account>> {
+        let table = self.table();
+        let mut sources: Vec<Arc<Account>> = table.get(account).cloned().into_iter().collect();
+        // A role that is no longer granted is not active.
+        let granted = sources.first().map(|own| own.grants.roles.clone());
+        let granted = granted.unwrap_or_default();
+        let mut seen = BTreeSet::from([account.clone()]);
+        let mut left: Vec<AccountName> = active
+            .iter()
+            .filter(|role| granted.contains_key(role))
+            .cloned()
+            .collect();
+        while let Some(role) = left.pop() {
+            if !seen.insert(role.clone()) {
+                continue;
+            }
+            if let Some(role) = table.get(&role) {
+                left.extend(role.grants.roles.keys().cloned());
+                sources.push(Arc::clone(role));
+            }
+        }
+        sources
+    }
+}

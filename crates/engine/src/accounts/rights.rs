@@ -1,0 +1,254 @@
+//! What a session, or the definer of a view, may do: the grants of an account and of the roles that
+//! are active for it, in the form in which they are asked for.
+
+use std::sync::Arc;
+
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
+
+use super::account::{Account, AccountName};
+use super::privileges::{DynamicSet, PrivilegeSet};
+use crate::information_schema;
+
+/// See the module. It never changes: after a GRANT there is another one.
+#[derive(Debug)]
+pub(crate) struct Rights {
+    /// Whose they are, as errors call them.
+    user: String,
+    host: String,
+    /// An embedded session asks nobody.
+    unrestricted: bool,
+    global: PrivilegeSet,
+    dynamic: DynamicSet,
+    dynamic_grantable: DynamicSet,
+    /// The account, and the roles.
+    sources: Vec<Arc<Account>>,
+}
+
+impl Rights {
+    /// Those of an embedded session.
+    pub(crate) fn unrestricted(user: &str, host: &str) -> Self {
+        Self {
+            user: user.to_owned(),
+            host: host.to_owned(),
+            unrestricted: true,
+            global: PrivilegeSet::GLOBAL.with(PrivilegeSet::GRANT_OPTION),
+            dynamic: DynamicSet::ALL,
+            dynamic_grantable: DynamicSet::ALL,
+            sources: Vec::new(),
+        }
+    }
+
+    /// Those of an account and roles; none at all without any.
+    pub(crate) fn of(user: &str, host: &str, sources: Vec<Arc<Account>>) -> Self {
+        let all = || sources.iter().map(|source| &source.grants);
+        Self {
+            user: user.to_owned(),
+            host: host.to_owned(),
+            unrestricted: false,
+            global: all().fold(PrivilegeSet::NONE, |set, grants| set.with(grants.global)),
+            dynamic: all().fold(DynamicSet::NONE, |set, grants| set.with(grants.dynamic)),
+            dynamic_grantable: all().fold(DynamicSet::NONE, |set, grants| {
+                set.with(grants.dynamic_grantable)
+            }),
+            sources,
+        }
+    }
+
+    /// Whether nothing is asked.
+    pub(crate) fn is_unrestricted(&self) -> bool {
+        self.unrestricted
+    }
+
+    /// Whether the account's statements are counted.
+    pub(crate) fn counts_statements(&self) -> bool {
+        let account = self.sources.first();
+        account.is_some_and(|account| account.limits.counts_statements())
+    }
+
+    /// What holds everywhere.
+    pub(crate) fn global(&self) -> PrivilegeSet {
+        self.global
+    }
+
+    /// Whether a dynamic privilege is there.
+    pub(crate) fn has_dynamic(&self, name: &str) -> bool {
+        DynamicSet::of(name).is_some_and(|set| self.dynamic.has(set))
+    }
+
+    /// Whether a dynamic privilege may be granted to others.
+    pub(crate) fn may_grant_dynamic(&self, set: DynamicSet) -> bool {
+        self.dynamic_grantable.has(set)
+    }
+
+    /// Whether a role may be granted to others.
+    pub(crate) fn administers(&self, role: &AccountName) -> bool {
+        let mut sources = self.sources.iter();
+        sources.any(|source| source.grants.roles.get(role) == Some(&true))
+    }
+
+    /// What holds in a database.
+    pub(crate) fn on_database(&self, database: &str) -> PrivilegeSet {
+        let sources = self.sources.iter();
+        let own = sources.map(|source| source.grants.on_database(database));
+        own.fold(self.global, PrivilegeSet::with)
+    }
+
+    /// What holds on a table.
+    pub(crate) fn on_table(&self, database: &str, table: &str) -> PrivilegeSet {
+        let own = self.table_grants(database, table);
+        let own = own.fold(PrivilegeSet::NONE, |all, grant| all.with(grant.privileges));
+        own.with(self.on_database(database))
+    }
+
+    /// What holds on a table or any of its columns.
+    pub(crate) fn on_any_column(&self, database: &str, table: &str) -> PrivilegeSet {
+        let own = self.table_grants(database, table);
+        let own = own.fold(PrivilegeSet::NONE, |all, grant| {
+            all.with(grant.any_column())
+        });
+        own.with(self.on_table(database, table))
+    }
+
+    /// What holds on a column.
+    pub(crate) fn on_column(&self, database: &str, table: &str, column: &str) -> PrivilegeSet {
+        let own = self.table_grants(database, table);
+        let own = own.fold(PrivilegeSet::NONE, |all, grant| {
+            all.with(grant.column(column))
+        });
+        own.with(self.on_table(database, table))
+    }
+
+    fn table_grants<'r>(
+        &'r self,
+        database: &'r str,
+        table: &'r str,
+    ) -> impl Iterator<Item = &'r super::grants::TableGrant> {
+        let sources = self.sources.iter();
+        sources.filter_map(move |source| source.grants.on_table(database, table))
+    }
+
+    /// Whether a database is shown.
+    pub(crate) fn sees_database(&self, database: &str) -> bool {
+        const ALL: PrivilegeSet = PrivilegeSet::of(&[mayfly_syntax::ast::Privilege::ShowDatabases]);
+        self.global.has(ALL) || self.may_use(database)
+    }
+
+    /// Whether a database may be the current one.
+    pub(crate) fn may_use(&self, database: &str) -> bool {
+        if self.unrestricted
+            || is_open(database)
+            || self.on_database(database).meets(PrivilegeSet::DATABASE)
+        {
+            return true;
+        }
+        let mut tables = self
+            .sources
+            .iter()
+            .flat_map(|source| source.grants.tables.keys());
+        tables.any(|(known, _)| known == database)
+    }
+
+    /// Whether a table is shown.
+    pub(crate) fn sees_table(&self, database: &str, table: &str) -> bool {
+        self.unrestricted
+            || is_open(database)
+            || self
+                .on_any_column(database, table)
+                .meets(PrivilegeSet::TABLE)
+    }
+
+    /// 1227 unless one of these static privileges, or the dynamic one, is there. `names` is how the
+    /// error lists them.
+    pub(crate) fn require(
+        &self,
+        privileges: PrivilegeSet,
+        dynamic: &[&str],
+        names: &str,
+    ) -> Result<()> {
+        let has =
+            self.global.meets(privileges) || dynamic.iter().any(|name| self.has_dynamic(name));
+        match has {
+            true => Ok(()),
+            false => Err(codes::ER_SPECIFIC_ACCESS_DENIED_ERROR.with(&[&names])),
+        }
+    }
+
+    /// 1044 unless all these privileges hold in a database.
+    pub(crate) fn require_in_database(&self, database: &str, wanted: PrivilegeSet) -> Result<()> {
+        if self.global.has(wanted) || self.on_database(database).has(wanted) {
+            return Ok(());
+        }
+        Err(self.denied_database(database))
+    }
+
+    /// 1142 unless all these privileges hold on a table; what is missing is named.
+    pub(crate) fn require_on_table(
+        &self,
+        database: &str,
+        table: &str,
+        wanted: PrivilegeSet,
+    ) -> Result<()> {
+        self.require_among(self.global, wanted, table, || {
+            self.on_table(database, table)
+        })
+    }
+
+    /// The same, where a privilege on a column of the table is enough for now.
+    pub(crate) fn require_on_columns(
+        &self,
+        database: &str,
+        table: &str,
+        wanted: PrivilegeSet,
+    ) -> Result<()> {
+        self.require_among(self.global, wanted, table, || {
+            self.on_any_column(database, table)
+        })
+    }
+
+    fn require_among(
+        &self,
+        global: PrivilegeSet,
+        wanted: PrivilegeSet,
+        table: &str,
+        all: impl FnOnce() -> PrivilegeSet,
+    ) -> Result<()> {
+        if global.has(wanted) {
+            return Ok(());
+        }
+        let missing = wanted.without(all());
+        match missing.is_empty() {
+            true => Ok(()),
+            false => Err(self.denied_table(&missing.names(), table)),
+        }
+    }
+
+    /// 1143 unless a privilege holds on a column.
+    pub(crate) fn require_on_column(
+        &self,
+        (database, table): (&str, &str),
+        column: &str,
+        wanted: PrivilegeSet,
+    ) -> Result<()> {
+        if self.global.has(wanted) || self.on_column(database, table, column).has(wanted) {
+            return Ok(());
+        }
+        let denied = codes::ER_COLUMNACCESS_DENIED_ERROR;
+        Err(denied.with(&[&wanted.names(), &self.user, &self.host, &column, &table]))
+    }
+
+    /// 1044
+    pub(crate) fn denied_database(&self, database: &str) -> Error {
+        codes::ER_DBACCESS_DENIED_ERROR.with(&[&self.user, &self.host, &database])
+    }
+
+    /// 1142
+    pub(crate) fn denied_table(&self, command: &str, table: &str) -> Error {
+        codes::ER_TABLEACCESS_DENIED_ERROR.with(&[&command, &self.user, &self.host, &table])
+    }
+}
+
+/// Whether everybody may read a database: what it shows depends on who reads.
+pub(crate) fn is_open(database: &str) -> bool {
+    information_schema::is_schema(database) && !database.eq_ignore_ascii_case("mysql")
+}

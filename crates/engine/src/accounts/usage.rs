@@ -1,0 +1,295 @@
+//! What accounts and hosts have used: failed logins, which make the next ones slower and may block an
+//! account, and what the limits of an account are about. All of it is of this process alone.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
+
+use super::account::{Account, AccountName};
+
+/// So many hosts' and accounts' failures are remembered; more are an attack, and each of them alone
+/// is then of little use to it.
+const REMEMBERED_MAX: usize = 10_000;
+const MICROSECONDS_OF_DAY: i64 = 86_400_000_000;
+const MICROSECONDS_OF_HOUR: i64 = 3_600_000_000;
+/// After the second failure in a row a host waits.
+const FIRST_DELAY: Duration = Duration::from_millis(100);
+const LONGEST_DELAY: Duration = Duration::from_secs(5);
+
+/// Failed logins of an account, one after the other.
+#[derive(Debug, Clone, Copy, Default)]
+struct Failures {
+    count: u64,
+    /// When it was blocked for them.
+    blocked: Option<i64>,
+}
+
+/// What an account has used since an hour began.
+#[derive(Debug, Clone, Copy, Default)]
+struct Hour {
+    began: i64,
+    connections: u64,
+    queries: u64,
+    updates: u64,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Usage {
+    hosts: Mutex<HashMap<String, u32>>,
+    accounts: Mutex<HashMap<AccountName, Failures>>,
+    hours: Mutex<HashMap<AccountName, Hour>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The place of a key, with room for it.
+fn place<K: Eq + Hash, V: Default>(map: &mut HashMap<K, V>, key: K) -> &mut V {
+    if map.len() >= REMEMBERED_MAX && !map.contains_key(&key) {
+        map.clear();
+    }
+    map.entry(key).or_default()
+}
+
+impl Usage {
+    /// A login from a host failed; how long its client is to wait for the answer.
+    pub(super) fn delay_of_failure(&self, host: &str) -> Duration {
+        let mut hosts = locked(&self.hosts);
+        let count = place(&mut hosts, host.to_owned());
+        *count = count.saturating_add(1);
+        match *count {
+            0 | 1 => Duration::ZERO,
+            count => FIRST_DELAY
+                .saturating_mul(1_u32.checked_shl(count - 2).unwrap_or(u32::MAX))
+                .min(LONGEST_DELAY),
+        }
+    }
+
+    /// A login of an account that counts them failed: 3955 when it is blocked now.
+    pub(super) fn count_failure(&self, account: &Account, now: i64) -> Result<()> {
+        if !account.is_blocked_by_failures() {
+            return Ok(());
+        }
+        let mut accounts = locked(&self.accounts);
+        let failures = place(&mut accounts, account.name.clone());
+        failures.count += 1;
+        if failures.count >= account.failed_attempts && failures.blocked.is_none() {
+            failures.blocked = Some(now);
+        }
+        drop(accounts);
+        self.refuse_blocked(account, now)
+    }
+
+    /// 3955 for an account that is blocked by its failed logins.
+    pub(super) fn refuse_blocked(&self, account: &Account, now: i64) -> Result<()> {
+        if !account.is_blocked_by_failures() {
+            return Ok(());
+        }
+        let mut accounts = locked(&self.accounts);
+        let Some(since) = accounts.get(&account.name).and_then(|known| known.blocked) else {
+            return Ok(());
+        };
+        let days = now.saturating_sub(since) / MICROSECONDS_OF_DAY;
+        let days = u64::try_from(days).unwrap_or(0);
+        let (whole, left) = match account.lock_days {
+            Some(whole) if days >= whole => {
+                accounts.remove(&account.name);
+                return Ok(());
+            }
+            Some(whole) => (whole.to_string(), (whole - days).to_string()),
+            None => ("unlimited".to_owned(), "unlimited".to_owned()),
+        };
+        Err(codes::ER_ACCOUNT_BLOCKED_BY_PASSWORD_LOCK.with(&[
+            &account.name.user,
+            &account.name.host,
+            &whole,
+            &left,
+            &account.failed_attempts,
+        ]))
+    }
+
+    /// A login succeeded.
+    pub(super) fn succeeded(&self, host: &str, account: &AccountName) {
+        locked(&self.hosts).remove(host);
+        locked(&self.accounts).remove(account);
+    }
+
+    /// The failed logins of an account are forgotten: it is unlocked.
+    pub(crate) fn unblock(&self, account: &AccountName) {
+        locked(&self.accounts).remove(account);
+    }
+
+    /// So are those of all accounts.
+    pub(super) fn forget_failures(&self) {
+        locked(&self.accounts).clear();
+    }
+
+    /// What the limits of accounts count begins anew.
+    pub(super) fn forget_hours(&self) {
+        locked(&self.hours).clear();
+    }
+
+    /// A connection of an account: 1226 when it has too many. `open` is how many it has.
+    pub(super) fn count_connection(&self, account: &Account, open: u64, now: i64) -> Result<()> {
+        let limits = &account.limits;
+        if limits.user_connections > 0 && open >= limits.user_connections {
+            return Err(exceeded(account, "max_user_connections", open));
+        }
+        if limits.connections == 0 {
+            return Ok(());
+        }
+        let used = self.count_in_hour(account, now, |hour| {
+            hour.connections += 1;
+            hour.connections
+        });
+        match used > limits.connections {
+            true => Err(exceeded(
+                account,
+                "max_connections_per_hour",
+                limits.connections,
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// A statement of an account: 1226 when it has run too many.
+    pub(crate) fn count_statement(&self, account: &Account, updates: bool, now: i64) -> Result<()> {
+        let limits = &account.limits;
+        if limits.queries > 0 {
+            let used = self.count_in_hour(account, now, |hour| {
+                hour.queries += 1;
+                hour.queries
+            });
+            if used > limits.queries {
+                return Err(exceeded(account, "max_queries_per_hour", limits.queries));
+            }
+        }
+        if updates && limits.updates > 0 {
+            let used = self.count_in_hour(account, now, |hour| {
+                hour.updates += 1;
+                hour.updates
+            });
+            if used > limits.updates {
+                return Err(exceeded(account, "max_updates_per_hour", limits.updates));
+            }
+        }
+        Ok(())
+    }
+
+    fn count_in_hour(
+        &self,
+        account: &Account,
+        now: i64,
+        count: impl FnOnce(&mut Hour) -> u64,
+    ) -> u64 {
+        let mut hours = locked(&self.hours);
+        let hour = place(&mut hours, account.name.clone());
+        if now.saturating_sub(hour.began) >= MICROSECONDS_OF_HOUR {
+            *hour = Hour {
+                began: now,
+                ..Hour::default()
+            };
+        }
+        count(hour)
+    }
+}
+
+fn exceeded(account: &Account, resource: &str, value: u64) -> Error {
+    codes::ER_USER_LIMIT_REACHED.with(&[&account.name.user, &resource, &value])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accounts::account::AuthenticationPlugin;
+
+    fn account() -> Account {
+        let name = AccountName::new("u", Some("h")).unwrap();
+        Account::new(name, AuthenticationPlugin::CachingSha2Password, 0)
+    }
+
+    #[test]
+    fn delays_grow_and_end() {
+        let usage = Usage::default();
+        let delays: Vec<u128> = (0..12)
+            .map(|_| usage.delay_of_failure("h").as_millis())
+            .collect();
+        assert_eq!(delays[..5], [0, 100, 200, 400, 800]);
+        assert_eq!(delays[11], 5000);
+        assert_eq!(usage.delay_of_failure("other"), Duration::ZERO);
+        usage.succeeded("h", &account().name);
+        assert_eq!(usage.delay_of_failure("h"), Duration::ZERO);
+    }
+
+    #[test]
+    fn accounts_are_blocked_for_days() {
+        let usage = Usage::default();
+        let account = Account {
+            failed_attempts: 2,
+            lock_days: Some(3),
+            ..account()
+        };
+        assert!(usage.count_failure(&account, 0).is_ok());
+        let error = usage
+            .count_failure(&account, MICROSECONDS_OF_DAY)
+            .unwrap_err();
+        assert_eq!(
+            error.message(),
+            "Access denied for user 'u'@'h'. Account is blocked for 3 day(s) (3 day(s) remaining) \
+             due to 2 consecutive failed logins."
+        );
+        let later = usage.refuse_blocked(&account, 3 * MICROSECONDS_OF_DAY);
+        assert!(
+            later
+                .unwrap_err()
+                .message()
+                .contains("(1 day(s) remaining)")
+        );
+        assert!(
+            usage
+                .refuse_blocked(&account, 4 * MICROSECONDS_OF_DAY)
+                .is_ok()
+        );
+        assert!(usage.refuse_blocked(&account, MICROSECONDS_OF_DAY).is_ok());
+    }
+
+    #[test]
+    fn limits_are_per_hour() {
+        let usage = Usage::default();
+        let mut account = account();
+        account.limits.queries = 2;
+        account.limits.updates = 1;
+        account.limits.user_connections = 1;
+        assert!(usage.count_statement(&account, true, 1).is_ok());
+        assert_eq!(
+            usage
+                .count_statement(&account, true, 1)
+                .unwrap_err()
+                .errno(),
+            1226
+        );
+        assert_eq!(
+            usage
+                .count_statement(&account, false, 1)
+                .unwrap_err()
+                .errno(),
+            1226
+        );
+        assert!(
+            usage
+                .count_statement(&account, true, MICROSECONDS_OF_HOUR)
+                .is_ok()
+        );
+        assert!(usage.count_connection(&account, 0, 1).is_ok());
+        assert_eq!(
+            usage.count_connection(&account, 1, 1).unwrap_err().errno(),
+            1226
+        );
+    }
+}

@@ -1,0 +1,303 @@
+//! Columns of results as MySQL describes them to clients: type, length, flags, character set.
+//!
+//! See the manual, "C API Basic Data Structures" (MYSQL_FIELD). Lengths are bytes in the character
+//! set of results; what MySQL says of a table's column and of an expression of the same type differs
+//! in places, and drivers know both.
+
+use mayfly_types::{Charset, CollationId, SqlType, TypeKind};
+
+use crate::result::ResultColumn;
+
+/// A type by the number that clients know it by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[expect(missing_docs, reason = "the variants are MySQL's own names")]
+pub enum FieldType {
+    Tiny = 1,
+    Short = 2,
+    Long = 3,
+    Float = 4,
+    Double = 5,
+    Null = 6,
+    Timestamp = 7,
+    LongLong = 8,
+    Int24 = 9,
+    Date = 10,
+    Time = 11,
+    DateTime = 12,
+    Year = 13,
+    Bit = 16,
+    Json = 245,
+    NewDecimal = 246,
+    Enum = 247,
+    LongBlob = 251,
+    Blob = 252,
+    VarString = 253,
+    String = 254,
+}
+
+/// Flags of a column, as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct FieldFlags(pub u16);
+
+impl FieldFlags {
+    /// Never NULL.
+    pub const NOT_NULL: Self = Self(1);
+    /// A part of the primary key.
+    pub const PRI_KEY: Self = Self(2);
+    /// A unique key by itself.
+    pub const UNIQUE_KEY: Self = Self(4);
+    /// The first part of another key.
+    pub const MULTIPLE_KEY: Self = Self(8);
+    /// A TEXT, BLOB or JSON.
+    pub const BLOB: Self = Self(16);
+    /// UNSIGNED
+    pub const UNSIGNED: Self = Self(32);
+    /// ZEROFILL
+    pub const ZEROFILL: Self = Self(64);
+    /// Compared by bytes.
+    pub const BINARY: Self = Self(128);
+    /// ENUM
+    pub const ENUM: Self = Self(256);
+    /// AUTO_INCREMENT
+    pub const AUTO_INCREMENT: Self = Self(512);
+    /// A TIMESTAMP that gets the moment by itself.
+    pub const TIMESTAMP: Self = Self(1024);
+    /// SET
+    pub const SET: Self = Self(2048);
+    /// A row must name a value for it.
+    pub const NO_DEFAULT_VALUE: Self = Self(4096);
+    /// ON UPDATE CURRENT_TIMESTAMP
+    pub const ON_UPDATE_NOW: Self = Self(8192);
+    /// A part of some key.
+    pub const PART_KEY: Self = Self(16_384);
+
+    /// Whether all flags of another set are in this one.
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    fn set(&mut self, flag: Self, is_set: bool) {
+        if is_set {
+            self.0 |= flag.0;
+        }
+    }
+}
+
+/// What a client is told of a column besides its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FieldDefinition {
+    /// The collation of its values as the client gets them; 63 is `binary`.
+    pub collation: CollationId,
+    /// The most bytes that a value may have.
+    pub length: u32,
+    /// Its type.
+    pub field_type: FieldType,
+    /// Its flags.
+    pub flags: FieldFlags,
+    /// Digits after the point; 31 when that is not fixed.
+    pub decimals: u8,
+}
+
+const NOT_FIXED: u8 = 31;
+
+/// What a column of a result shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// A column of a table.
+    Table,
+    /// A column of a derived table or a set operation, which MySQL has in a temporary table.
+    Copied,
+    /// What an expression gives.
+    Expression,
+}
+
+impl FieldDefinition {
+    /// The definition of a column in results that are converted to a character set, or in none.
+    pub(crate) fn of(column: &ResultColumn, results: Option<Charset>) -> Self {
+        let ty = &column.ty;
+        let shown = match &column.origin {
+            Some(origin) if origin.is_of_table() => Shown::Table,
+            Some(_) => Shown::Copied,
+            None => Shown::Expression,
+        };
+        let mut flags = FieldFlags::default();
+        flags.set(FieldFlags::NOT_NULL, !column.nullable);
+        if let Some(origin) = &column.origin {
+            let traits = origin.traits;
+            flags.set(FieldFlags::PRI_KEY, traits.primary_key);
+            flags.set(FieldFlags::UNIQUE_KEY, traits.unique_key);
+            flags.set(FieldFlags::MULTIPLE_KEY, traits.multiple_key);
+            flags.set(FieldFlags::PART_KEY, traits.key_part);
+            flags.set(FieldFlags::AUTO_INCREMENT, traits.auto_increment);
+            flags.set(FieldFlags::NO_DEFAULT_VALUE, traits.no_default);
+            flags.set(FieldFlags::TIMESTAMP, traits.timestamp);
+            flags.set(FieldFlags::ON_UPDATE_NOW, traits.on_update_now);
+        }
+        match ty.kind {
+            TypeKind::Char
+            | TypeKind::VarChar
+            | TypeKind::TinyText
+            | TypeKind::Text
+            | TypeKind::MediumText
+            | TypeKind::LongText
+            | TypeKind::Enum
+            | TypeKind::Set
+            | TypeKind::Json => string(ty, shown, flags, results),
+            _ => number(column, shown, flags),
+        }
+    }
+}
+
+/// Numbers and temporal values.
+fn number(column: &ResultColumn, shown: Shown, mut flags: FieldFlags) -> FieldDefinition {
+    let ty = &column.ty;
+    let is_temporal = ty.is_temporal();
+    let is_bit = ty.kind == TypeKind::Bit;
+    let is_year = ty.kind == TypeKind::Year;
+    flags.set(
+        FieldFlags::BINARY,
+        is_temporal || shown == Shown::Expression && !is_bit,
+    );
+    flags.set(FieldFlags::UNSIGNED, ty.unsigned || is_bit || is_year);
+    flags.set(
+        FieldFlags::ZEROFILL,
+        ty.zerofill || is_year && shown == Shown::Table,
+    );
+    let is_wide = column.is_computed_integer;
+    let field_type = match ty.kind {
+        TypeKind::Null => FieldType::Null,
+        TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int if is_wide => {
+            FieldType::LongLong
+        }
+        TypeKind::TinyInt => FieldType::Tiny,
+        TypeKind::SmallInt => FieldType::Short,
+        TypeKind::MediumInt => FieldType::Int24,
+        TypeKind::Int => FieldType::Long,
+        TypeKind::Decimal => FieldType::NewDecimal,
+        TypeKind::Float => FieldType::Float,
+        TypeKind::Double => FieldType::Double,
+        TypeKind::Bit => FieldType::Bit,
+        TypeKind::Year => FieldType::Year,
+        TypeKind::Date => FieldType::Date,
+        TypeKind::Time => FieldType::Time,
+        TypeKind::DateTime => FieldType::DateTime,
+        TypeKind::Timestamp => FieldType::Timestamp,
+        _ => FieldType::LongLong,
+    };
+    FieldDefinition {
+        collation: CollationId::BINARY,
+        length: number_length(ty, shown),
+        field_type,
+        flags,
+        decimals: match ty.kind {
+            TypeKind::Decimal
+            | TypeKind::Float
+            | TypeKind::Double
+            | TypeKind::Time
+            | TypeKind::DateTime
+            | TypeKind::Timestamp => ty.decimals,
+            _ => 0,
+        },
+    }
+}
+
+fn number_length(ty: &SqlType, shown: Shown) -> u32 {
+    let integer = |unsigned: u32, signed: u32| match shown {
+        // A display width is shown where SHOW CREATE TABLE still prints one.
+        Shown::Table if !ty.zerofill && ty.length != 1 => {
+            if ty.unsigned {
+                unsigned
+            } else {
+                signed
+            }
+        }
+        _ => ty.length,
+    };
+    match ty.kind {
+        TypeKind::Null => 0,
+        TypeKind::Boolean => 1,
+        TypeKind::TinyInt => integer(3, 4),
+        TypeKind::SmallInt => integer(5, 6),
+        TypeKind::MediumInt => integer(8, 9),
+        TypeKind::Int => integer(10, 11),
+        TypeKind::BigInt => integer(20, 20),
+        TypeKind::Decimal => ty.length + u32::from(ty.decimals > 0) + u32::from(!ty.unsigned),
+        TypeKind::Float if ty.decimals == NOT_FIXED => 12,
+        TypeKind::Double if shown == Shown::Expression && ty.length == 22 => 23,
+        TypeKind::Date => 10,
+        TypeKind::Year => 4,
+        _ => ty.length,
+    }
+}
+
+/// Strings, members and documents.
+fn string(
+    ty: &SqlType,
+    shown: Shown,
+    mut flags: FieldFlags,
+    results: Option<Charset>,
+) -> FieldDefinition {
+    let is_text = matches!(
+        ty.kind,
+        TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
+    );
+    let is_json = ty.kind == TypeKind::Json;
+    let of_table = shown == Shown::Table;
+    // A column of documents is one of bytes to clients.
+    let own = match is_json && of_table {
+        true => CollationId::BINARY,
+        false => ty.collation,
+    };
+    flags.set(FieldFlags::BINARY, is_json || is_by_bytes(ty.collation));
+    flags.set(
+        FieldFlags::BLOB,
+        (is_text && shown != Shown::Expression) || (is_json && of_table),
+    );
+    flags.set(FieldFlags::ENUM, ty.kind == TypeKind::Enum && of_table);
+    flags.set(FieldFlags::SET, ty.kind == TypeKind::Set && of_table);
+    let field_type = match ty.kind {
+        TypeKind::Json => FieldType::Json,
+        TypeKind::VarChar => FieldType::VarString,
+        TypeKind::Char if shown == Shown::Expression && own == CollationId::BINARY => {
+            FieldType::VarString
+        }
+        TypeKind::LongText if shown == Shown::Expression => FieldType::LongBlob,
+        _ if is_text => FieldType::Blob,
+        _ => FieldType::String,
+    };
+    let own_bytes = u64::from(own.charset().max_length());
+    let collation = match results {
+        Some(results) if own != CollationId::BINARY => results.default_collation(),
+        _ => own,
+    };
+    let bytes = match own {
+        CollationId::BINARY => 1,
+        _ => u64::from(collation.charset().max_length()),
+    };
+    let length = u64::from(ty.length);
+    let length = match ty.kind {
+        TypeKind::Json if of_table => u64::from(u32::MAX),
+        TypeKind::Json => u64::from(u32::MAX) / bytes * bytes,
+        // The bytes that the kind allows, each of which may be a character; of an expression, the
+        // characters that it may have been made of.
+        _ if is_text && of_table => length * bytes,
+        _ if is_text => length * own_bytes * bytes,
+        _ => length * bytes,
+    };
+    FieldDefinition {
+        collation,
+        length: u32::try_from(length).unwrap_or(u32::MAX),
+        field_type,
+        flags,
+        decimals: match shown {
+            Shown::Expression => NOT_FIXED,
+            _ => 0,
+        },
+    }
+}
+
+/// Whether a collation goes by bytes, as clients are told.
+fn is_by_bytes(collation: CollationId) -> bool {
+    collation.is_binary_order()
+}

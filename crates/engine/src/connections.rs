@@ -1,0 +1,246 @@
+//! Who is connected: places for connections, the sessions in them, and what is counted of both.
+//!
+//! A connection has a place before it is known whose it is, so that `max_connections` holds during
+//! handshakes too. A session that an embedding program opens has a place like any other, without the
+//! limit.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use crate::database::Database;
+use crate::session::{Admission, Session, SessionOptions, SessionShared};
+
+/// Why a connection came to nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConnectionError {
+    /// The system refused to accept it.
+    Accept,
+    /// Something in the server failed: memory, threads.
+    Internal,
+    /// `max_connections` was reached.
+    MaxConnections,
+    /// The peer's address could not be found.
+    PeerAddress,
+    /// Waiting for connections failed.
+    Select,
+    /// It was refused by rules outside of the server.
+    Tcpwrap,
+}
+
+const CONNECTION_ERRORS: [&str; 6] = [
+    "Connection_errors_accept",
+    "Connection_errors_internal",
+    "Connection_errors_max_connections",
+    "Connection_errors_peer_address",
+    "Connection_errors_select",
+    "Connection_errors_tcpwrap",
+];
+
+/// The connections of an engine.
+#[derive(Debug, Default)]
+pub(crate) struct Connections {
+    sessions: Mutex<BTreeMap<u64, Weak<SessionShared>>>,
+    /// The numbers of connections are counted from here.
+    attempts: AtomicU64,
+    connected: AtomicU64,
+    most_connected: AtomicU64,
+    /// When that was: seconds since 1970.
+    most_connected_at: AtomicU64,
+    threads_created: AtomicU64,
+    aborted_clients: AtomicU64,
+    aborted_connects: AtomicU64,
+    errors: [AtomicU64; CONNECTION_ERRORS.len()],
+}
+
+/// The first connection has the number after this.
+const FIRST: u64 = 7;
+
+impl Connections {
+    /// The living sessions.
+    pub(crate) fn living(&self) -> Vec<Arc<SessionShared>> {
+        self.sessions().values().filter_map(Weak::upgrade).collect()
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<SessionShared>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A session is there.
+    pub(crate) fn begin(&self, session: &Arc<SessionShared>) {
+        let mut sessions = self.sessions();
+        sessions.insert(session.id, Arc::downgrade(session));
+    }
+
+    /// It is gone.
+    pub(crate) fn end(&self, id: u64) {
+        self.sessions().remove(&id);
+    }
+
+    fn take_place(&self, now: i64) -> u64 {
+        let connected = self.connected.fetch_add(1, Ordering::Relaxed) + 1;
+        let before = self.most_connected.fetch_max(connected, Ordering::Relaxed);
+        if connected > before {
+            let seconds = u64::try_from(now / 1_000_000).unwrap_or(0);
+            self.most_connected_at.store(seconds, Ordering::Relaxed);
+        }
+        connected
+    }
+
+    /// Status variables of connections.
+    pub(crate) fn status(&self, at: impl Fn(u64) -> String) -> Vec<(&'static str, String)> {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let living = self.living();
+        let running = living
+            .iter()
+            .filter(|session| session.activity.statement().is_some())
+            .count();
+        let mut status = vec![
+            ("Aborted_clients", get(&self.aborted_clients).to_string()),
+            ("Aborted_connects", get(&self.aborted_connects).to_string()),
+            ("Connections", get(&self.attempts).to_string()),
+            (
+                "Max_used_connections",
+                get(&self.most_connected).to_string(),
+            ),
+            (
+                "Max_used_connections_time",
+                at(get(&self.most_connected_at)),
+            ),
+            ("Threads_cached", "0".to_owned()),
+            ("Threads_connected", get(&self.connected).to_string()),
+            ("Threads_created", get(&self.threads_created).to_string()),
+            // The one who asks runs.
+            ("Threads_running", running.max(1).to_string()),
+        ];
+        for (name, counter) in CONNECTION_ERRORS.iter().zip(&self.errors) {
+            status.push((name, get(counter).to_string()));
+        }
+        status
+    }
+
+    /// FLUSH STATUS
+    pub(crate) fn flush_status(&self) {
+        let connected = self.connected.load(Ordering::Relaxed);
+        self.most_connected.store(connected, Ordering::Relaxed);
+    }
+}
+
+/// A place for a connection. It is free again when this is dropped.
+#[derive(Debug)]
+pub struct ConnectionPlace {
+    database: Arc<Database>,
+    id: u64,
+    is_extra: bool,
+}
+
+impl ConnectionPlace {
+    /// The connection's number: `CONNECTION_ID()`.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Whether it is beyond `max_connections`: the one that is left for an administrator.
+    pub fn is_extra(&self) -> bool {
+        self.is_extra
+    }
+
+    /// The engine.
+    pub(crate) fn database(&self) -> &Arc<Database> {
+        &self.database
+    }
+
+    /// The session of whoever the connection turned out to be: 1203 when the user has as many as
+    /// `max_user_connections` allows.
+    pub fn session(self, options: SessionOptions) -> Result<Session> {
+        self.database.refuse_many_of(&options.user)?;
+        Ok(Session::new(self, options, Admission::default()))
+    }
+}
+
+impl Drop for ConnectionPlace {
+    fn drop(&mut self) {
+        let connections = &self.database.connections;
+        connections.connected.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Database {
+    fn place(self: &Arc<Self>) -> ConnectionPlace {
+        let connections = &self.connections;
+        let number = connections.attempts.fetch_add(1, Ordering::Relaxed) + 1;
+        let connected = connections.take_place(self.options.clock.now_utc_microseconds());
+        let most = self.globals().unsigned("max_connections");
+        ConnectionPlace {
+            database: Arc::clone(self),
+            id: FIRST + number,
+            is_extra: connected > most,
+        }
+    }
+
+    /// A place for a client's connection: 1040 when there is none. One more than `max_connections` is
+    /// given, which only an administrator may keep.
+    pub fn accept(self: &Arc<Self>) -> Result<ConnectionPlace> {
+        let place = self.place();
+        let connections = &self.connections;
+        let connected = connections.connected.load(Ordering::Relaxed);
+        if place.is_extra && connected > self.globals().unsigned("max_connections") + 1 {
+            self.count_connection_error(ConnectionError::MaxConnections);
+            return Err(codes::ER_CON_COUNT_ERROR.error());
+        }
+        connections.threads_created.fetch_add(1, Ordering::Relaxed);
+        Ok(place)
+    }
+
+    /// A session of `root@localhost`.
+    pub fn session(self: &Arc<Self>) -> Session {
+        self.session_with(SessionOptions::new())
+    }
+
+    /// 1203 when a user has as many sessions as `max_user_connections` allows.
+    pub(crate) fn refuse_many_of(&self, user: &str) -> Result<()> {
+        let most = self.globals().unsigned("max_user_connections");
+        if most == 0 {
+            return Ok(());
+        }
+        let living = self.connections.living();
+        let own = living.iter().filter(|other| other.identity().user == user);
+        match own.count() as u64 >= most {
+            true => Err(codes::ER_TOO_MANY_USER_CONNECTIONS.with(&[&user])),
+            false => Ok(()),
+        }
+    }
+
+    /// A session of some user, however many there are. It is a part of this process: no account is
+    /// asked for.
+    pub fn session_with(self: &Arc<Self>, options: SessionOptions) -> Session {
+        Session::new(self.place(), options, Admission::default())
+    }
+
+    /// Ends all sessions and their statements, as KILL does.
+    pub fn close_sessions(&self) {
+        for session in self.connections.living() {
+            session.kill.close();
+        }
+    }
+
+    /// A connection came to nothing before it was known whose it was.
+    pub fn count_connection_error(&self, error: ConnectionError) {
+        self.connections.errors[error as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A client did not come through the handshake, or its password was wrong.
+    pub fn count_aborted_connect(&self) {
+        let aborted = &self.connections.aborted_connects;
+        aborted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A client went away without saying so, or was too slow.
+    pub fn count_aborted_client(&self) {
+        let aborted = &self.connections.aborted_clients;
+        aborted.fetch_add(1, Ordering::Relaxed);
+    }
+}

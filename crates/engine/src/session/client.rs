@@ -1,0 +1,239 @@
+//! What a client does with its session besides running statements: it begins anew, becomes somebody
+//! else, is counted, and asks what it is to be told.
+
+use std::fmt::Debug;
+use std::io::Read;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::{Admission, Encryption, Session, SessionOptions};
+use crate::client::ResultEncoder;
+use crate::status::Counter;
+use crate::variables::{Setting, Settings, sql_mode};
+
+/// Where LOAD DATA LOCAL reads the files of a client that is not this process.
+pub trait LocalFiles: Debug + Send {
+    /// Asks the client for a file. Its bytes are read to the end, or dropped after an error of the
+    /// statement: what the client still sends is then for whoever gave this to skip.
+    fn open(&mut self, name: &str) -> Result<Box<dyn Read + Send>>;
+}
+
+/// How long to wait for a client, and how much to take from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientLimits {
+    /// `wait_timeout`: how long a session may be idle.
+    pub idle: Duration,
+    /// `net_read_timeout`
+    pub read: Duration,
+    /// `net_write_timeout`
+    pub write: Duration,
+    /// `max_allowed_packet`
+    pub packet: u64,
+    /// `net_buffer_length`
+    pub buffer: u64,
+}
+
+impl ClientLimits {
+    pub(crate) fn read(settings: &Settings) -> Self {
+        let seconds = |name| Duration::from_secs(settings.unsigned(name));
+        Self {
+            idle: seconds("wait_timeout"),
+            read: seconds("net_read_timeout"),
+            write: seconds("net_write_timeout"),
+            packet: settings.unsigned("max_allowed_packet"),
+            buffer: settings.unsigned("net_buffer_length"),
+        }
+    }
+}
+
+/// What a client is told of its session after each statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SessionState {
+    /// A transaction is open.
+    pub in_transaction: bool,
+    /// It is READ ONLY.
+    pub in_read_only_transaction: bool,
+    /// `autocommit`
+    pub autocommit: bool,
+    /// A backslash in a string is a character like any other.
+    pub no_backslash_escapes: bool,
+    /// The statement read a table without an index.
+    pub no_index_used: bool,
+    /// It took longer than `long_query_time`.
+    pub slow: bool,
+}
+
+/// What clients ask for besides statements, where it is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// Rows of an open cursor.
+    StatementFetch,
+    /// A prepared statement goes.
+    StatementClose,
+    /// Its long data and its cursor go.
+    StatementReset,
+    /// A piece of a long parameter.
+    StatementLongData,
+}
+
+/// The settings of a session that begins.
+pub(super) fn begin_settings(settings: &mut Settings, options: &SessionOptions) {
+    if options.interactive {
+        let seconds = settings.unsigned("interactive_timeout");
+        settings.set_by_name("wait_timeout", Setting::Unsigned(seconds));
+    }
+    if options.ignore_space {
+        let mode = sql_mode::bit("IGNORE_SPACE") | settings.unsigned("sql_mode");
+        settings.set_by_name("sql_mode", Setting::Unsigned(mode));
+    }
+    let Some(collation) = options.collation else {
+        return;
+    };
+    let text = |text: &str| Setting::Text(Some(Arc::from(text)));
+    let charset = collation.charset().name();
+    settings.set_by_name("character_set_client", text(charset));
+    settings.set_by_name("character_set_results", text(charset));
+    settings.set_by_name("character_set_connection", text(charset));
+    settings.set_by_name("collation_connection", text(collation.name()));
+}
+
+impl Session {
+    /// Everything as it was when the session began, but for its number, its account and the current
+    /// database: open changes are undone, locks and temporary tables go.
+    pub fn reset(&mut self) {
+        let options = SessionOptions {
+            user: self.user().to_owned(),
+            host: self.host().to_owned(),
+            database: self.current_database().map(str::to_owned),
+            interactive: self.is_interactive,
+            collation: None,
+            changes_expired_password: false,
+            found_rows: self.counts_found_rows,
+            ignore_space: self.ignores_space,
+        };
+        let admission = self.admission_again();
+        self.begin_as(options, admission);
+    }
+
+    /// A new session in the place of this one, with its number. No account is asked for, as by
+    /// [`Database::session_with`].
+    ///
+    /// [`Database::session_with`]: crate::Database::session_with
+    pub fn change_user(&mut self, options: SessionOptions) {
+        self.begin_as(options, Admission::default());
+    }
+
+    pub(crate) fn begin_as(&mut self, options: SessionOptions, admission: Admission) {
+        self.leave();
+        let place = self.place.take();
+        let shared = Arc::clone(&self.shared);
+        let database = Arc::clone(&self.database);
+        let mut fresh = Self::over(database, place, shared, options, admission);
+        fresh.local_files = self.local_files.take();
+        if self.tracker.is_some() {
+            fresh.track_state(true);
+            fresh.note_state_change();
+        }
+        *self = fresh;
+    }
+
+    /// What a session holds is let go.
+    pub(super) fn leave(&mut self) {
+        self.transaction.roll_back();
+        self.unlock_tables();
+        self.temporary_tables.clear();
+        let shown = &self.shared.temporary_tables;
+        let shown = shown.lock();
+        shown
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .clear();
+    }
+
+    /// Where LOAD DATA LOCAL reads from here on, instead of this process' own files.
+    pub fn set_local_files(&mut self, files: Box<dyn LocalFiles>) {
+        self.local_files = Some(files);
+    }
+
+    /// The client's file of a name, if the client is not this process.
+    pub(crate) fn open_local_file(&mut self, name: &str) -> Option<Result<Box<dyn Read + Send>>> {
+        Some(self.local_files.as_mut()?.open(name))
+    }
+
+    /// How long to wait for the client.
+    pub fn client_limits(&self) -> ClientLimits {
+        self.options.client
+    }
+
+    /// What the client is told after each statement.
+    pub fn state(&self) -> SessionState {
+        let options = &self.options;
+        let begun = self.transaction.is_begun();
+        let in_transaction = begun || (!options.autocommit && self.holds_tables());
+        let characteristics = self.transaction.characteristics();
+        let characteristics = characteristics.unwrap_or(options.transaction);
+        SessionState {
+            in_transaction,
+            in_read_only_transaction: in_transaction && characteristics.read_only,
+            autocommit: options.autocommit,
+            no_backslash_escapes: options.parse.no_backslash_escapes,
+            no_index_used: self.last_summary.no_index_used,
+            slow: self.last_summary.elapsed.as_secs_f64() > options.long_query_time,
+        }
+    }
+
+    /// Whether the open transaction has used a table.
+    pub(super) fn holds_tables(&self) -> bool {
+        self.transaction_tables.is_any() || self.has_durable_changes()
+    }
+
+    /// How columns and values are given to the client.
+    pub fn result_encoder(&self) -> ResultEncoder {
+        ResultEncoder::new(self.options.results)
+    }
+
+    /// Bytes that came from the client and went to it.
+    pub fn count_traffic(&self, received: u64, sent: u64) {
+        self.counters().add(Counter::BytesReceived, received);
+        self.counters().add(Counter::BytesSent, sent);
+    }
+
+    /// The client asked for something that is no statement.
+    pub fn count_command(&self, command: Command) {
+        let counter = match command {
+            Command::StatementFetch => Counter::ComStmtFetch,
+            Command::StatementClose => Counter::ComStmtClose,
+            Command::StatementReset => Counter::ComStmtReset,
+            Command::StatementLongData => Counter::ComStmtSendLongData,
+        };
+        self.counters().add(counter, 1);
+    }
+
+    /// The connection is encrypted, for as long as it lives.
+    pub fn set_encryption(&mut self, encryption: Encryption) {
+        // A connection begins to be encrypted once.
+        let _ = self.shared.encryption.set(encryption);
+    }
+
+    /// Runs `init_connect`. After an error the connection is to end.
+    pub fn run_init_connect(&mut self) -> Result<()> {
+        let globals = self.database.globals();
+        match globals.text("init_connect") {
+            Some(text) if !text.trim().is_empty() => self.execute(text).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    /// The current database for a client that names one without a statement: 1046 for an empty name,
+    /// 1049 when there is none of that name.
+    pub fn init_database(&mut self, name: &str) -> Result<()> {
+        self.counters().add(Counter::ComChangeDb, 1);
+        let used = match name {
+            "" => Err(codes::ER_NO_DB_ERROR.error()),
+            name => self.use_database(name),
+        };
+        used.map_err(|error| self.refuse(&Arc::from(name), error))
+    }
+}

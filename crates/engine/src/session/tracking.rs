@@ -1,0 +1,214 @@
+//! Changes of a session that its client wants to be told of: `session_track_…` (the manual, "Server
+//! Tracking of Client Session State").
+//!
+//! Nothing is gathered unless the client asked for it.
+
+use super::Session;
+use crate::transaction::{Characteristics, Isolation};
+use crate::variables::{self, Setting};
+
+/// What a statement has changed in its session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StateChanges {
+    /// The new current database; empty when there is none any more.
+    pub schema: Option<String>,
+    /// System variables with their new values.
+    pub variables: Vec<(String, String)>,
+    /// `session_track_state_change`: whether anything was changed.
+    pub state: bool,
+    /// `session_track_transaction_info`: the statements that would begin such a transaction.
+    pub transaction_characteristics: Option<String>,
+    /// `session_track_transaction_info`: what the transaction has done, as eight letters.
+    pub transaction_state: Option<String>,
+}
+
+impl StateChanges {
+    /// Whether there is nothing to be told.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What is gathered, and what was told last.
+#[derive(Debug, Default)]
+pub(super) struct Tracker {
+    changes: StateChanges,
+    schema: bool,
+    /// Positions of variables with the values they had.
+    variables: Vec<usize>,
+    told_characteristics: String,
+    told_state: String,
+    work: TransactionWork,
+}
+
+/// What a transaction has done.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TransactionWork {
+    /// Tables with transactions were read.
+    pub(crate) read: bool,
+    /// Tables with transactions were changed.
+    pub(crate) written: bool,
+    /// Rows were sent.
+    pub(crate) sent_rows: bool,
+}
+
+impl Session {
+    /// Whether the client wants to be told of changes of its session.
+    pub fn track_state(&mut self, wanted: bool) {
+        self.tracker = wanted.then(Box::default);
+    }
+
+    /// The changes since this was last asked; `None` when there are none, or none are tracked.
+    pub fn take_state_changes(&mut self) -> Option<StateChanges> {
+        self.tracker.as_ref()?;
+        let transaction = self.settings.unsigned("session_track_transaction_info");
+        let state = (transaction >= 1).then(|| self.transaction_state());
+        let characteristics = (transaction >= 2).then(|| self.transaction_characteristics());
+        let database = self.current_database.clone();
+        let tracker = self.tracker.as_mut()?;
+        let mut changes = std::mem::take(&mut tracker.changes);
+        if std::mem::take(&mut tracker.schema) {
+            changes.schema = Some(database.as_deref().unwrap_or_default().to_owned());
+        }
+        let told = |now: Option<String>, told: &mut String| {
+            let now = now?;
+            (*told != now).then(|| {
+                told.clone_from(&now);
+                now
+            })
+        };
+        changes.transaction_state = told(state, &mut tracker.told_state);
+        changes.transaction_characteristics =
+            told(characteristics, &mut tracker.told_characteristics);
+        let mut positions = std::mem::take(&mut tracker.variables);
+        positions.sort_unstable();
+        positions.dedup();
+        for position in positions {
+            let variable = variables::all()[position];
+            let value = variable.display(self.settings.at(position));
+            let value = value.unwrap_or_default();
+            changes.variables.push((variable.name.to_owned(), value));
+        }
+        (!changes.is_empty()).then_some(changes)
+    }
+
+    /// Something of the session has changed.
+    pub(crate) fn note_state_change(&mut self) {
+        if self.tracker.is_some()
+            && self.settings.boolean("session_track_state_change")
+            && let Some(tracker) = &mut self.tracker
+        {
+            tracker.changes.state = true;
+        }
+    }
+
+    pub(super) fn note_database(&mut self) {
+        self.note_state_change();
+        if self.tracker.is_some()
+            && self.settings.boolean("session_track_schema")
+            && let Some(tracker) = &mut self.tracker
+        {
+            tracker.schema = true;
+        }
+    }
+
+    /// SET has changed the session's value of a variable.
+    pub(crate) fn note_variable(&mut self, position: usize) {
+        if self.tracker.is_none() {
+            return;
+        }
+        self.note_state_change();
+        let name = variables::all()[position].name;
+        let listed = self.settings.text("session_track_system_variables");
+        let is_tracked = listed.is_some_and(|listed| {
+            let mut names = listed.split(',').map(str::trim);
+            names.any(|tracked| tracked == "*" || tracked.eq_ignore_ascii_case(name))
+        });
+        if let (true, Some(tracker)) = (is_tracked, &mut self.tracker) {
+            tracker.variables.push(position);
+        }
+    }
+
+    /// A statement has read, changed or sent rows.
+    pub(crate) fn note_transaction_work(&mut self, work: TransactionWork) {
+        if let Some(tracker) = &mut self.tracker {
+            let before = tracker.work;
+            tracker.work = TransactionWork {
+                read: before.read | work.read,
+                written: before.written | work.written,
+                sent_rows: before.sent_rows | work.sent_rows,
+            };
+        }
+    }
+
+    /// Transaction, unsafe and safe reads, unsafe and safe writes, unsafe statement, rows sent, LOCK
+    /// TABLES.
+    fn transaction_state(&mut self) -> String {
+        let begun = self.transaction.is_begun();
+        let implicit = !begun && !self.options.autocommit && self.holds_tables();
+        let locked = self.has_locked_tables();
+        let Some(tracker) = &mut self.tracker else {
+            return String::new();
+        };
+        if !begun && !implicit {
+            tracker.work = TransactionWork::default();
+        }
+        let work = tracker.work;
+        let letter = |is: bool, letter: char| if is { letter } else { '_' };
+        let kind = match (begun, implicit) {
+            (true, _) => 'T',
+            (_, true) => 'I',
+            _ => '_',
+        };
+        [
+            kind,
+            '_',
+            letter(work.read, 'R'),
+            '_',
+            letter(work.written, 'W'),
+            '_',
+            letter(work.sent_rows, 'S'),
+            letter(locked, 'L'),
+        ]
+        .into_iter()
+        .collect()
+    }
+
+    fn transaction_characteristics(&self) -> String {
+        let usual = self.options.transaction;
+        let Characteristics {
+            isolation,
+            read_only,
+        } = self.transaction.characteristics().unwrap_or(usual);
+        let mut text = String::new();
+        if isolation != usual.isolation {
+            let level = match isolation {
+                Isolation::ReadUncommitted => "READ UNCOMMITTED",
+                Isolation::ReadCommitted => "READ COMMITTED",
+                Isolation::RepeatableRead => "REPEATABLE READ",
+                Isolation::Serializable => "SERIALIZABLE",
+            };
+            text.push_str(&format!("SET TRANSACTION ISOLATION LEVEL {level};"));
+        }
+        let access = match (read_only, read_only == usual.read_only) {
+            (_, true) => "",
+            (true, _) => " READ ONLY",
+            (false, _) => " READ WRITE",
+        };
+        let last = match self.transaction.is_begun() {
+            true => format!("START TRANSACTION{access};"),
+            false if access.is_empty() => return text,
+            false => format!("SET TRANSACTION{access};"),
+        };
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text + &last
+    }
+
+    /// Sets a variable as SET does, and notes it.
+    pub(crate) fn set_tracked(&mut self, position: usize, setting: Setting) {
+        self.set_setting(position, setting);
+        self.note_variable(position);
+    }
+}

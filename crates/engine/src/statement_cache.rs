@@ -1,0 +1,216 @@
+//! Statements by their text: what is run again and again is parsed, bound and planned once.
+//!
+//! A known statement is lent to one session at a time, which runs it as it would run one that its
+//! client has prepared, and brings it back; another session that has the same text meanwhile gets
+//! another copy, or makes one. So there is no lock on a statement that runs, and as many copies are
+//! kept as are needed at once, however many sessions there are. Its plan says itself when tables or
+//! settings have changed since.
+//!
+//! A text is kept when it comes for the second time. Until then it costs a hash.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mayfly_memory::{Budget, Reservation};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::session::Session;
+use crate::statement_options::StatementOptions;
+use crate::statements::prepared::Prepared;
+
+/// Sessions with different texts do not meet.
+const SHARDS: usize = 32;
+
+/// How many texts are remembered to have come once.
+const REMEMBERED: usize = 4096;
+
+/// Longer texts are not kept: they hold rows to be inserted.
+const TEXT_BYTES_MAX: usize = 16 << 10;
+
+/// How many copies of a statement are kept.
+const COPIES_MAX: usize = 16;
+
+/// What a statement takes without its text, about: its struct, its places in the tables.
+const STATEMENT_BYTES: u64 = 4 << 10;
+
+/// What the tree and the plan of a byte of text take, about.
+const BYTES_OF_TEXT: u64 = 96;
+
+/// What a statement was made for: its text means the same, and may do the same, only there.
+#[derive(Debug, Clone)]
+struct Key {
+    hash: u64,
+    text: Arc<str>,
+    options: Arc<StatementOptions>,
+    database: Option<Arc<str>>,
+    /// Who may run it.
+    rights: Arc<str>,
+}
+
+impl Key {
+    fn is_for(&self, session: &Session, text: &str) -> bool {
+        Arc::ptr_eq(&self.options, session.options_handle())
+            && *self.text == *text
+            && self.database.as_deref() == session.current_database()
+            && self.rights == *session.rights_text()
+    }
+}
+
+/// A statement that is lent to a session.
+#[derive(Debug)]
+pub(crate) struct Known {
+    key: Key,
+    pub(crate) prepared: Box<Prepared>,
+    /// When it was last brought back, as a number that grows.
+    used: u64,
+    _held: Reservation,
+}
+
+/// What is known of a text.
+#[derive(Debug)]
+pub(crate) enum Lookup {
+    /// The statement, to be run and brought back.
+    Known(Known),
+    /// It has come before: it is worth keeping.
+    Again(u64),
+    /// It has not.
+    New,
+}
+
+/// The known statements of an engine.
+#[derive(Debug)]
+pub(crate) struct StatementCache {
+    shards: Vec<Mutex<HashMap<u64, Vec<Known>>>>,
+    /// The hashes of texts that came once, each at its place.
+    remembered: Vec<AtomicU64>,
+    /// Counts what is brought back.
+    clock: AtomicU64,
+    budget: Budget,
+}
+
+impl StatementCache {
+    /// One that holds no more than its budget.
+    pub(crate) fn new(budget: Budget) -> Self {
+        Self {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            remembered: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(),
+            clock: AtomicU64::new(0),
+            budget,
+        }
+    }
+
+    /// The bytes that it holds.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.budget.used()
+    }
+
+    /// It may hold so many bytes from here on; 0 turns it off.
+    pub(crate) fn set_limit(&self, bytes: u64) {
+        self.budget.set_limit(bytes);
+        while self.budget.used() > bytes && self.forget_oldest() {}
+    }
+
+    fn shard(&self, hash: u64) -> MutexGuard<'_, HashMap<u64, Vec<Known>>> {
+        let shard = &self.shards[hash as usize % SHARDS];
+        shard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known of a text that a session is to run.
+    pub(crate) fn look_up(&self, session: &Session, text: &str) -> Lookup {
+        if text.len() > TEXT_BYTES_MAX || self.budget.limit() == 0 {
+            return Lookup::New;
+        }
+        let hash = hash(session, text);
+        let place = &self.remembered[(hash >> 32) as usize % REMEMBERED];
+        if place.load(Ordering::Relaxed) != hash {
+            place.store(hash, Ordering::Relaxed);
+            return Lookup::New;
+        }
+        let mut shard = self.shard(hash);
+        let Some(copies) = shard.get_mut(&hash) else {
+            return Lookup::Again(hash);
+        };
+        let is_it = |known: &Known| known.key.is_for(session, text);
+        match copies.iter().rposition(is_it) {
+            Some(place) => Lookup::Known(copies.swap_remove(place)),
+            None => Lookup::Again(hash),
+        }
+    }
+
+    /// A statement to be kept, if there is place for it.
+    pub(crate) fn admit(
+        &self,
+        session: &Session,
+        hash: u64,
+        text: &str,
+        prepared: Box<Prepared>,
+    ) -> Result<Known, Box<Prepared>> {
+        let bytes = STATEMENT_BYTES + BYTES_OF_TEXT * text.len() as u64;
+        let held = loop {
+            match self.budget.reserve(bytes) {
+                Ok(held) => break held,
+                Err(_) if self.forget_oldest() => {}
+                Err(_) => return Err(prepared),
+            }
+        };
+        Ok(Known {
+            key: Key {
+                hash,
+                text: Arc::from(text),
+                options: Arc::clone(session.options_handle()),
+                database: session.current_database_handle(),
+                rights: Arc::clone(session.rights_text()),
+            },
+            prepared,
+            used: 0,
+            _held: held,
+        })
+    }
+
+    /// A session has run it.
+    pub(crate) fn bring_back(&self, mut known: Known) {
+        known.used = self.clock.fetch_add(1, Ordering::Relaxed);
+        let mut shard = self.shard(known.key.hash);
+        let copies = shard.entry(known.key.hash).or_default();
+        if copies.len() < COPIES_MAX {
+            copies.push(known);
+        }
+    }
+
+    /// Forgets the one that was not used for the longest time; false when there is none.
+    fn forget_oldest(&self) -> bool {
+        let mut oldest: Option<(u64, u64)> = None;
+        for shard in &self.shards {
+            let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+            for (hash, copies) in shard.iter() {
+                for known in copies {
+                    if oldest.is_none_or(|(used, _)| known.used < used) {
+                        oldest = Some((known.used, *hash));
+                    }
+                }
+            }
+        }
+        let Some((used, hash)) = oldest else {
+            return false;
+        };
+        let mut shard = self.shard(hash);
+        if let Some(copies) = shard.get_mut(&hash) {
+            copies.retain(|known| known.used != used);
+            if copies.is_empty() {
+                shard.remove(&hash);
+            }
+        }
+        true
+    }
+}
+
+/// The text and what it means; what else [`Key`] has is compared.
+fn hash(session: &Session, text: &str) -> u64 {
+    let mut hash = xxh3_64(text.as_bytes());
+    if let Some(database) = session.current_database() {
+        hash ^= xxh3_64(database.as_bytes()).rotate_left(17);
+    }
+    // 0 stands for no text.
+    hash.max(1)
+}

@@ -1,0 +1,132 @@
+//! Statements on accounts: users in [`users`], privileges in [`privileges`], roles in [`roles`], what
+//! SHOW tells in [`show`].
+
+mod privileges;
+mod roles;
+pub(super) mod show;
+mod users;
+
+use std::sync::Arc;
+
+use mayfly_syntax::ast::{AccountReference, AccountStatement, Privilege};
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Level, Result};
+
+use crate::accounts::AccountTable;
+use crate::accounts::account::{Account, AccountName};
+use crate::accounts::definition::named;
+use crate::accounts::privileges::PrivilegeSet;
+use crate::result::{Outcome, StatementResult};
+use crate::session::Session;
+
+/// Runs the statement.
+pub(super) fn run(session: &mut Session, statement: &AccountStatement) -> Result<Outcome> {
+    match statement {
+        AccountStatement::CreateUser(create) => users::create(session, create),
+        AccountStatement::AlterUser(alter) => users::alter(session, alter),
+        AccountStatement::Drop {
+            roles,
+            if_exists,
+            accounts,
+        } => users::drop(session, *roles, *if_exists, accounts),
+        AccountStatement::Rename(renames) => users::rename(session, renames),
+        AccountStatement::SetPassword {
+            account,
+            password,
+            replaces,
+            retains,
+        } => users::set_password(
+            session,
+            account.as_ref(),
+            password,
+            replaces.as_deref(),
+            *retains,
+        ),
+        AccountStatement::CreateRole {
+            if_not_exists,
+            roles,
+        } => roles::create(session, *if_not_exists, roles),
+        AccountStatement::Grant(grant) => privileges::grant(session, grant),
+        AccountStatement::Revoke(revoke) => privileges::revoke(session, revoke),
+        AccountStatement::RevokeAll {
+            accounts,
+            ignore_unknown,
+            ..
+        } => privileges::revoke_all(session, accounts, *ignore_unknown),
+        AccountStatement::GrantRoles {
+            roles,
+            accounts,
+            admin,
+        } => roles::grant(session, roles, accounts, *admin),
+        AccountStatement::RevokeRoles {
+            if_exists,
+            roles,
+            accounts,
+            ignore_unknown,
+        } => roles::revoke(session, roles, accounts, *if_exists, *ignore_unknown),
+        AccountStatement::SetRole(choice) => roles::set(session, choice),
+        AccountStatement::SetDefaultRole {
+            roles,
+            accounts,
+            if_exists,
+        } => roles::set_default(session, roles, accounts, *if_exists),
+        AccountStatement::Proxy => super::unsupported("proxy users"),
+    }
+}
+
+fn done() -> Result<Outcome> {
+    Ok(StatementResult::default().into())
+}
+
+/// The accounts that a list names.
+fn all_named(session: &Session, references: &[AccountReference]) -> Result<Vec<AccountName>> {
+    let names = references.iter().map(|reference| named(session, reference));
+    names.collect()
+}
+
+/// 1227 unless the session may change what accounts there are.
+fn require_create_user(session: &Session) -> Result<()> {
+    const CREATE_USER: PrivilegeSet = PrivilegeSet::of(&[Privilege::CreateUser]);
+    session.rights().require(CREATE_USER, &[], "CREATE USER")
+}
+
+/// 1227 for who changes an account of the system's without being of the system.
+pub(super) fn refuse_system_user(session: &Session, account: &Account) -> Result<()> {
+    let rights = session.rights();
+    let is_system = account
+        .grants
+        .dynamic
+        .names()
+        .any(|name| name == "SYSTEM_USER");
+    match is_system {
+        true => rights.require(PrivilegeSet::NONE, &["SYSTEM_USER"], "SYSTEM_USER"),
+        false => Ok(()),
+    }
+}
+
+/// Changes an account that is in the table; the account that was not is the error.
+fn change_account<T>(
+    accounts: &mut AccountTable,
+    name: &AccountName,
+    missing: impl FnOnce() -> Error,
+    change: impl FnOnce(&mut Account) -> Result<T>,
+) -> Result<T> {
+    let account = accounts.get_mut(name).ok_or_else(missing)?;
+    change(Arc::make_mut(account))
+}
+
+/// 1396 for all accounts that a statement fails for.
+fn failed(operation: &str, names: &[AccountName], why: &str) -> Error {
+    let names: Vec<String> = names.iter().map(|name| format!("{name}{why}")).collect();
+    codes::ER_CANNOT_USER.with(&[&operation, &names.join(",")])
+}
+
+const EXISTS: &str = " (User account already exists)";
+const MISSING: &str = " (User account does not exist)";
+
+/// Notes about accounts that IF EXISTS or IF NOT EXISTS lets be.
+fn note(session: &Session, code: &mayfly_types::error::ErrorCode, names: &[AccountName]) {
+    for name in names {
+        session.diagnostics().push(Level::Note, code.with(&[name]));
+    }
+}

@@ -1,0 +1,210 @@
+//! GRANT and REVOKE of privileges. Whoever grants or revokes needs GRANT OPTION on the level, and what
+//! is granted.
+
+use std::sync::Arc;
+
+use mayfly_syntax::ast::{Grant, GrantLevel, Privilege, Revoke, TableName};
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Level as DiagnosticLevel, Result};
+
+use super::{all_named, change_account, done, refuse_system_user, require_create_user};
+use crate::accounts::account::AccountName;
+use crate::accounts::granted::resolve;
+use crate::accounts::grants::{Granted, Level};
+use crate::accounts::privileges::PrivilegeSet;
+use crate::accounts::rights::is_open;
+use crate::catalog::definition::same_name;
+use crate::result::Outcome;
+use crate::session::Session;
+
+/// GRANT
+pub(super) fn grant(session: &Session, statement: &Grant) -> Result<Outcome> {
+    let level = level(session, &statement.level)?;
+    let (granted, unknown) = resolve(&statement.privileges, &level)?;
+    if !unknown.is_empty() {
+        return Err(codes::ER_SYNTAX_ERROR.error());
+    }
+    require(session, &granted, &level)?;
+    check_object(session, &granted, &level)?;
+    let names = all_named(session, &statement.accounts)?;
+    session.database.accounts.change(session, |accounts| {
+        for name in &names {
+            let missing = || codes::ER_CANT_CREATE_USER_WITH_GRANT.error();
+            change_account(accounts, name, missing, |account| {
+                refuse_system_user(session, account)?;
+                account
+                    .grants
+                    .grant(&granted, &level, statement.grant_option);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    })?;
+    done()
+}
+
+/// REVOKE
+pub(super) fn revoke(session: &Session, statement: &Revoke) -> Result<Outcome> {
+    let level = level(session, &statement.level)?;
+    let (granted, unknown) = resolve(&statement.privileges, &level)?;
+    for name in unknown {
+        let error = codes::ER_WARN_DYNAMIC_PRIVILEGE_UNKNOWN.with(&[&name]);
+        session.diagnostics().push(DiagnosticLevel::Warning, error);
+    }
+    require(session, &granted, &level)?;
+    let names = all_named(session, &statement.accounts)?;
+    let mut warnings = Vec::new();
+    session.database.accounts.change(session, |accounts| {
+        for name in &names {
+            let Some(account) = accounts.get_mut(name) else {
+                if !statement.ignore_unknown {
+                    return Err(no_grant(name, &level));
+                }
+                warnings.push(codes::ER_USER_DOES_NOT_EXIST.with(&[&name.user]));
+                continue;
+            };
+            refuse_system_user(session, account)?;
+            if !Arc::make_mut(account).grants.revoke(&granted, &level) {
+                let error = no_grant(name, &level);
+                match statement.if_exists {
+                    true => warnings.push(error),
+                    false => return Err(error),
+                }
+            }
+        }
+        Ok(())
+    })?;
+    for warning in warnings {
+        session
+            .diagnostics()
+            .push(DiagnosticLevel::Warning, warning);
+    }
+    done()
+}
+
+/// REVOKE ALL PRIVILEGES, GRANT OPTION
+pub(super) fn revoke_all(
+    session: &Session,
+    references: &[mayfly_syntax::ast::AccountReference],
+    ignore_unknown: bool,
+) -> Result<Outcome> {
+    require_create_user(session)?;
+    let names = all_named(session, references)?;
+    let mut unknown = Vec::new();
+    session.database.accounts.change(session, |accounts| {
+        for name in &names {
+            match accounts.get_mut(name) {
+                Some(account) => {
+                    refuse_system_user(session, account)?;
+                    Arc::make_mut(account).grants.revoke_all();
+                }
+                None if ignore_unknown => unknown.push(name.clone()),
+                None => return Err(codes::ER_REVOKE_GRANTS.error()),
+            }
+        }
+        Ok(())
+    })?;
+    for name in unknown {
+        let error = codes::ER_USER_DOES_NOT_EXIST.with(&[&name.user]);
+        session.diagnostics().push(DiagnosticLevel::Warning, error);
+    }
+    done()
+}
+
+/// The level that a statement names: 1046 for the current database without one, 1044 for those that
+/// everybody may read, 1305 for routines.
+fn level(session: &Session, written: &GrantLevel) -> Result<Level> {
+    let current = || {
+        let current = session.current_database().map(str::to_owned);
+        current.ok_or_else(|| codes::ER_NO_DB_ERROR.error())
+    };
+    let open = |database: String| match is_open_to_all(&database) {
+        true => Err(session.rights().denied_database(&database)),
+        false => Ok(database),
+    };
+    Ok(match written {
+        GrantLevel::Global => Level::Global,
+        GrantLevel::Current => Level::Database(open(current()?)?),
+        GrantLevel::Database(pattern) => Level::Database(open(pattern.clone())?),
+        GrantLevel::Table(TableName { database, name }) => {
+            let database = match database {
+                Some(database) => database.clone(),
+                None => current()?,
+            };
+            Level::Table(open(database)?, name.clone())
+        }
+        GrantLevel::Routine { function, name } => {
+            let kind = if *function { "FUNCTION" } else { "PROCEDURE" };
+            return Err(codes::ER_SP_DOES_NOT_EXIST.with(&[&kind, &name.name]));
+        }
+    })
+}
+
+fn is_open_to_all(database: &str) -> bool {
+    is_open(database) && database.eq_ignore_ascii_case("information_schema")
+}
+
+/// Whether the session may grant and revoke that.
+fn require(session: &Session, granted: &Granted, level: &Level) -> Result<()> {
+    let rights = session.rights();
+    if rights.is_unrestricted() {
+        return Ok(());
+    }
+    let wanted = granted.privileges.with(PrivilegeSet::GRANT_OPTION);
+    match level {
+        Level::Global => {
+            if !rights.may_grant_dynamic(granted.dynamic) {
+                let denied = codes::ER_SPECIFIC_ACCESS_DENIED_ERROR;
+                return Err(denied.with(&[&"GRANT OPTION"]));
+            }
+            let is_static = !granted.privileges.is_empty() || granted.dynamic.is_empty();
+            match is_static && !rights.global().has(wanted) {
+                true => Err(session.access_denied()),
+                false => Ok(()),
+            }
+        }
+        Level::Database(pattern) => rights.require_in_database(pattern, wanted),
+        Level::Table(database, table) => {
+            rights.require_on_table(database, table, wanted)?;
+            granted.columns.iter().try_for_each(|(column, set)| {
+                rights.require_on_columns(database, table, *set)?;
+                rights.require_on_column((database, table), column, *set)
+            })
+        }
+    }
+}
+
+/// 1146 for a table that is not there, unless it may be made; 1054 for a column.
+fn check_object(session: &Session, granted: &Granted, level: &Level) -> Result<()> {
+    const CREATE: PrivilegeSet = PrivilegeSet::of(&[Privilege::Create]);
+    let Level::Table(database, name) = level else {
+        return Ok(());
+    };
+    let catalog = &session.database.catalog;
+    let columns: Vec<String> = if let Some(table) = catalog.table(database, name) {
+        let columns = table.definition.named_columns();
+        columns.map(|column| column.name.clone()).collect()
+    } else if let Some(view) = catalog.view(database, name) {
+        view.source.columns.clone()
+    } else if let Some(relation) = crate::information_schema::table(database, name) {
+        let columns = relation.columns.iter();
+        columns.map(|column| column.name.clone()).collect()
+    } else if granted.privileges.has(CREATE) && granted.columns.is_empty() {
+        return Ok(());
+    } else {
+        return Err(codes::ER_NO_SUCH_TABLE.with(&[database, name]));
+    };
+    let known = |name: &str| columns.iter().any(|column| same_name(column, name));
+    match granted.columns.iter().find(|(column, _)| !known(column)) {
+        Some((column, _)) => Err(codes::ER_BAD_FIELD_ERROR.with(&[column, name])),
+        None => Ok(()),
+    }
+}
+
+fn no_grant(name: &AccountName, level: &Level) -> Error {
+    let AccountName { user, host } = name;
+    match level {
+        Level::Table(_, table) => codes::ER_NONEXISTING_TABLE_GRANT.with(&[user, host, table]),
+        _ => codes::ER_NONEXISTING_GRANT.with(&[user, host]),
+    }
+}

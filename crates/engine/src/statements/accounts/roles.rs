@@ -1,0 +1,244 @@
+//! Roles: accounts that are locked, whose privileges others get.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use mayfly_syntax::ast::{AccountReference, Privilege, RoleChoice};
+use mayfly_types::error::codes;
+use mayfly_types::{Level, Result};
+
+use super::{EXISTS, all_named, change_account, done, failed, note, require_create_user};
+use crate::accounts::AccountTable;
+use crate::accounts::account::{Account, AccountName, AuthenticationPlugin};
+use crate::accounts::definition::named;
+use crate::accounts::privileges::PrivilegeSet;
+use crate::result::Outcome;
+use crate::session::Session;
+
+/// CREATE ROLE
+pub(super) fn create(
+    session: &Session,
+    if_not_exists: bool,
+    references: &[AccountReference],
+) -> Result<Outcome> {
+    const EITHER: PrivilegeSet = PrivilegeSet::of(&[Privilege::CreateUser, Privilege::CreateRole]);
+    let rights = session.rights();
+    rights.require(EITHER, &[], "CREATE USER, CREATE ROLE")?;
+    let names = all_named(session, references)?;
+    let now = session.now();
+    let mut existing = Vec::new();
+    session.database.accounts.change(session, |accounts| {
+        for name in &names {
+            if accounts.contains_key(name) {
+                existing.push(name.clone());
+                continue;
+            }
+            let plugin = AuthenticationPlugin::CachingSha2Password;
+            let role = Account {
+                locked: true,
+                expired: true,
+                ..Account::new(name.clone(), plugin, now)
+            };
+            accounts.insert(name.clone(), Arc::new(role));
+        }
+        match existing.is_empty() || if_not_exists {
+            true => Ok(()),
+            false => Err(failed("CREATE ROLE", &existing, EXISTS)),
+        }
+    })?;
+    note(session, &codes::ER_USER_ALREADY_EXISTS, &existing);
+    done()
+}
+
+/// 1227 unless the session may grant and revoke these roles.
+fn require_admin(session: &Session, roles: &[AccountName]) -> Result<()> {
+    const SUPER: PrivilegeSet = PrivilegeSet::of(&[Privilege::Super]);
+    let rights = session.rights();
+    if roles.iter().all(|role| rights.administers(role)) {
+        return Ok(());
+    }
+    rights.require(SUPER, &["ROLE_ADMIN"], "WITH ADMIN, ROLE_ADMIN, SUPER")
+}
+
+/// GRANT role TO account
+pub(super) fn grant(
+    session: &Session,
+    roles: &[AccountReference],
+    accounts: &[AccountReference],
+    admin: bool,
+) -> Result<Outcome> {
+    let (roles, names) = (all_named(session, roles)?, all_named(session, accounts)?);
+    require_admin(session, &roles)?;
+    session.database.accounts.change(session, |accounts| {
+        let unknown = |name: &AccountName| codes::ER_UNKNOWN_AUTHID.with(&[&name.quoted()]);
+        for name in roles.iter().chain(&names) {
+            if !accounts.contains_key(name) {
+                return Err(unknown(name));
+            }
+        }
+        for name in &names {
+            for role in &roles {
+                if reaches(accounts, role, name) {
+                    let looped = codes::ER_ROLE_GRANTED_TO_ITSELF;
+                    return Err(looped.with(&[&name.quoted(), &role.quoted()]));
+                }
+                change_account(
+                    accounts,
+                    name,
+                    || unknown(name),
+                    |account| {
+                        let admin = admin || account.grants.roles.get(role) == Some(&true);
+                        account.grants.roles.insert(role.clone(), admin);
+                        Ok(())
+                    },
+                )?;
+            }
+        }
+        Ok(())
+    })?;
+    done()
+}
+
+/// Whether a role is an account, or has it through its own roles.
+fn reaches(accounts: &AccountTable, role: &AccountName, account: &AccountName) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut left = vec![role];
+    while let Some(role) = left.pop() {
+        if role == account {
+            return true;
+        }
+        if seen.insert(role)
+            && let Some(role) = accounts.get(role)
+        {
+            left.extend(role.grants.roles.keys());
+        }
+    }
+    false
+}
+
+/// REVOKE role FROM account
+pub(super) fn revoke(
+    session: &Session,
+    roles: &[AccountReference],
+    accounts: &[AccountReference],
+    if_exists: bool,
+    ignore_unknown: bool,
+) -> Result<Outcome> {
+    let (roles, names) = (all_named(session, roles)?, all_named(session, accounts)?);
+    require_admin(session, &roles)?;
+    let mut warnings = Vec::new();
+    session.database.accounts.change(session, |accounts| {
+        for role in &roles {
+            if !accounts.contains_key(role) {
+                let error = codes::ER_UNKNOWN_AUTHID.with(&[&role.quoted()]);
+                match if_exists {
+                    true => warnings.push(error),
+                    false => return Err(error),
+                }
+            }
+        }
+        for name in &names {
+            let Some(account) = accounts.get_mut(name) else {
+                if !ignore_unknown {
+                    return Err(codes::ER_UNKNOWN_AUTHID.with(&[&name.quoted()]));
+                }
+                warnings.push(codes::ER_USER_DOES_NOT_EXIST.with(&[&name.user]));
+                continue;
+            };
+            let grants = &mut Arc::make_mut(account).grants;
+            for role in &roles {
+                grants.roles.remove(role);
+                grants.default_roles.remove(role);
+            }
+        }
+        Ok(())
+    })?;
+    for warning in warnings {
+        session.diagnostics().push(Level::Warning, warning);
+    }
+    done()
+}
+
+fn not_granted(role: &AccountName, account: &AccountName) -> mayfly_types::Error {
+    codes::ER_ROLE_NOT_GRANTED.with(&[&role.quoted(), &account.quoted()])
+}
+
+/// The roles that a choice means for an account: 3530 for one that it has not.
+fn chosen(
+    session: &Session,
+    choice: &RoleChoice,
+    account: &AccountName,
+    granted: &Account,
+) -> Result<BTreeSet<AccountName>> {
+    let roles = &granted.grants.roles;
+    let listed = |list: &[AccountReference]| -> Result<BTreeSet<AccountName>> {
+        let names = list.iter().map(|reference| named(session, reference));
+        names.collect()
+    };
+    let chosen = match choice {
+        RoleChoice::None => BTreeSet::new(),
+        RoleChoice::Default => granted.grants.default_roles.clone(),
+        RoleChoice::All => roles.keys().cloned().collect(),
+        RoleChoice::AllExcept(list) => {
+            let without = listed(list)?;
+            let kept = roles.keys().filter(|role| !without.contains(*role));
+            kept.cloned().collect()
+        }
+        RoleChoice::List(list) => listed(list)?,
+    };
+    match chosen.iter().find(|role| !roles.contains_key(*role)) {
+        Some(role) => Err(not_granted(role, account)),
+        None => Ok(chosen),
+    }
+}
+
+/// SET ROLE
+pub(super) fn set(session: &mut Session, choice: &RoleChoice) -> Result<Outcome> {
+    let name = session.own_account();
+    let account = session.database.accounts.get(&name);
+    let roles = match account {
+        Some(account) => chosen(session, choice, &name, &account)?,
+        None => {
+            let plugin = AuthenticationPlugin::CachingSha2Password;
+            let nothing = Account::new(name.clone(), plugin, 0);
+            chosen(session, choice, &name, &nothing)?
+        }
+    };
+    session.set_roles(roles);
+    done()
+}
+
+/// SET DEFAULT ROLE and ALTER USER … DEFAULT ROLE
+pub(super) fn set_default(
+    session: &Session,
+    choice: &RoleChoice,
+    accounts: &[AccountReference],
+    if_exists: bool,
+) -> Result<Outcome> {
+    let names = all_named(session, accounts)?;
+    let own = session.own_account();
+    if names.iter().any(|name| *name != own) {
+        require_create_user(session)?;
+    }
+    let mut missing = Vec::new();
+    session.database.accounts.change(session, |accounts| {
+        for name in &names {
+            let Some(account) = accounts.get(name).cloned() else {
+                missing.push(name.clone());
+                continue;
+            };
+            let roles = chosen(session, choice, name, &account)?;
+            let unknown = || codes::ER_UNKNOWN_AUTHID.with(&[&name.quoted()]);
+            change_account(accounts, name, unknown, |account| {
+                account.grants.default_roles = roles;
+                Ok(())
+            })?;
+        }
+        match missing.first() {
+            Some(name) if !if_exists => Err(codes::ER_UNKNOWN_AUTHID.with(&[&name.quoted()])),
+            _ => Ok(()),
+        }
+    })?;
+    note(session, &codes::ER_USER_DOES_NOT_EXIST, &missing);
+    done()
+}

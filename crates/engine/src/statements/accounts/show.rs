@@ -1,0 +1,120 @@
+//! SHOW GRANTS, SHOW CREATE USER and SHOW PRIVILEGES.
+
+use std::sync::Arc;
+
+use mayfly_syntax::ast::{AccountReference, Privilege};
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Result, SqlType, Value};
+
+use super::super::simple::text_rows;
+use crate::accounts::account::{Account, AccountName};
+use crate::accounts::definition::{create_text, named, shown};
+use crate::accounts::privileges::{DYNAMIC, PrivilegeSet, STATIC};
+use crate::result::{Outcome, StatementResult};
+use crate::session::Session;
+
+const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
+
+/// An account by its name.
+fn account(session: &Session, name: &AccountName) -> Option<Arc<Account>> {
+    let mut accounts = shown(session).into_iter();
+    accounts.find(|account| account.name == *name)
+}
+
+/// SHOW GRANTS: with roles, what these add too.
+pub(in super::super) fn grants(
+    session: &Session,
+    reference: Option<&AccountReference>,
+    using: &[AccountReference],
+) -> Result<Outcome> {
+    let own = session.own_account();
+    let name = match reference {
+        Some(reference) => named(session, reference)?,
+        None => own.clone(),
+    };
+    let rights = session.rights();
+    if name != own && !rights.on_table("mysql", "user").has(SELECT) {
+        return Err(rights.denied_table("SELECT", "user"));
+    }
+    let missing = || codes::ER_NONEXISTING_GRANT.with(&[&name.user, &name.host]);
+    let account = account(session, &name).ok_or_else(missing)?;
+    let mut grants = account.grants.clone();
+    let mut roles = std::collections::BTreeSet::new();
+    for role in using {
+        let role = named(session, role)?;
+        if !grants.roles.contains_key(&role) {
+            let error = codes::ER_ROLE_NOT_GRANTED;
+            return Err(error.with(&[&role.quoted(), &name.quoted()]));
+        }
+        roles.insert(role);
+    }
+    if reference.is_none() {
+        roles.clone_from(session.roles());
+    }
+    let sources = session.database.accounts.with_roles(&name, &roles);
+    for role in sources.iter().filter(|source| source.name != name) {
+        grants.add(&role.grants);
+    }
+    let title = format!("Grants for {}@{}", name.user, name.host);
+    let statements = grants.statements(&name);
+    let rows: Vec<[Value; 1]> = statements
+        .into_iter()
+        .map(|text| [Value::from(text.as_str())])
+        .collect();
+    let ty = SqlType::varchar(1024, CollationId::UTF8MB4_0900_AI_CI);
+    Ok(StatementResult::of_rows(&[(title.as_str(), ty)], &rows).into())
+}
+
+/// SHOW CREATE USER
+pub(in super::super) fn create(session: &Session, reference: &AccountReference) -> Result<Outcome> {
+    let name = named(session, reference)?;
+    if name != session.own_account() {
+        session.rights().require_in_database("mysql", SELECT)?;
+    }
+    let missing = || {
+        super::failed(
+            "SHOW CREATE USER",
+            std::slice::from_ref(&name),
+            super::MISSING,
+        )
+    };
+    let account = account(session, &name).ok_or_else(missing)?;
+    let as_hex = session.settings().boolean("print_identified_with_as_hex");
+    let title = format!("CREATE USER for {}@{}", name.user, name.host);
+    let text = create_text(&account, as_hex);
+    Ok(text_rows(&[title.as_str()], &[[text]]).into())
+}
+
+/// SHOW PRIVILEGES
+pub(in super::super) fn privileges() -> Outcome {
+    let sentence = |name: &str| {
+        let mut name = name.to_lowercase();
+        if let Some(first) = name.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        name
+    };
+    let of =
+        |name: String, context: &str, comment: &str| [name, context.to_owned(), comment.to_owned()];
+    let mut rows: Vec<[String; 3]> = STATIC
+        .iter()
+        .map(|row| of(sentence(row.name), row.context, row.comment))
+        .collect();
+    rows.push(of(
+        "Proxy".to_owned(),
+        "Server Admin",
+        "To make proxy user possible",
+    ));
+    rows.push(of(
+        "Usage".to_owned(),
+        "Server Admin",
+        "No privileges - allow connect only",
+    ));
+    rows.sort();
+    rows.extend(
+        DYNAMIC
+            .iter()
+            .map(|name| of((*name).to_owned(), "Server Admin", "")),
+    );
+    text_rows(&["Privilege", "Context", "Comment"], &rows).into()
+}

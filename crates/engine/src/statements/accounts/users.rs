@@ -1,0 +1,344 @@
+//! CREATE, ALTER, DROP and RENAME USER, and SET PASSWORD.
+
+use std::sync::Arc;
+
+use mayfly_syntax::ast::{
+    AccountDefinition, AccountOptions, AccountReference, AlterUser, CreateUser, NewPassword,
+};
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Result, SqlType, Value};
+
+use super::{
+    EXISTS, MISSING, all_named, change_account, done, failed, note, refuse_system_user,
+    require_create_user,
+};
+use crate::accounts::AccountTable;
+use crate::accounts::account::{Account, AccountName, AuthenticationPlugin, Kept};
+use crate::accounts::definition::{identify, named, set_options};
+use crate::accounts::privileges::PrivilegeSet;
+use crate::result::{Outcome, StatementResult};
+use crate::session::Session;
+
+/// The passwords that were generated, for their accounts.
+type Generated = Vec<(AccountName, String)>;
+
+/// CREATE USER: all of the list or none.
+pub(super) fn create(session: &Session, statement: &CreateUser) -> Result<Outcome> {
+    require_create_user(session)?;
+    let roles = all_named(session, &statement.default_roles)?;
+    let now = session.now();
+    let mut existing = Vec::new();
+    let mut generated = Generated::new();
+    session.database.accounts.change(session, |accounts| {
+        if let Some(role) = roles.iter().find(|role| !accounts.contains_key(role)) {
+            return Err(codes::ER_USER_DOES_NOT_EXIST.with(&[&role.quoted()]));
+        }
+        for definition in &statement.accounts {
+            let name = named(session, &definition.account)?;
+            if accounts.contains_key(&name) {
+                existing.push(name);
+                continue;
+            }
+            let mut account = Account::new(name.clone(), default_plugin(), now);
+            if let Some(identified) = &definition.identified {
+                let password = identify(&session.database, &mut account, identified, now)?;
+                generated.extend(password.map(|password| (name.clone(), password)));
+            }
+            set_options(&mut account, &statement.options)?;
+            for role in &roles {
+                account.grants.roles.insert(role.clone(), false);
+                account.grants.default_roles.insert(role.clone());
+            }
+            accounts.insert(name, Arc::new(account));
+        }
+        match existing.is_empty() || statement.if_not_exists {
+            true => Ok(()),
+            false => Err(failed("CREATE USER", &existing, EXISTS)),
+        }
+    })?;
+    note(session, &codes::ER_USER_ALREADY_EXISTS, &existing);
+    Ok(generated_passwords(&generated))
+}
+
+/// The plugin of accounts that name none.
+fn default_plugin() -> AuthenticationPlugin {
+    AuthenticationPlugin::CachingSha2Password
+}
+
+/// The passwords that were generated, which nobody is told again.
+fn generated_passwords(generated: &Generated) -> Outcome {
+    if generated.is_empty() {
+        return StatementResult::default().into();
+    }
+    let text = |length| SqlType::varchar(length, CollationId::UTF8MB4_0900_AI_CI);
+    let columns = [
+        ("user", text(32)),
+        ("host", text(255)),
+        ("generated password", text(20)),
+        ("auth_factor", SqlType::bigint()),
+    ];
+    let row = |(name, password): &(AccountName, String)| {
+        [
+            Value::from(name.user.as_str()),
+            Value::from(name.host.as_str()),
+            Value::from(password.as_str()),
+            Value::Int(1),
+        ]
+    };
+    let rows: Vec<[Value; 4]> = generated.iter().map(row).collect();
+    StatementResult::of_rows(&columns, &rows).into()
+}
+
+/// ALTER USER: all of the list or none. Whoever changes the own password alone needs no right to.
+pub(super) fn alter(session: &mut Session, statement: &AlterUser) -> Result<Outcome> {
+    let own = session.own_account();
+    let mut names = Vec::with_capacity(statement.accounts.len());
+    for definition in &statement.accounts {
+        let name = named(session, &definition.account)?;
+        let is_own = name == own
+            && statement.options == AccountOptions::default()
+            && definition
+                .identified
+                .as_ref()
+                .is_some_and(|identified| identified.plugin.is_none());
+        if !is_own {
+            require_create_user(session)?;
+        }
+        names.push(name);
+    }
+    let now = session.now();
+    let mut missing = Vec::new();
+    let mut generated = Generated::new();
+    session.database.accounts.change(session, |accounts| {
+        for (definition, name) in statement.accounts.iter().zip(&names) {
+            let Some(account) = accounts.get_mut(name) else {
+                missing.push(name.clone());
+                continue;
+            };
+            if *name != own {
+                refuse_system_user(session, account)?;
+            }
+            let account = Arc::make_mut(account);
+            let password = alter_one(session, account, definition, now)?;
+            generated.extend(password.map(|password| (name.clone(), password)));
+            set_options(account, &statement.options)?;
+        }
+        match missing.is_empty() || statement.if_exists {
+            true => Ok(()),
+            false => Err(failed("ALTER USER", &missing, MISSING)),
+        }
+    })?;
+    note(session, &codes::ER_USER_DOES_NOT_EXIST, &missing);
+    for (definition, name) in statement.accounts.iter().zip(&names) {
+        if statement.options.locked == Some(false) {
+            session.database.accounts.usage().unblock(name);
+        }
+        if *name == own && definition.identified.is_some() {
+            session.password_changed();
+        }
+    }
+    Ok(generated_passwords(&generated))
+}
+
+fn alter_one(
+    session: &Session,
+    account: &mut Account,
+    definition: &AccountDefinition,
+    now: i64,
+) -> Result<Option<String>> {
+    if definition.discards {
+        account.second_password = Kept::default();
+    }
+    let Some(identified) = &definition.identified else {
+        return Ok(None);
+    };
+    check_current(session, account, definition.replaces.as_deref())?;
+    let before = account.password.clone();
+    let password = identify(&session.database, account, identified, now)?;
+    retain(account, before, definition.retains)?;
+    Ok(password)
+}
+
+/// REPLACE: 3891 when that is not the current password, 3892 when there had to be one, 3893 for the
+/// password of another account.
+fn check_current(session: &Session, account: &Account, current: Option<&str>) -> Result<()> {
+    let is_own = account.name == session.own_account();
+    match current {
+        Some(_) if !is_own => Err(codes::ER_CURRENT_PASSWORD_NOT_REQUIRED.error()),
+        Some(current) => match account
+            .plugin
+            .is_password(&account.password.0, current.as_bytes())
+        {
+            true => Ok(()),
+            false => Err(codes::ER_INCORRECT_CURRENT_PASSWORD.error()),
+        },
+        None => {
+            let globals = session.database.globals();
+            let required = account
+                .require_current
+                .unwrap_or_else(|| globals.boolean("password_require_current"));
+            let rights = session.rights();
+            let is_asked = is_own && required && !account.password.0.is_empty();
+            match is_asked && !rights.has_dynamic("APPLICATION_PASSWORD_ADMIN") {
+                true => Err(codes::ER_MISSING_CURRENT_PASSWORD.error()),
+                false => Ok(()),
+            }
+        }
+    }
+}
+
+/// RETAIN CURRENT PASSWORD: 3878 when there is none.
+fn retain(account: &mut Account, before: Kept, retains: bool) -> Result<()> {
+    if !retains {
+        return Ok(());
+    }
+    if before.0.is_empty() {
+        let empty = codes::ER_SECOND_PASSWORD_CANNOT_BE_EMPTY;
+        return Err(empty.with(&[&account.name.user, &account.name.host]));
+    }
+    account.second_password = before;
+    Ok(())
+}
+
+/// SET PASSWORD
+pub(super) fn set_password(
+    session: &mut Session,
+    account: Option<&AccountReference>,
+    password: &NewPassword,
+    replaces: Option<&str>,
+    retains: bool,
+) -> Result<Outcome> {
+    let own = session.own_account();
+    let name = named(session, account.unwrap_or(&AccountReference::Current))?;
+    if name != own {
+        const UPDATE: PrivilegeSet = PrivilegeSet::of(&[mayfly_syntax::ast::Privilege::Update]);
+        session.rights().require_in_database("mysql", UPDATE)?;
+    }
+    if own.user.is_empty() && name == own {
+        return Err(codes::ER_PASSWORD_ANONYMOUS_USER.error());
+    }
+    let identified = mayfly_syntax::ast::Identification {
+        plugin: None,
+        by: Some(mayfly_syntax::ast::IdentifiedBy::Password(password.clone())),
+    };
+    let definition = AccountDefinition {
+        account: AccountReference::Current,
+        identified: Some(identified),
+        replaces: replaces.map(str::to_owned),
+        retains,
+        discards: false,
+    };
+    let now = session.now();
+    let missing = || codes::ER_PASSWORD_NO_MATCH.error();
+    let accounts = &session.database.accounts;
+    let generated = accounts.change(session, |accounts| {
+        change_account(accounts, &name, missing, |account| {
+            if name != own {
+                refuse_system_user(session, account)?;
+            }
+            alter_one(session, account, &definition, now)
+        })
+    })?;
+    if name == own {
+        session.password_changed();
+    }
+    let generated = generated.map(|password| (name, password));
+    Ok(generated_passwords(&generated.into_iter().collect()))
+}
+
+/// DROP USER and DROP ROLE: all of the list or none.
+pub(super) fn drop(
+    session: &Session,
+    roles: bool,
+    if_exists: bool,
+    references: &[AccountReference],
+) -> Result<Outcome> {
+    use mayfly_syntax::ast::Privilege::{CreateUser, DropRole};
+    match roles {
+        true => {
+            let either = PrivilegeSet::of(&[CreateUser, DropRole]);
+            let rights = session.rights();
+            rights.require(either, &[], "CREATE USER, DROP ROLE")?;
+        }
+        false => require_create_user(session)?,
+    }
+    let names = all_named(session, references)?;
+    let mut missing = Vec::new();
+    session.database.accounts.change(session, |accounts| {
+        for name in &names {
+            match accounts.get(name) {
+                Some(account) => refuse_system_user(session, account)?,
+                None => missing.push(name.clone()),
+            }
+            accounts.remove(name);
+            forget_role(accounts, name);
+        }
+        let operation = if roles { "DROP ROLE" } else { "DROP USER" };
+        match missing.is_empty() || if_exists {
+            true => Ok(()),
+            false => Err(failed(operation, &missing, MISSING)),
+        }
+    })?;
+    note(session, &codes::ER_USER_DOES_NOT_EXIST, &missing);
+    for name in &names {
+        session.database.accounts.usage().unblock(name);
+    }
+    done()
+}
+
+/// An account is gone: nobody has it as a role.
+fn forget_role(accounts: &mut AccountTable, role: &AccountName) {
+    for account in accounts.values_mut() {
+        let grants = &account.grants;
+        if grants.roles.contains_key(role) || grants.default_roles.contains(role) {
+            let grants = &mut Arc::make_mut(account).grants;
+            grants.roles.remove(role);
+            grants.default_roles.remove(role);
+        }
+    }
+}
+
+/// RENAME USER: all of the list or none.
+pub(super) fn rename(
+    session: &Session,
+    renames: &[(AccountReference, AccountReference)],
+) -> Result<Outcome> {
+    require_create_user(session)?;
+    let mut refused = Vec::new();
+    session.database.accounts.change(session, |accounts| {
+        for (old, new) in renames {
+            let (old, new) = (named(session, old)?, named(session, new)?);
+            let account = accounts.get(&old).cloned();
+            let Some(account) = account.filter(|_| !accounts.contains_key(&new)) else {
+                refused.push(old);
+                continue;
+            };
+            refuse_system_user(session, &account)?;
+            accounts.remove(&old);
+            let mut account = Account::clone(&account);
+            account.name = new.clone();
+            accounts.insert(new.clone(), Arc::new(account));
+            for account in accounts.values_mut() {
+                rename_role(account, &old, &new);
+            }
+        }
+        match refused.is_empty() {
+            true => Ok(()),
+            false => Err(failed("RENAME USER", &refused, "")),
+        }
+    })?;
+    done()
+}
+
+fn rename_role(account: &mut Arc<Account>, old: &AccountName, new: &AccountName) {
+    if !account.grants.roles.contains_key(old) {
+        return;
+    }
+    let grants = &mut Arc::make_mut(account).grants;
+    if let Some(admin) = grants.roles.remove(old) {
+        grants.roles.insert(new.clone(), admin);
+    }
+    if grants.default_roles.remove(old) {
+        grants.default_roles.insert(new.clone());
+    }
+}
