@@ -20,7 +20,7 @@ const LEFTOVERS: &[&str] = &[
 ];
 
 /// Crates that touch the file system; all others get their I/O injected.
-const FILE_CRATES: &[&str] = &["memory", "engine", "cli"];
+const FILE_CRATES: &[&str] = &["memory", "engine", "wire", "cli"];
 
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {

@@ -1,4 +1,4 @@
-//! The `mayfly` program: a shell over the engine, and the demonstration.
+//! The `mayfly` program: a shell over the engine, the server, and the demonstration.
 //!
 //! This is the only crate that prints. It talks to the engine as any embedder would: a database,
 //! a session, statements.
@@ -10,6 +10,7 @@ mod load_progress;
 mod options;
 mod output;
 mod run;
+mod serve;
 mod shell;
 mod statements;
 mod units;
@@ -42,6 +43,7 @@ fn start(options: &Options) -> Result<ExitCode, String> {
         Some(Command::Demo(demo)) => return demo::run(demo, options),
         Some(Command::Backup { target }) => return data_directory::backup(options, target),
         Some(Command::Check) => return data_directory::check(options),
+        Some(Command::Serve(serve)) => return serve::run(serve, options),
         None => {}
     }
     let database = Database::open(options.database_options()?).map_err(|e| e.to_string())?;

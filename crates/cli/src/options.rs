@@ -66,6 +66,46 @@ pub(crate) enum Command {
     },
     /// Reads the whole data directory of --datadir and says whether it is in order.
     Check,
+    /// Serves MySQL clients.
+    Serve(ServeOptions),
+}
+
+/// Options of `mayfly serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeOptions {
+    /// Port to listen on; 0 for any free one [default: 3306].
+    #[arg(short = 'P', long)]
+    pub(crate) port: Option<u16>,
+    /// Addresses to listen on, with commas between them [default: all of the machine].
+    #[arg(long, value_name = "ADDRESS", alias = "bind-address")]
+    pub(crate) bind: Option<String>,
+    /// Unix socket to listen on.
+    #[arg(short = 'S', long, value_name = "FILE")]
+    pub(crate) socket: Option<PathBuf>,
+    /// Keeps nothing: databases, tables and accounts go with the process.
+    #[arg(long)]
+    pub(crate) ephemeral: bool,
+    /// Makes root without a password, and listens on loopback addresses only.
+    #[arg(long)]
+    pub(crate) insecure: bool,
+    /// Configuration file, such as my.cnf: its groups [mayfly] and [mysqld].
+    #[arg(long, value_name = "FILE", alias = "defaults-file")]
+    pub(crate) config: Option<PathBuf>,
+    /// Certificate for TLS, PEM [default: one that is made at the first start].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ssl_cert: Option<PathBuf>,
+    /// The certificate's private key, PEM.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ssl_key: Option<PathBuf>,
+    /// File to write the process' number to.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pid_file: Option<PathBuf>,
+    /// A system variable's value at the start; may be given several times.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub(crate) variables: Vec<String>,
+    /// What is logged on standard error: error, warn, info, debug or trace.
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    pub(crate) log_level: String,
 }
 
 /// Options of `mayfly demo`.
@@ -96,7 +136,7 @@ impl Options {
 }
 
 /// Bytes of a size such as `64M`, `64MB`, `64MiB`, `1.5G` or `4096`; units are powers of 1024.
-fn parse_size(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());

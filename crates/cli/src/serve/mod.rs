@@ -1,0 +1,103 @@
+//! `mayfly serve`: the server for MySQL clients.
+//!
+//! What it does is said by the command line, then by a configuration file, then by defaults. When it
+//! listens it says so in one line on standard output, which scripts can wait for; everything else it
+//! has to say goes to standard error. Exit codes: 0 after a shutdown, 1 when it could not start, 2
+//! for a wrong command line.
+
+mod config_file;
+mod settings;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mayfly_engine::{Database, RootPassword, VERSION};
+use mayfly_wire::{Server, ServerOptions};
+use sd_notify::NotifyState;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use tracing_subscriber::EnvFilter;
+
+use self::settings::Settings;
+use crate::options::{Options, ServeOptions};
+
+/// How long running statements may take to end when the server is asked to stop.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Serves until a signal asks it to stop.
+pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, String> {
+    let settings = Settings::gather(serve, options)?;
+    start_log(&settings.log_level)?;
+    // From here on signals wait until they are read.
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| error.to_string())?;
+    for warning in &settings.warnings {
+        tracing::warn!("{warning}");
+    }
+    let database = Database::open(settings.database).map_err(|error| error.to_string())?;
+    set_up_root(&database, settings.insecure)?;
+    let mut server = Server::start(Arc::clone(&database), &settings.server)?;
+    announce(&server, &settings.server, settings.pid_file.as_deref())?;
+    let signal = signals.forever().next();
+    tracing::info!("signal {}: shutting down", signal.unwrap_or(SIGTERM));
+    let _ = sd_notify::notify(&[NotifyState::Stopping]);
+    if !server.stop(PATIENCE) {
+        tracing::warn!("{} connections did not end", server.connections());
+    }
+    drop(server);
+    drop(database);
+    tracing::info!("shutdown complete");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn start_log(level: &str) -> Result<(), String> {
+    let filter = EnvFilter::try_new(level).map_err(|error| format!("--log-level: {error}"))?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .try_init()
+        .map_err(|error| error.to_string())
+}
+
+/// The first start makes an account.
+fn set_up_root(database: &Arc<Database>, insecure: bool) -> Result<(), String> {
+    let password = match insecure {
+        true => RootPassword::Empty,
+        false => RootPassword::Generated,
+    };
+    let made = database.set_up_root(password).map_err(|e| e.to_string())?;
+    if let Some(password) = made.and_then(|root| root.generated) {
+        // Not through the log, which may be kept.
+        eprintln!("A password was generated for root@localhost: {password}");
+    }
+    Ok(())
+}
+
+/// The line that scripts wait for.
+fn announce(
+    server: &Server,
+    options: &ServerOptions,
+    pid_file: Option<&Path>,
+) -> Result<(), String> {
+    let mut line = format!("mayfly {VERSION}: ready for connections.");
+    if let Some(address) = server.addresses().first() {
+        line.push_str(&format!(" port: {}", address.port()));
+    }
+    if let Some(socket) = &options.socket {
+        line.push_str(&format!(" socket: {}", socket.display()));
+    }
+    let mut out = std::io::stdout();
+    writeln!(out, "{line}")
+        .and_then(|()| out.flush())
+        .map_err(|error| format!("standard output: {error}"))?;
+    if let Some(path) = pid_file {
+        std::fs::write(path, format!("{}\n", std::process::id()))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    // Nobody but systemd listens, and it need not be there.
+    let _ = sd_notify::notify(&[NotifyState::Ready]);
+    Ok(())
+}

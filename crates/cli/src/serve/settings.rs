@@ -1,0 +1,240 @@
+//! What a server is started with, from the command line and a configuration file.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+
+use mayfly_engine::DatabaseOptions;
+use mayfly_wire::{ServerOptions, TlsOptions};
+
+use super::config_file::{self, Setting};
+use crate::options::{Options, ServeOptions, parse_size};
+
+/// MySQL's port.
+const PORT: u16 = 3306;
+
+/// The groups of a configuration file that are for this program. The first is its own.
+const GROUPS: [&str; 3] = ["mayfly", "mysqld", "server"];
+
+/// Options of `mysqld` that say nothing to Mayfly.
+const MEANINGLESS: [&str; 8] = [
+    "user",
+    "basedir",
+    "skip_name_resolve",
+    "skip_external_locking",
+    "symbolic_links",
+    "log_error",
+    "daemonize",
+    "lc_messages_dir",
+];
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) database: DatabaseOptions,
+    pub(super) server: ServerOptions,
+    pub(super) insecure: bool,
+    pub(super) pid_file: Option<PathBuf>,
+    pub(super) log_level: String,
+    pub(super) warnings: Vec<String>,
+}
+
+/// What a file says, before the command line is put over it.
+#[derive(Debug, Default)]
+struct FileSettings {
+    port: Option<u16>,
+    bind: Option<String>,
+    socket: Option<PathBuf>,
+    datadir: Option<PathBuf>,
+    tmpdir: Option<PathBuf>,
+    memory_limit: Option<u64>,
+    threads: Option<usize>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    pid_file: Option<PathBuf>,
+    is_tls_off: bool,
+    is_networking_off: bool,
+    variables: Vec<(String, String)>,
+    warnings: Vec<String>,
+}
+
+impl Settings {
+    /// Puts both together.
+    pub(super) fn gather(serve: &ServeOptions, options: &Options) -> Result<Self, String> {
+        let mut file = FileSettings::default();
+        if let Some(path) = &serve.config {
+            for setting in config_file::read(path, &GROUPS)? {
+                file.take(setting)?;
+            }
+        }
+        let mut database = options.database_options()?;
+        database.memory_limit = database.memory_limit.or(file.memory_limit);
+        if let (None, Some(threads)) = (options.engine.threads, file.threads) {
+            database.threads = threads;
+        }
+        if let (None, Some(tmpdir)) = (&options.engine.tmpdir, file.tmpdir) {
+            database.tmpdir = tmpdir;
+        }
+        if serve.ephemeral {
+            if database.datadir.is_some() {
+                return Err("--ephemeral keeps nothing: it has no --datadir".to_owned());
+            }
+        } else {
+            database.datadir = database.datadir.or(file.datadir);
+            if database.datadir.is_none() {
+                return Err(
+                    "give --datadir DIRECTORY to keep what is written, or --ephemeral".to_owned(),
+                );
+            }
+        }
+        // The process' own files are not the client's.
+        database.local_infile = false;
+        database.variables = file.variables;
+        for variable in &serve.variables {
+            let (name, value) = variable.split_once('=').unwrap_or((variable, "1"));
+            let name = name.trim().replace('-', "_");
+            database.variables.push((name, value.trim().to_owned()));
+        }
+        let bind = serve.bind.clone().or(file.bind);
+        let port = serve.port.or(file.port).unwrap_or(PORT);
+        let addresses = match file.is_networking_off && serve.port.is_none() {
+            true => Vec::new(),
+            false => addresses(bind.as_deref(), port, serve.insecure)?,
+        };
+        let certificate = serve.ssl_cert.clone().or(file.certificate);
+        let tls = match (certificate, serve.ssl_key.clone().or(file.key)) {
+            _ if file.is_tls_off => TlsOptions::Off,
+            (None, None) => TlsOptions::SelfSigned,
+            (Some(certificate), Some(key)) => TlsOptions::Files { certificate, key },
+            _ => return Err("--ssl-cert and --ssl-key belong together".to_owned()),
+        };
+        let socket = serve.socket.clone().or(file.socket);
+        if addresses.is_empty() && socket.is_none() {
+            return Err("with skip_networking the server needs a --socket".to_owned());
+        }
+        Ok(Self {
+            server: ServerOptions {
+                addresses,
+                socket,
+                directory: database.datadir.clone(),
+                tls,
+            },
+            database,
+            insecure: serve.insecure,
+            pid_file: serve.pid_file.clone().or(file.pid_file),
+            log_level: serve.log_level.clone(),
+            warnings: file.warnings,
+        })
+    }
+}
+
+impl FileSettings {
+    fn take(&mut self, setting: Setting) -> Result<(), String> {
+        let Setting {
+            group,
+            name,
+            value,
+            place,
+        } = setting;
+        let (name, is_loose) = match name.strip_prefix("loose_") {
+            Some(name) => (name.to_owned(), true),
+            None => (name, false),
+        };
+        let path = || -> Result<PathBuf, String> {
+            let missing = || format!("{place}: {name} needs a value");
+            value.as_deref().map(PathBuf::from).ok_or_else(missing)
+        };
+        let is_on = !matches!(
+            value.as_deref().map(str::to_ascii_lowercase).as_deref(),
+            Some("0" | "off" | "false")
+        );
+        let wrong = || {
+            format!(
+                "{place}: {name} cannot be {}",
+                value.as_deref().unwrap_or("''")
+            )
+        };
+        let number = || value.as_deref().and_then(|text| text.parse().ok());
+        match name.as_str() {
+            "port" => self.port = Some(number().ok_or_else(wrong)?),
+            "bind_address" => self.bind = Some(path()?.to_string_lossy().into_owned()),
+            "socket" => self.socket = Some(path()?),
+            "datadir" => self.datadir = Some(path()?),
+            "tmpdir" => self.tmpdir = Some(path()?),
+            "memory_limit" => {
+                let size = parse_size(value.as_deref().unwrap_or_default());
+                self.memory_limit = Some(size.map_err(|error| format!("{place}: {error}"))?);
+            }
+            "threads" => {
+                let threads: u16 = number().filter(|threads| *threads > 0).ok_or_else(wrong)?;
+                self.threads = Some(usize::from(threads));
+            }
+            "ssl_cert" => self.certificate = Some(path()?),
+            "ssl_key" => self.key = Some(path()?),
+            "pid_file" => self.pid_file = Some(path()?),
+            "ssl" => self.is_tls_off = !is_on,
+            "skip_ssl" => self.is_tls_off = is_on,
+            "skip_networking" => self.is_networking_off = is_on,
+            _ if MEANINGLESS.contains(&name.as_str()) => {}
+            _ => {
+                let is_own = group == GROUPS[0] && !is_loose;
+                if mayfly_engine::is_system_variable(&name) {
+                    let value = value.unwrap_or_else(|| "1".to_owned());
+                    self.variables.push((name, value));
+                } else if is_own {
+                    return Err(format!("{place}: unknown variable '{name}'"));
+                } else {
+                    // What another server understands.
+                    self.warnings
+                        .push(format!("{place}: unknown variable '{name}' left out"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where to listen: `bind_address`, a list, or everywhere. Without passwords only on this machine.
+fn addresses(bind: Option<&str>, port: u16, insecure: bool) -> Result<Vec<SocketAddr>, String> {
+    let mut addresses = Vec::new();
+    let bind = bind.unwrap_or(if insecure { "127.0.0.1" } else { "*" });
+    for part in bind.split(',').map(str::trim) {
+        let address = match part {
+            "*" => everywhere(),
+            "localhost" => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            _ => part
+                .parse()
+                .map_err(|_| format!("--bind {part}: no address of an interface"))?,
+        };
+        if insecure && !address.is_loopback() {
+            return Err(format!(
+                "--insecure needs no password: it listens on loopback addresses only, not on {part}"
+            ));
+        }
+        addresses.push(SocketAddr::new(address, port));
+    }
+    Ok(addresses)
+}
+
+/// IPv6 with IPv4, where there is IPv6.
+fn everywhere() -> IpAddr {
+    match TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)) {
+        Ok(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        Err(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_passwords_only_loopback() {
+        assert!(addresses(Some("0.0.0.0"), 1, true).is_err());
+        assert!(addresses(Some("*"), 1, true).is_err());
+        let local = addresses(None, 1, true).expect("loopback");
+        assert_eq!(local, ["127.0.0.1:1".parse().expect("an address")]);
+        let both = addresses(Some("127.0.0.1, ::1"), 2, true).expect("loopback");
+        assert_eq!(both.len(), 2);
+        assert!(addresses(Some("example"), 1, false).is_err());
+    }
+}

@@ -1,0 +1,134 @@
+//! LOAD DATA LOCAL: the file comes from the client, over the connection that asked for it.
+
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mayfly_engine::{Error, LocalFiles, codes};
+
+use crate::channel::{Channel, Failure};
+
+/// The first byte of the request for a file.
+const REQUEST: u8 = 0xFB;
+
+type Slot = Arc<Mutex<Option<Box<Channel>>>>;
+
+/// The channel of a connection, which is lent to the session while a statement runs.
+#[derive(Debug)]
+pub(super) struct Lent {
+    own: Option<Box<Channel>>,
+    slot: Slot,
+}
+
+impl Lent {
+    pub(super) fn new(channel: Box<Channel>) -> Self {
+        Self {
+            own: Some(channel),
+            slot: Slot::default(),
+        }
+    }
+
+    /// The channel, which is here again when no statement runs.
+    pub(super) fn get(&mut self) -> &mut Channel {
+        self.take_back();
+        self.own.as_mut().expect("lent channels come back")
+    }
+
+    /// A statement begins that may ask for files.
+    pub(super) fn lend(&mut self) {
+        if let Some(channel) = self.own.take() {
+            *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(channel);
+        }
+    }
+
+    fn take_back(&mut self) {
+        if self.own.is_none() {
+            let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+            self.own = slot.take();
+        }
+    }
+
+    /// What the session asks for files.
+    pub(super) fn local_files(&self, is_allowed: bool) -> Box<dyn LocalFiles> {
+        Box::new(ClientFiles {
+            slot: Arc::clone(&self.slot),
+            is_allowed,
+        })
+    }
+}
+
+/// The files of a client.
+#[derive(Debug)]
+struct ClientFiles {
+    slot: Slot,
+    /// The client said that it would send files.
+    is_allowed: bool,
+}
+
+impl LocalFiles for ClientFiles {
+    fn open(&mut self, name: &str) -> Result<Box<dyn Read + Send>, Error> {
+        let not_allowed = || codes::ER_CLIENT_LOCAL_FILES_DISABLED.error();
+        if !self.is_allowed {
+            return Err(not_allowed());
+        }
+        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let channel = slot.as_mut().ok_or_else(not_allowed)?;
+        channel.packet(|out| {
+            out.push(REQUEST);
+            out.extend_from_slice(name.as_bytes());
+        });
+        let lost = |_| codes::ER_NET_ERROR_ON_WRITE.error();
+        channel.flush().map_err(lost)?;
+        drop(slot);
+        Ok(Box::new(ClientFile {
+            slot: Arc::clone(&self.slot),
+            payload: Vec::new(),
+            read: 0,
+            is_at_end: false,
+        }))
+    }
+}
+
+/// One file, as its packets come; an empty one is the end. What is not read is taken from the
+/// stream at the end, so that the next command is found behind it.
+#[derive(Debug)]
+struct ClientFile {
+    slot: Slot,
+    payload: Vec<u8>,
+    read: usize,
+    is_at_end: bool,
+}
+
+impl ClientFile {
+    fn next_packet(&mut self) -> io::Result<()> {
+        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let gone = || io::Error::from(io::ErrorKind::NotConnected);
+        let channel = slot.as_mut().ok_or_else(gone)?;
+        let received = channel.receive_now(&mut self.payload);
+        self.read = 0;
+        self.is_at_end = self.payload.is_empty() || received.is_err();
+        received.map_err(|failure| match failure {
+            Failure::Gone(error) => error,
+            Failure::Wrong(error) => io::Error::other(error),
+        })
+    }
+}
+
+impl Read for ClientFile {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.read == self.payload.len() && !self.is_at_end {
+            self.next_packet()?;
+        }
+        let rest = &self.payload[self.read..];
+        let length = rest.len().min(bytes.len());
+        bytes[..length].copy_from_slice(&rest[..length]);
+        self.read += length;
+        Ok(length)
+    }
+}
+
+impl Drop for ClientFile {
+    fn drop(&mut self) {
+        // An error here is found again by the next who reads.
+        while !self.is_at_end && self.next_packet().is_ok() {}
+    }
+}

@@ -1,0 +1,268 @@
+//! A client's connection after its login: commands come, replies go.
+//!
+//! A connection belongs to the thread that serves it, as long as commands come one after the other.
+//! When the client pauses it is parked, without a thread, until bytes come: see [`crate::server`].
+
+mod change_user;
+mod commands;
+mod local_files;
+mod prepared;
+mod query;
+mod result;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+use mayfly_engine::{ClientLimits, Database, Error, KillHandle, Session, codes};
+use mysql_common::constants::{CapabilityFlags, StatusFlags};
+
+use self::local_files::Lent;
+use self::prepared::ClientStatements;
+use crate::channel::{Channel, Failure, NetworkTimeouts, Received};
+use crate::login::LoginKeys;
+use crate::reply::{End, append_error, append_ok};
+use crate::server::{LoggedIn, Place};
+use crate::stream::Socket;
+
+/// What becomes of a connection that was served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// The client pauses.
+    Park,
+    /// It is over.
+    Close,
+}
+
+/// What a connection has of its server.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    pub(crate) database: Arc<Database>,
+    pub(crate) keys: Arc<LoginKeys>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    channel: Lent,
+    socket: Socket,
+    session: Session,
+    capabilities: CapabilityFlags,
+    statements: ClientStatements,
+    surroundings: Arc<Surroundings>,
+    login: LoggedIn,
+    /// When the last reply was sent.
+    idle_since: Instant,
+    limits: ClientLimits,
+    kill: KillHandle,
+    /// It is counted as long as this lives.
+    _place: Place,
+}
+
+impl Connection {
+    /// A connection of a client that has logged in.
+    pub(crate) fn new(
+        mut channel: Box<Channel>,
+        session: Session,
+        login: LoggedIn,
+        surroundings: Arc<Surroundings>,
+        place: Place,
+    ) -> io::Result<Self> {
+        let socket = channel.stream()?.socket().clone();
+        let (limits, kill) = (session.client_limits(), session.kill_handle());
+        let mut connection = Self {
+            channel: Lent::new(channel),
+            socket,
+            session,
+            capabilities: login.capabilities,
+            statements: ClientStatements::default(),
+            surroundings,
+            login,
+            idle_since: Instant::now(),
+            limits,
+            kill,
+            _place: place,
+        };
+        connection.session_began()?;
+        connection.welcome()?;
+        Ok(connection)
+    }
+
+    /// The login is over. From its OK on everything is compressed, if the client wants that.
+    fn welcome(&mut self) -> io::Result<()> {
+        if let Err(error) = self.session.run_init_connect() {
+            tracing::warn!("init_connect: {error}");
+            return Err(io::Error::other(error));
+        }
+        self.ok();
+        let compression = self.login.compression;
+        let channel = self.channel.get();
+        channel.flush()?;
+        if let Some(algorithm) = compression {
+            channel.start_compression(algorithm);
+        }
+        Ok(())
+    }
+
+    /// What hangs on the session and its variables.
+    fn session_began(&mut self) -> io::Result<()> {
+        let has = |capability| self.capabilities.contains(capability);
+        let files = self
+            .channel
+            .local_files(has(CapabilityFlags::CLIENT_LOCAL_FILES));
+        self.session.set_local_files(files);
+        self.session
+            .track_state(has(CapabilityFlags::CLIENT_SESSION_TRACK));
+        let socket = self.socket.clone();
+        self.kill = self.session.kill_handle();
+        self.kill.on_close(move || socket.stop_reading());
+        self.apply_limits()
+    }
+
+    /// A statement may have set what holds for the connection.
+    fn settings_changed(&mut self) -> io::Result<()> {
+        match self.session.client_limits() == self.limits {
+            true => Ok(()),
+            false => self.apply_limits(),
+        }
+    }
+
+    fn apply_limits(&mut self) -> io::Result<()> {
+        let limits = self.session.client_limits();
+        self.limits = limits;
+        let channel = self.channel.get();
+        channel.set_max_payload(usize::try_from(limits.packet).unwrap_or(usize::MAX));
+        channel.set_timeouts(NetworkTimeouts {
+            read: limits.read,
+            write: limits.write,
+        })
+    }
+
+    /// The socket, to wait for its bytes.
+    pub(crate) fn socket(&self) -> &Socket {
+        &self.socket
+    }
+
+    /// Whether nothing was asked for as long as `wait_timeout` says.
+    pub(crate) fn is_idle_for_too_long(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.idle_since) >= self.limits.idle
+    }
+
+    /// Serves commands until the client pauses or leaves.
+    pub(crate) fn serve(&mut self, payload: &mut Vec<u8>) -> Next {
+        loop {
+            let channel = self.channel.get();
+            channel.begin_command();
+            match channel.receive(payload) {
+                Ok(Received::Payload) => {}
+                Ok(Received::Nothing) => {
+                    channel.release();
+                    return Next::Park;
+                }
+                Ok(Received::End) => {
+                    self.lost();
+                    return Next::Close;
+                }
+                Err(failure) => {
+                    self.lost();
+                    self.refuse(failure);
+                    return Next::Close;
+                }
+            }
+            let served = self.command(payload);
+            let served = served.and_then(|goes_on| self.settings_changed().map(|()| goes_on));
+            let (received, sent) = self.channel.get().take_traffic();
+            self.session.count_traffic(received, sent);
+            self.idle_since = Instant::now();
+            match served.and_then(|goes_on| self.channel.get().flush().map(|()| goes_on)) {
+                Ok(true) if !self.kill.is_closed() => {}
+                Ok(_) => return Next::Close,
+                Err(error) => {
+                    tracing::debug!(connection = self.session.id(), "lost: {error}");
+                    self.lost();
+                    return Next::Close;
+                }
+            }
+        }
+    }
+
+    /// The client went away without a word, or was too slow, or wrong.
+    fn lost(&self) {
+        self.surroundings.database.count_aborted_client();
+    }
+
+    /// Tells the client, if it can still be told, why its connection ends.
+    pub(crate) fn refuse(&mut self, failure: Failure) {
+        if let Failure::Wrong(error) = failure {
+            self.end_with(&error);
+        }
+    }
+
+    /// The same where nothing is wrong with the client: it idles, or the server stops.
+    pub(crate) fn end_with(&mut self, error: &Error) {
+        let channel = self.channel.get();
+        channel.packet(|out| append_error(out, error));
+        // There is nobody to tell about a client that is gone.
+        let _ = channel.flush();
+    }
+
+    /// `wait_timeout` is over.
+    pub(crate) fn end_idle(&mut self) {
+        self.channel.get().begin_reply();
+        self.end_with(&codes::ER_CLIENT_INTERACTION_TIMEOUT.error());
+    }
+
+    /// The server stops.
+    pub(crate) fn end_for_shutdown(&mut self) {
+        self.channel.get().begin_reply();
+        self.end_with(&codes::ER_SERVER_SHUTDOWN.error());
+    }
+
+    /// What the session is in.
+    fn status(&self) -> StatusFlags {
+        let state = self.session.state();
+        let mut status = StatusFlags::empty();
+        status.set(StatusFlags::SERVER_STATUS_AUTOCOMMIT, state.autocommit);
+        status.set(StatusFlags::SERVER_STATUS_IN_TRANS, state.in_transaction);
+        status.set(
+            StatusFlags::SERVER_STATUS_IN_TRANS_READONLY,
+            state.in_read_only_transaction,
+        );
+        status.set(
+            StatusFlags::SERVER_STATUS_NO_BACKSLASH_ESCAPES,
+            state.no_backslash_escapes,
+        );
+        status.set(
+            StatusFlags::SERVER_STATUS_NO_INDEX_USED,
+            state.no_index_used,
+        );
+        status.set(StatusFlags::SERVER_QUERY_WAS_SLOW, state.slow);
+        status
+    }
+
+    /// An OK for a command that is no statement.
+    fn ok(&mut self) {
+        let changes = self.session.take_state_changes();
+        let end = End {
+            status: self.status(),
+            changes: changes.as_ref(),
+            ..End::default()
+        };
+        let capabilities = self.capabilities;
+        self.channel
+            .get()
+            .packet(|out| append_ok(out, &end, capabilities));
+    }
+
+    fn error(&mut self, error: &Error) {
+        self.channel.get().packet(|out| append_error(out, error));
+    }
+
+    /// An OK, or the error.
+    fn done(&mut self, done: mayfly_engine::Result<()>) {
+        match done {
+            Ok(()) => self.ok(),
+            Err(error) => self.error(&error),
+        }
+    }
+}

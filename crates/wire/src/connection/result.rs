@@ -1,0 +1,108 @@
+//! A statement's rows, sent as they are made.
+
+use std::io;
+use std::sync::Arc;
+
+use mayfly_engine::{Batch, ResultColumn, ResultEncoder, ResultStream, StatementResult};
+use mysql_common::constants::{CapabilityFlags, StatusFlags};
+
+use crate::channel::Channel;
+use crate::reply::{
+    End, RowFormat, Rows, append_definition, append_error, append_number, append_row_end,
+};
+
+/// How a result with rows went out.
+#[derive(Debug)]
+pub(super) enum Sent {
+    /// All of its rows; what is left is to end it.
+    Rows(Box<StatementResult>),
+    /// Some of them, and the error that ended it.
+    Failed,
+}
+
+/// Appends the number of columns and their descriptions.
+pub(super) fn append_columns(
+    channel: &mut Channel,
+    columns: &[ResultColumn],
+    encoder: &ResultEncoder,
+    capabilities: CapabilityFlags,
+    status: StatusFlags,
+) {
+    channel.packet(|out| append_number(out, columns.len() as u64));
+    for column in columns {
+        channel.packet(|out| append_definition(out, column, encoder));
+    }
+    append_columns_end(channel, capabilities, status);
+}
+
+/// What ends descriptions for clients that want to hear of it.
+pub(super) fn append_columns_end(
+    channel: &mut Channel,
+    capabilities: CapabilityFlags,
+    status: StatusFlags,
+) {
+    if !capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF) {
+        let end = End {
+            status,
+            ..End::default()
+        };
+        channel.packet(|out| append_row_end(out, &end, capabilities));
+    }
+}
+
+/// Sends the columns and rows of a result.
+pub(super) fn send_rows(
+    channel: &mut Channel,
+    mut stream: ResultStream<'_>,
+    capabilities: CapabilityFlags,
+    format: RowFormat,
+) -> io::Result<Sent> {
+    let before = (channel.encoder().len(), channel.encoder().sequence());
+    let columns = Arc::clone(&stream.result().columns);
+    let encoder = stream.encoder();
+    append_columns(
+        channel,
+        &columns,
+        &encoder,
+        capabilities,
+        StatusFlags::empty(),
+    );
+    let rows = Rows::new(&columns, encoder, format);
+    let mut was_flushed = false;
+    if stream.has_single_row() {
+        // It is in values already: no batch is made of it.
+        if let Ok(Some(values)) = stream.next_row() {
+            channel.packet(|out| rows.append(&columns, values, out));
+        }
+    }
+    loop {
+        match stream.next_batch() {
+            Ok(Some(batch)) => was_flushed |= send_batch(channel, &rows, &columns, &batch)?,
+            Ok(None) => return Ok(Sent::Rows(Box::new(stream.finish()))),
+            Err(error) => {
+                if !was_flushed {
+                    // The client need not hear of columns without rows.
+                    channel.encoder().truncate(before.0, before.1);
+                }
+                channel.packet(|out| append_error(out, &error));
+                return Ok(Sent::Failed);
+            }
+        }
+    }
+}
+
+/// Appends the rows of a batch, and sends what becomes too much: whether that was so.
+pub(super) fn send_batch(
+    channel: &mut Channel,
+    rows: &Rows,
+    columns: &[ResultColumn],
+    batch: &Batch,
+) -> io::Result<bool> {
+    let mut was_flushed = false;
+    let values = rows.of(columns, batch);
+    for row in 0..batch.row_count() {
+        channel.packet(|out| values.append(row, out));
+        was_flushed |= channel.flush_if_full()?;
+    }
+    Ok(was_flushed)
+}

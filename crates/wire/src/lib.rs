@@ -1,0 +1,24 @@
+//! The MySQL protocol over the engine: any client or driver of MySQL or MariaDB connects to
+//! [`Server`].
+//!
+//! `packet` turns bytes into payloads and back, `login` finds out who a client is, `reply` writes
+//! what the server says, `connection` runs commands; none of them knows a socket. `stream` and
+//! `channel` are the only places that read and write, `server` the only one that starts threads.
+//! Everything that a command means is the engine's.
+//!
+//! There is no asynchronous runtime: see [`server`] for what is there instead.
+
+mod channel;
+mod connection;
+mod login;
+mod packet;
+mod pem;
+mod prove;
+mod reply;
+pub mod server;
+mod stream;
+mod tls;
+mod values;
+
+pub use self::server::{Server, ServerOptions};
+pub use self::tls::TlsOptions;

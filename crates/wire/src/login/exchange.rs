@@ -1,0 +1,183 @@
+//! The exchange that proves a password.
+//!
+//! The account says which plugin counts. When the client began with that one, its first proof is
+//! checked; otherwise it is asked to begin anew with the right one. `caching_sha2_password` has a
+//! short way for accounts that logged in lately, and a full one, in which the password itself comes:
+//! as it is where nobody can listen, else under the server's RSA key.
+
+use std::sync::Arc;
+
+use mayfly_engine::{
+    AuthenticationPlugin, CollationId, Database, FastCheck, Login, SessionOptions,
+};
+use mysql_common::constants::CapabilityFlags;
+use mysql_common::packets::AuthSwitchRequest;
+use mysql_common::proto::MySerialize;
+
+use super::greeting::plugin_name;
+use super::{LoginKeys, Response, Scramble};
+
+/// AuthMoreData: what the plugin says.
+const MORE_DATA: u8 = 1;
+/// The short way was enough.
+const FAST_SUCCESS: u8 = 3;
+/// The password must come.
+const FULL_AUTHENTICATION: u8 = 4;
+/// The client asks for the RSA key.
+const PUBLIC_KEY_REQUEST: &[u8] = &[2];
+
+/// What to do next.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// Send this payload and give the next one that comes to [`Exchange::next`].
+    Ask(Vec<u8>),
+    /// The client is who it says; send this payload before the OK.
+    Accept(Option<Vec<u8>>),
+    /// It is not. The flag: whether it gave a password.
+    Refuse(bool),
+    /// What it sent is malformed.
+    Malformed,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Expected {
+    /// The proof of the account's plugin.
+    Proof,
+    /// The password, or a request for the key to hide it.
+    Password,
+    /// The password, hidden.
+    HiddenPassword,
+}
+
+/// What the session of a client begins with. `capabilities`: those that both sides have.
+pub(crate) fn session_options(
+    response: &Response,
+    host: &str,
+    capabilities: CapabilityFlags,
+) -> SessionOptions {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    SessionOptions {
+        user: text(&response.user),
+        host: host.to_owned(),
+        database: response.database.as_deref().map(text),
+        interactive: capabilities.contains(CapabilityFlags::CLIENT_INTERACTIVE),
+        collation: CollationId::by_number(response.collation),
+        found_rows: capabilities.contains(CapabilityFlags::CLIENT_FOUND_ROWS),
+        ignore_space: capabilities.contains(CapabilityFlags::CLIENT_IGNORE_SPACE),
+        changes_expired_password: capabilities
+            .contains(CapabilityFlags::CLIENT_CAN_HANDLE_EXPIRED_PASSWORDS),
+    }
+}
+
+/// One client's exchange.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    login: Login,
+    scramble: Scramble,
+    keys: Arc<LoginKeys>,
+    /// Nobody can listen: TLS or a Unix socket.
+    is_private: bool,
+    expected: Expected,
+}
+
+impl Exchange {
+    /// Begins with what the client answered to the greeting, or sent to change its user. `host`:
+    /// where it is; the flags: nobody can listen, and because of TLS.
+    pub(crate) fn begin(
+        database: &Database,
+        keys: Arc<LoginKeys>,
+        response: &Response,
+        host: &str,
+        scramble: Scramble,
+        (is_private, has_tls): (bool, bool),
+    ) -> std::io::Result<(Self, Step)> {
+        let user = String::from_utf8_lossy(&response.user);
+        let login = database.account_for(&user, host);
+        let plugin = plugin_name(login.plugin());
+        let mut exchange = Self {
+            login,
+            scramble,
+            keys,
+            is_private,
+            expected: Expected::Proof,
+        };
+        if exchange.login.requires_tls() && !has_tls {
+            let step = Step::Refuse(!response.proof.is_empty());
+            return Ok((exchange, step));
+        }
+        if response.plugin == plugin.as_bytes() {
+            let step = exchange.next(&response.proof);
+            return Ok((exchange, step));
+        }
+        exchange.scramble = Scramble::new()?;
+        let request =
+            AuthSwitchRequest::new(plugin.as_bytes(), exchange.scramble.with_zero().to_vec());
+        let mut payload = Vec::new();
+        request.serialize(&mut payload);
+        Ok((exchange, Step::Ask(payload)))
+    }
+
+    /// Whose login it is.
+    pub(crate) fn login(&self) -> &Login {
+        &self.login
+    }
+
+    /// The same, when it is proved.
+    pub(crate) fn into_login(self) -> Login {
+        self.login
+    }
+
+    /// Goes on with the payload that came.
+    pub(crate) fn next(&mut self, payload: &[u8]) -> Step {
+        match (self.expected, self.login.plugin()) {
+            (Expected::Proof, AuthenticationPlugin::MysqlNativePassword) => {
+                match self.login.check_native(&self.scramble.0, payload) {
+                    true => Step::Accept(None),
+                    false => Step::Refuse(!payload.is_empty()),
+                }
+            }
+            (Expected::Proof, AuthenticationPlugin::CachingSha2Password) => self.proof(payload),
+            (Expected::Password, _) if payload == PUBLIC_KEY_REQUEST && !self.is_private => {
+                match self.keys.public_key() {
+                    Some(key) => {
+                        self.expected = Expected::HiddenPassword;
+                        Step::Ask([&[MORE_DATA], key].concat())
+                    }
+                    None => Step::Refuse(true),
+                }
+            }
+            (Expected::Password, _) if self.is_private => match payload.split_last() {
+                Some((0, password)) => self.password(password),
+                _ => Step::Malformed,
+            },
+            // Without asking for the key: the client remembers it.
+            (Expected::Password | Expected::HiddenPassword, _) => {
+                match self.keys.password(payload, &self.scramble.0) {
+                    Some(password) => self.password(&password),
+                    None => Step::Refuse(true),
+                }
+            }
+        }
+    }
+
+    fn proof(&mut self, payload: &[u8]) -> Step {
+        // An empty password is nothing, or only its zero.
+        let payload = if payload == [0] { &[] } else { payload };
+        match self.login.check_fast(&self.scramble.0, payload) {
+            FastCheck::Accepted if payload.is_empty() => Step::Accept(None),
+            FastCheck::Accepted => Step::Accept(Some(vec![MORE_DATA, FAST_SUCCESS])),
+            FastCheck::PasswordNeeded => {
+                self.expected = Expected::Password;
+                Step::Ask(vec![MORE_DATA, FULL_AUTHENTICATION])
+            }
+            FastCheck::Refused => Step::Refuse(!payload.is_empty()),
+        }
+    }
+
+    fn password(&self, password: &[u8]) -> Step {
+        match self.login.check_password(password) {
+            true => Step::Accept(None),
+            false => Step::Refuse(true),
+        }
+    }
+}

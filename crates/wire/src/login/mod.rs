@@ -1,0 +1,17 @@
+//! Who the client is: the exchange from the greeting to the first command, and that of
+//! COM_CHANGE_USER.
+//!
+//! No I/O here: [`Exchange`] takes the payloads that came and says what to do next. See the protocol
+//! documentation, "Connection Phase" and "caching_sha2_password".
+
+mod exchange;
+mod greeting;
+mod keys;
+mod response;
+mod scramble;
+
+pub(crate) use self::exchange::{Exchange, Step, session_options};
+pub(crate) use self::greeting::{Greeting, server_capabilities};
+pub(crate) use self::keys::LoginKeys;
+pub(crate) use self::response::Response;
+pub(crate) use self::scramble::Scramble;

@@ -1,0 +1,30 @@
+//! The random bytes with which a client proves its password.
+
+/// The length of a scramble; it travels with a zero behind it.
+pub(crate) const LENGTH: usize = 20;
+
+/// Random bytes, of which none is 0 or `$`: clients read them as text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scramble(pub(crate) [u8; LENGTH]);
+
+impl Scramble {
+    /// New ones, from the system's randomness.
+    pub(crate) fn new() -> std::io::Result<Self> {
+        let mut bytes = [0; LENGTH];
+        getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
+        for byte in &mut bytes {
+            *byte &= 0x7F;
+            if matches!(*byte, 0 | b'$') {
+                *byte += 1;
+            }
+        }
+        Ok(Self(bytes))
+    }
+
+    /// The bytes with the zero behind them.
+    pub(crate) fn with_zero(&self) -> [u8; LENGTH + 1] {
+        let mut bytes = [0; LENGTH + 1];
+        bytes[..LENGTH].copy_from_slice(&self.0);
+        bytes
+    }
+}

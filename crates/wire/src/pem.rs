@@ -1,0 +1,26 @@
+//! Keys and certificates as files of text.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+
+use pem::{EncodeConfig, LineEnding, Pem};
+
+/// DER as PEM with a label.
+pub(crate) fn encode(label: &str, der: &[u8]) -> String {
+    let config = EncodeConfig::new().set_line_ending(LineEnding::LF);
+    pem::encode_config(&Pem::new(label, der), config)
+}
+
+/// Writes a new file that its owner alone may read.
+pub(crate) fn write_secret(path: &Path, text: &str) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path).map_err(failed)?;
+    file.write_all(text.as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(failed)
+}

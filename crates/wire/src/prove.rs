@@ -1,0 +1,72 @@
+//! A client proves its password over its channel: at its login, and when it changes its user.
+
+use std::sync::Arc;
+
+use mayfly_engine::{Error, Login};
+
+use crate::channel::{Channel, Failure};
+use crate::connection::Surroundings;
+use crate::login::{Exchange, Response, Scramble, Step};
+
+/// Why a client did not prove it.
+#[derive(Debug)]
+pub(crate) enum Unproved {
+    /// It is gone, or its packets are wrong.
+    Failed(Failure),
+    /// The proof is wrong. It has waited for this as long as the engine says.
+    Denied(Error),
+    /// What it sent is no proof.
+    Malformed,
+}
+
+impl From<std::io::Error> for Unproved {
+    fn from(error: std::io::Error) -> Self {
+        Self::Failed(Failure::Gone(error))
+    }
+}
+
+impl From<Failure> for Unproved {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// Goes through the exchange that begins with `response`. The last packet of it, if there is one,
+/// waits in the channel for what follows. `host`: where the client is; the flags: nobody can listen,
+/// and because of TLS.
+pub(crate) fn prove(
+    channel: &mut Channel,
+    surroundings: &Surroundings,
+    response: &Response,
+    host: &str,
+    scramble: Scramble,
+    privacy: (bool, bool),
+) -> Result<Login, Unproved> {
+    let database = &surroundings.database;
+    let keys = Arc::clone(&surroundings.keys);
+    let (mut exchange, mut step) =
+        Exchange::begin(database, keys, response, host, scramble, privacy)?;
+    let mut payload = Vec::new();
+    loop {
+        match step {
+            Step::Ask(question) => {
+                channel.packet(|out| out.extend_from_slice(&question));
+                channel.flush()?;
+                channel.receive_now(&mut payload)?;
+                step = exchange.next(&payload);
+            }
+            Step::Accept(last) => {
+                if let Some(last) = last {
+                    channel.packet(|out| out.extend_from_slice(&last));
+                }
+                return Ok(exchange.into_login());
+            }
+            Step::Refuse(has_password) => {
+                let refusal = database.login_failed(exchange.login(), has_password);
+                std::thread::sleep(refusal.delay);
+                return Err(Unproved::Denied(refusal.error));
+            }
+            Step::Malformed => return Err(Unproved::Malformed),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! From an accepted socket to a connection: greeting, TLS, login.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mayfly_engine::{ConnectionPlace, Error, Session, codes};
+use mysql_common::constants::CapabilityFlags;
+
+use super::{Accepted, Shared};
+use crate::channel::{Channel, Failure, NetworkTimeouts};
+use crate::connection::Connection;
+use crate::login::{Greeting, Response, Scramble, server_capabilities, session_options};
+use crate::packet::Algorithm;
+use crate::prove::{Unproved, prove};
+use crate::reply::{append_error, error_payload};
+use crate::stream::Stream;
+
+/// The longest payload of a client that has not logged in yet.
+const LOGIN_PAYLOAD_MAX: usize = 1 << 20;
+
+/// The levels of `zstd`.
+const ZSTD_LEVELS: std::ops::RangeInclusive<i32> = 1..=22;
+
+/// How an admission ended that gave no connection.
+enum Refusal {
+    /// The client is gone, or is told nothing.
+    Gone,
+    /// What it sent is wrong.
+    Wrong(Error),
+    /// It may not come in.
+    Login(Error),
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Gone(_) => Self::Gone,
+            Failure::Wrong(error) => Self::Wrong(error),
+        }
+    }
+}
+
+impl From<std::io::Error> for Refusal {
+    fn from(_: std::io::Error) -> Self {
+        Self::Gone
+    }
+}
+
+impl From<Unproved> for Refusal {
+    fn from(unproved: Unproved) -> Self {
+        match unproved {
+            Unproved::Failed(failure) => failure.into(),
+            Unproved::Denied(error) => Self::Login(error),
+            Unproved::Malformed => Self::of_handshake(),
+        }
+    }
+}
+
+impl Refusal {
+    fn of_handshake() -> Self {
+        Self::Wrong(codes::ER_HANDSHAKE_ERROR.error())
+    }
+}
+
+/// Takes a client in; `None` when it is refused or leaves.
+pub(super) fn admit(shared: &Arc<Shared>, accepted: Accepted) -> Option<Connection> {
+    let database = shared.database();
+    let place = shared.workers.place(shared, accepted.socket.clone());
+    let timeout = database.connect_timeout();
+    let timeouts = NetworkTimeouts {
+        read: timeout,
+        write: timeout,
+    };
+    let stream = Stream::Plain(accepted.socket.clone());
+    let mut channel = Box::new(Channel::new(stream, LOGIN_PAYLOAD_MAX, timeouts).ok()?);
+    // One more client than `max_connections` says is not even greeted.
+    let connection_place = match database.accept() {
+        Ok(connection_place) => connection_place,
+        Err(error) => {
+            channel.packet(|out| out.extend_from_slice(&error_payload(&error)));
+            let _ = channel.flush();
+            return None;
+        }
+    };
+    let mut admission = Admission {
+        shared,
+        accepted: &accepted,
+        timeout,
+        payload: Vec::new(),
+    };
+    match admission.run(&mut channel, connection_place) {
+        Ok((session, login)) => {
+            let surroundings = Arc::clone(&shared.surroundings);
+            let connection = Connection::new(channel, session, login, surroundings, place);
+            match connection {
+                Ok(connection) => return Some(connection),
+                Err(error) => tracing::debug!("lost after its login: {error}"),
+            }
+        }
+        Err(refusal) => {
+            let error = match refusal {
+                Refusal::Login(error) => Some(error),
+                Refusal::Wrong(error) => {
+                    database.count_aborted_connect();
+                    Some(error)
+                }
+                Refusal::Gone => {
+                    database.count_aborted_connect();
+                    None
+                }
+            };
+            if let Some(error) = error {
+                tracing::info!(host = accepted.host, "refused: {error}");
+                channel.packet(|out| append_error(out, &error));
+                // There is nobody to tell about a client that is gone.
+                let _ = channel.flush();
+            }
+        }
+    }
+    None
+}
+
+/// What a connection keeps of its login.
+#[derive(Debug)]
+pub(crate) struct LoggedIn {
+    pub(crate) capabilities: CapabilityFlags,
+    pub(crate) scramble: Scramble,
+    /// Nobody can listen.
+    pub(crate) is_private: bool,
+    pub(crate) has_tls: bool,
+    pub(crate) host: String,
+    pub(crate) compression: Option<Algorithm>,
+}
+
+struct Admission<'a> {
+    shared: &'a Arc<Shared>,
+    accepted: &'a Accepted,
+    timeout: Duration,
+    payload: Vec<u8>,
+}
+
+impl Admission<'_> {
+    fn run(
+        &mut self,
+        channel: &mut Channel,
+        connection_place: ConnectionPlace,
+    ) -> Result<(Session, LoggedIn), Refusal> {
+        let database = Arc::clone(self.shared.database());
+        let has_tls = self.shared.tls.is_some() && !self.accepted.is_private;
+        let greeting = Greeting {
+            id: connection_place.id(),
+            scramble: Scramble::new()?,
+            has_tls,
+        };
+        channel.packet(|out| out.extend_from_slice(&greeting.payload()));
+        channel.flush()?;
+        channel.receive_within(&mut self.payload, self.timeout)?;
+        if has_tls && Response::tls_request(&self.payload).is_some() {
+            if let Some(tls) = &self.shared.tls {
+                channel.start_tls(Arc::clone(tls))?;
+            }
+            channel.receive_within(&mut self.payload, self.timeout)?;
+        }
+        let response = Response::of_greeting(&self.payload);
+        let response = response.ok_or_else(Refusal::of_handshake)?;
+        let encryption = channel.stream()?.encryption();
+        let is_private = self.accepted.is_private || encryption.is_some();
+        let must_be_private = database.variable("require_secure_transport");
+        if !is_private && must_be_private.as_deref() == Some("ON") {
+            return Err(Refusal::Login(codes::ER_SECURE_TRANSPORT_REQUIRED.error()));
+        }
+        let login = prove(
+            channel,
+            &self.shared.surroundings,
+            &response,
+            &self.accepted.host,
+            greeting.scramble,
+            (is_private, encryption.is_some()),
+        )?;
+        let capabilities = CapabilityFlags::from_bits_truncate(response.capabilities)
+            & server_capabilities(has_tls);
+        let options = session_options(&response, &self.accepted.host, capabilities);
+        let mut session = database
+            .log_in(connection_place, &login, options)
+            .map_err(Refusal::Login)?;
+        let has_encryption = encryption.is_some();
+        if let Some(encryption) = encryption {
+            session.set_encryption(encryption);
+        }
+        let logged_in = LoggedIn {
+            capabilities,
+            scramble: greeting.scramble,
+            is_private,
+            has_tls: has_encryption,
+            host: self.accepted.host.clone(),
+            compression: algorithm(capabilities, response.zstd_level),
+        };
+        Ok((session, logged_in))
+    }
+}
+
+/// How the client wants its packets compressed.
+fn algorithm(capabilities: CapabilityFlags, level: u8) -> Option<Algorithm> {
+    if capabilities.contains(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM) {
+        let level = i32::from(level).clamp(*ZSTD_LEVELS.start(), *ZSTD_LEVELS.end());
+        return Some(Algorithm::Zstd(level));
+    }
+    capabilities
+        .contains(CapabilityFlags::CLIENT_COMPRESS)
+        .then_some(Algorithm::Zlib)
+}

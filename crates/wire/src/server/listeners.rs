@@ -1,0 +1,176 @@
+//! Where connections come from.
+
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mio::net::{TcpListener, UnixListener};
+use mio::{Interest, Registry, Token};
+
+use super::Accepted;
+use crate::stream::Socket;
+
+/// Where a client is that came through the Unix socket or the loopback interface.
+const LOCALHOST: &str = "localhost";
+
+/// Anybody may connect; who may log in is another question.
+const SOCKET_MODE: u32 = 0o777;
+
+/// The listening sockets.
+#[derive(Debug)]
+pub(super) struct Listeners {
+    addresses: Vec<SocketAddr>,
+    listeners: Vec<Listener>,
+}
+
+#[derive(Debug)]
+enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener, PathBuf),
+}
+
+impl Listeners {
+    pub(super) fn open(addresses: &[SocketAddr], path: Option<&Path>) -> Result<Self, String> {
+        let mut open = Self {
+            addresses: Vec::new(),
+            listeners: Vec::new(),
+        };
+        for address in addresses {
+            let failed = |error: io::Error| format!("cannot listen on {address}: {error}");
+            let listener = TcpListener::bind(*address).map_err(failed)?;
+            open.addresses.push(listener.local_addr().map_err(failed)?);
+            open.listeners.push(Listener::Tcp(listener));
+        }
+        if let Some(path) = path {
+            let listener = unix_listener(path)
+                .map_err(|error| format!("cannot listen on {}: {error}", path.display()))?;
+            open.listeners
+                .push(Listener::Unix(listener, path.to_owned()));
+        }
+        Ok(open)
+    }
+
+    pub(super) fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// How many there are: their tokens are the numbers from 0.
+    pub(super) fn len(&self) -> usize {
+        self.listeners.len()
+    }
+
+    pub(super) fn register(&mut self, registry: &Registry) -> io::Result<()> {
+        for (number, listener) in self.listeners.iter_mut().enumerate() {
+            let token = Token(number);
+            match listener {
+                Listener::Tcp(listener) => {
+                    registry.register(listener, token, Interest::READABLE)?
+                }
+                Listener::Unix(listener, _) => {
+                    registry.register(listener, token, Interest::READABLE)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The next connection of a listener; `None` when there is none now.
+    pub(super) fn accept(&self, number: usize) -> io::Result<Option<Accepted>> {
+        let accepted = match self.listeners.get(number) {
+            Some(Listener::Tcp(listener)) => listener.accept().and_then(|(stream, address)| {
+                let stream = std::net::TcpStream::from(stream);
+                stream.set_nonblocking(false)?;
+                stream.set_nodelay(true)?;
+                // A client whose machine is gone is found out some day.
+                socket2::SockRef::from(&stream).set_keepalive(true)?;
+                Ok(Accepted {
+                    socket: Socket::Tcp(Arc::new(stream)),
+                    host: host(address.ip()),
+                    is_private: false,
+                })
+            }),
+            Some(Listener::Unix(listener, _)) => listener.accept().and_then(|(stream, _)| {
+                let stream = std::os::unix::net::UnixStream::from(stream);
+                stream.set_nonblocking(false)?;
+                Ok(Accepted {
+                    socket: Socket::Unix(Arc::new(stream)),
+                    host: LOCALHOST.to_owned(),
+                    is_private: true,
+                })
+            }),
+            None => return Ok(None),
+        };
+        match accepted {
+            Ok(accepted) => Ok(Some(accepted)),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Drop for Listeners {
+    fn drop(&mut self) {
+        for listener in &self.listeners {
+            if let Listener::Unix(_, path) = listener {
+                // It may be gone already.
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+}
+
+/// The name of a client's host. Names are not looked up; the loopback addresses have a name of
+/// their own.
+fn host(address: IpAddr) -> String {
+    let address = address.to_canonical();
+    if address.is_loopback() {
+        return LOCALHOST.to_owned();
+    }
+    address.to_string()
+}
+
+/// Listens on a path. What a dead server left there is replaced, a living one's socket is not.
+fn unix_listener(path: &Path) -> io::Result<UnixListener> {
+    let listener = match UnixListener::bind(path) {
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {
+            if std::os::unix::net::UnixStream::connect(path).is_ok() {
+                return Err(error);
+            }
+            std::fs::remove_file(path)?;
+            UnixListener::bind(path)?
+        }
+        bound => bound?,
+    };
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(SOCKET_MODE))?;
+    Ok(listener)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dead_servers_socket_is_replaced_and_a_living_ones_is_not() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("mayfly.sock");
+        let first = Listeners::open(&[], Some(&path)).expect("free");
+        assert!(Listeners::open(&[], Some(&path)).is_err());
+        drop(first);
+        assert!(!path.exists());
+        // Left by a process that had no time to remove it.
+        drop(std::os::unix::net::UnixListener::bind(&path).expect("free"));
+        assert!(path.exists());
+        Listeners::open(&[], Some(&path)).expect("replaced");
+    }
+
+    #[test]
+    fn loopback_is_localhost() {
+        let name = |text: &str| host(text.parse().expect("an address"));
+        assert_eq!(name("127.0.0.1"), "localhost");
+        assert_eq!(name("::1"), "localhost");
+        assert_eq!(name("::ffff:127.0.0.1"), "localhost");
+        assert_eq!(name("192.0.2.7"), "192.0.2.7");
+    }
+}

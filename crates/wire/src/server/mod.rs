@@ -1,0 +1,158 @@
+//! The server: listeners, threads and idle connections.
+//!
+//! A connection is served by a thread of its own as long as its client keeps it busy: blocking reads
+//! and writes are the shortest way between two statements. When a client pauses for longer than
+//! [`READ_PAUSE`](crate::channel::READ_PAUSE), its connection is parked. One thread, the reactor,
+//! accepts connections and waits for all parked ones together, so that thousands of idle connections
+//! need no threads; a connection that has something to do goes to a thread that is free, or to a new
+//! one.
+
+mod admission;
+mod listeners;
+mod reactor;
+mod workers;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use mayfly_engine::Database;
+use rustls::ServerConfig;
+
+pub(crate) use self::admission::LoggedIn;
+use self::listeners::Listeners;
+use self::reactor::Parking;
+pub(crate) use self::workers::Place;
+use self::workers::Workers;
+use crate::connection::Surroundings;
+use crate::login::LoginKeys;
+use crate::stream::Socket;
+use crate::tls::{self, TlsOptions};
+
+/// What a server listens on.
+#[derive(Debug, Clone, Default)]
+pub struct ServerOptions {
+    /// Addresses to listen on; with port 0, any free one.
+    pub addresses: Vec<SocketAddr>,
+    /// The Unix socket.
+    pub socket: Option<PathBuf>,
+    /// Where keys and certificates are kept.
+    pub directory: Option<PathBuf>,
+    /// TLS.
+    pub tls: TlsOptions,
+}
+
+/// What all threads of a server share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    surroundings: Arc<Surroundings>,
+    tls: Option<Arc<ServerConfig>>,
+    parking: Parking,
+    workers: Workers,
+    is_stopping: AtomicBool,
+}
+
+impl Shared {
+    fn database(&self) -> &Arc<Database> {
+        &self.surroundings.database
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Acquire)
+    }
+}
+
+/// A running server. Dropping it ends its connections; [`Server::stop`] lets their statements end.
+#[derive(Debug)]
+pub struct Server {
+    shared: Arc<Shared>,
+    addresses: Vec<SocketAddr>,
+    reactor: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Begins to listen. An error says what kept it from that.
+    pub fn start(database: Arc<Database>, options: &ServerOptions) -> Result<Self, String> {
+        let directory = options.directory.as_deref();
+        let surroundings = Arc::new(Surroundings {
+            database,
+            keys: Arc::new(LoginKeys::new(directory)),
+        });
+        let (parking, poll) = Parking::new().map_err(|error| format!("poll: {error}"))?;
+        let shared = Arc::new(Shared {
+            surroundings,
+            tls: tls::configuration(&options.tls, directory)?,
+            parking,
+            workers: Workers::default(),
+            is_stopping: AtomicBool::new(false),
+        });
+        let listeners = Listeners::open(&options.addresses, options.socket.as_deref())?;
+        let addresses = listeners.addresses().to_vec();
+        let reactor = reactor::start(Arc::clone(&shared), poll, listeners);
+        Ok(Self {
+            shared,
+            addresses,
+            reactor: Some(reactor.map_err(|error| format!("thread: {error}"))?),
+        })
+    }
+
+    /// The addresses that it listens on.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// How many connections there are.
+    pub fn connections(&self) -> usize {
+        self.shared.workers.connections()
+    }
+
+    /// Takes no more connections, lets running statements end for as long as `patience`, then ends
+    /// them. True when all connections are gone.
+    pub fn stop(&mut self, patience: Duration) -> bool {
+        self.begin_to_stop();
+        let begun = Instant::now();
+        let last = patience + Duration::from_secs(5);
+        let mut was_killed = false;
+        while self.connections() > 0 && begun.elapsed() < last {
+            if begun.elapsed() >= patience && !was_killed {
+                was_killed = true;
+                self.shared.database().close_sessions();
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let are_gone = self.connections() == 0;
+        if are_gone {
+            self.shared.workers.join();
+        }
+        are_gone
+    }
+
+    fn begin_to_stop(&mut self) {
+        self.shared.is_stopping.store(true, Ordering::Release);
+        self.shared.parking.wake();
+        if let Some(reactor) = self.reactor.take() {
+            // A panic there has been reported already.
+            let _ = reactor.join();
+        }
+        self.shared.workers.stop_reading();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.begin_to_stop();
+    }
+}
+
+/// A socket that was accepted, and where its client is.
+#[derive(Debug)]
+pub(crate) struct Accepted {
+    socket: Socket,
+    /// An address without its port, or `localhost`.
+    host: String,
+    /// It came through the Unix socket: nobody can listen.
+    is_private: bool,
+}

@@ -1,0 +1,182 @@
+//! The threads that serve connections.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::{Accepted, Shared, admission};
+use crate::connection::{Connection, Next};
+use crate::stream::Socket;
+
+/// A thread that had nothing to do for so long ends.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// The stack of a thread: deep statements get more where they need it.
+const STACK: usize = 1 << 20;
+
+/// What a thread is given to do.
+#[derive(Debug)]
+pub(super) enum Task {
+    /// A client that has just come.
+    Admit(Accepted),
+    /// A client that has sent something.
+    Serve(Box<Connection>),
+    /// A client that has sent nothing for too long.
+    EndIdle(Box<Connection>),
+    /// The server stops.
+    EndForShutdown(Box<Connection>),
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Workers {
+    state: Mutex<State>,
+    is_task: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    tasks: VecDeque<Task>,
+    threads: Vec<JoinHandle<()>>,
+    /// Threads that wait for a task.
+    free: usize,
+    /// The sockets of all connections, parked ones too.
+    sockets: HashMap<u64, Socket>,
+    last: u64,
+    is_stopping: bool,
+}
+
+/// A connection's place among those that are counted.
+#[derive(Debug)]
+pub(crate) struct Place {
+    shared: Arc<Shared>,
+    number: u64,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.shared.workers.state().sockets.remove(&self.number);
+    }
+}
+
+impl Workers {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many connections there are.
+    pub(super) fn connections(&self) -> usize {
+        self.state().sockets.len()
+    }
+
+    /// Counts a connection as long as its place lives.
+    pub(super) fn place(&self, shared: &Arc<Shared>, socket: Socket) -> Place {
+        let mut state = self.state();
+        if state.is_stopping {
+            socket.stop_reading();
+        }
+        state.last += 1;
+        let number = state.last;
+        state.sockets.insert(number, socket);
+        Place {
+            shared: Arc::clone(shared),
+            number,
+        }
+    }
+
+    /// Nothing more comes from any client.
+    pub(super) fn stop_reading(&self) {
+        let mut state = self.state();
+        state.is_stopping = true;
+        for socket in state.sockets.values() {
+            socket.stop_reading();
+        }
+        self.is_task.notify_all();
+    }
+
+    /// Gives a task to a thread that is free, or to a new one.
+    pub(super) fn give(&self, shared: &Arc<Shared>, task: Task) {
+        let mut state = self.state();
+        state.tasks.push_back(task);
+        if state.free >= state.tasks.len() {
+            drop(state);
+            self.is_task.notify_one();
+            return;
+        }
+        drop(state);
+        let shared = Arc::clone(shared);
+        let thread = std::thread::Builder::new()
+            .name("connection".to_owned())
+            .stack_size(STACK)
+            .spawn(move || work(&shared));
+        match thread {
+            Ok(thread) => {
+                let mut state = self.state();
+                state.threads.retain(|thread| !thread.is_finished());
+                state.threads.push(thread);
+            }
+            // A thread that becomes free takes the task.
+            Err(error) => tracing::warn!("no thread for a connection: {error}"),
+        }
+    }
+
+    /// Waits for the threads, which end when the server stops and they have no connection.
+    pub(super) fn join(&self) {
+        let threads = std::mem::take(&mut self.state().threads);
+        for thread in threads {
+            // A panic there has been reported already.
+            let _ = thread.join();
+        }
+    }
+
+    fn next(&self) -> Option<Task> {
+        let mut state = self.state();
+        loop {
+            if let Some(task) = state.tasks.pop_front() {
+                return Some(task);
+            }
+            if state.is_stopping {
+                return None;
+            }
+            state.free += 1;
+            let waited = self.is_task.wait_timeout(state, IDLE);
+            let (again, wait) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = again;
+            state.free -= 1;
+            if wait.timed_out() && state.tasks.is_empty() {
+                return None;
+            }
+        }
+    }
+}
+
+fn work(shared: &Arc<Shared>) {
+    let mut payload = Vec::new();
+    while let Some(task) = shared.workers.next() {
+        match task {
+            Task::Admit(accepted) => {
+                if let Some(connection) = admission::admit(shared, accepted) {
+                    serve(shared, Box::new(connection), &mut payload);
+                }
+            }
+            Task::Serve(connection) => serve(shared, connection, &mut payload),
+            Task::EndIdle(mut connection) => connection.end_idle(),
+            Task::EndForShutdown(mut connection) => connection.end_for_shutdown(),
+        }
+        // What one large packet needed.
+        payload.shrink_to(crate::channel::READ_SIZE);
+    }
+}
+
+fn serve(shared: &Arc<Shared>, mut connection: Box<Connection>, payload: &mut Vec<u8>) {
+    match connection.serve(payload) {
+        Next::Close if shared.is_stopping() => connection.end_for_shutdown(),
+        Next::Close => {}
+        Next::Park => {
+            if let Err(mut connection) = shared.parking.park(connection) {
+                connection.end_for_shutdown();
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! A client's stream of bytes: TCP or a Unix socket, plain or in TLS.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mayfly_engine::Encryption;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+/// A connected socket. Clones are the same socket.
+#[derive(Debug, Clone)]
+pub(crate) enum Socket {
+    Tcp(Arc<TcpStream>),
+    Unix(Arc<UnixStream>),
+}
+
+impl Socket {
+    /// Reads and writes that take longer end with `WouldBlock`.
+    pub(crate) fn set_timeouts(&self, read: Duration, write: Duration) -> io::Result<()> {
+        match self {
+            Self::Tcp(socket) => {
+                socket.set_read_timeout(Some(read))?;
+                socket.set_write_timeout(Some(write))
+            }
+            Self::Unix(socket) => {
+                socket.set_read_timeout(Some(read))?;
+                socket.set_write_timeout(Some(write))
+            }
+        }
+    }
+
+    /// Nothing more comes from the client: who waits for it, in any thread, sees the end.
+    pub(crate) fn stop_reading(&self) {
+        // A socket that is closed already has nothing to be stopped.
+        let _ = match self {
+            Self::Tcp(socket) => socket.shutdown(Shutdown::Read),
+            Self::Unix(socket) => socket.shutdown(Shutdown::Read),
+        };
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(socket) => socket.as_fd(),
+            Self::Unix(socket) => socket.as_fd(),
+        }
+    }
+}
+
+impl Read for Socket {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(socket) => (&**socket).read(bytes),
+            Self::Unix(socket) => (&**socket).read(bytes),
+        }
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(socket) => (&**socket).write(bytes),
+            Self::Unix(socket) => (&**socket).write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The stream over a socket.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    Plain(Socket),
+    Tls(Box<StreamOwned<ServerConnection, Socket>>),
+}
+
+impl Stream {
+    /// The stream goes on in TLS. `begun`: bytes of the client's that were read already.
+    pub(crate) fn start_tls(
+        self,
+        configuration: Arc<ServerConfig>,
+        begun: &[u8],
+    ) -> io::Result<Self> {
+        let Self::Plain(mut socket) = self else {
+            return Ok(self);
+        };
+        let mut tls = ServerConnection::new(configuration).map_err(io::Error::other)?;
+        let mut begun = begun;
+        while !begun.is_empty() {
+            tls.read_tls(&mut begun)?;
+            tls.process_new_packets().map_err(io::Error::other)?;
+        }
+        while tls.is_handshaking() {
+            tls.complete_io(&mut socket)?;
+        }
+        Ok(Self::Tls(Box::new(StreamOwned::new(tls, socket))))
+    }
+
+    /// The socket below.
+    pub(crate) fn socket(&self) -> &Socket {
+        match self {
+            Self::Plain(socket) => socket,
+            Self::Tls(tls) => &tls.sock,
+        }
+    }
+
+    /// How the stream is encrypted; `None` without TLS.
+    pub(crate) fn encryption(&self) -> Option<Encryption> {
+        let Self::Tls(tls) = self else {
+            return None;
+        };
+        let version = match tls.conn.protocol_version() {
+            Some(rustls::ProtocolVersion::TLSv1_2) => "TLSv1.2",
+            _ => "TLSv1.3",
+        };
+        let suite = tls.conn.negotiated_cipher_suite();
+        let name = suite.and_then(|suite| suite.suite().as_str()).unwrap_or("");
+        Some(Encryption {
+            version: version.to_owned(),
+            // As OpenSSL names those of TLS 1.3.
+            cipher: name.replacen("TLS13_", "TLS_", 1),
+        })
+    }
+
+    /// Whether bytes of the client wait here that the socket no longer shows.
+    pub(crate) fn has_read_ahead(&mut self) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::Tls(tls) => {
+                let waiting = tls.conn.process_new_packets();
+                waiting.is_ok_and(|state| state.plaintext_bytes_to_read() > 0)
+            }
+        }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(socket) => socket.read(bytes),
+            Self::Tls(tls) => tls.read(bytes),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(socket) => socket.write(bytes),
+            Self::Tls(tls) => tls.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(socket) => socket.flush(),
+            Self::Tls(tls) => tls.flush(),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! TLS: a certificate of the user's, or one that is made at the first start.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::pem;
+
+/// File names in the data directory, as MySQL's.
+const CERTIFICATE: &str = "server-cert.pem";
+const KEY: &str = "server-key.pem";
+
+/// Where the certificate comes from.
+#[derive(Debug, Clone, Default)]
+pub enum TlsOptions {
+    /// A self-signed one, kept in the data directory if there is one.
+    #[default]
+    SelfSigned,
+    /// The user's files, PEM: `ssl_cert` and `ssl_key`.
+    Files {
+        /// Certificate, with those between it and the authority.
+        certificate: PathBuf,
+        /// Its private key.
+        key: PathBuf,
+    },
+    /// No TLS.
+    Off,
+}
+
+/// What connections need; `None` without TLS.
+pub(crate) fn configuration(
+    options: &TlsOptions,
+    directory: Option<&Path>,
+) -> Result<Option<Arc<ServerConfig>>, String> {
+    let (certificates, key) = match options {
+        TlsOptions::Off => return Ok(None),
+        TlsOptions::Files { certificate, key } => read(certificate, key)?,
+        TlsOptions::SelfSigned => match directory {
+            Some(directory) => {
+                let (certificate, key) = (directory.join(CERTIFICATE), directory.join(KEY));
+                if !certificate.is_file() || !key.is_file() {
+                    let made = self_signed()?;
+                    // What an interrupted start left.
+                    let _ = std::fs::remove_file(&key);
+                    pem::write_secret(&key, &made.signing_key.serialize_pem())?;
+                    std::fs::write(&certificate, made.cert.pem())
+                        .map_err(|error| format!("{}: {error}", certificate.display()))?;
+                }
+                read(&certificate, &key)?
+            }
+            None => {
+                let made = self_signed()?;
+                let key = PrivateKeyDer::try_from(made.signing_key.serialize_der());
+                let key = key.map_err(str::to_owned)?;
+                (vec![made.cert.der().clone()], key)
+            }
+        },
+    };
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let configuration = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| {
+            builder
+                .with_no_client_auth()
+                .with_single_cert(certificates, key)
+        })
+        .map_err(|error| format!("TLS: {error}"))?;
+    Ok(Some(Arc::new(configuration)))
+}
+
+type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+fn read(certificate: &Path, key: &Path) -> Result<Identity, String> {
+    let failed =
+        |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_file_iter(certificate)
+        .map_err(|error| failed(certificate, &error))?
+        .collect();
+    let certificates = certificates.map_err(|error| failed(certificate, &error))?;
+    let key = PrivateKeyDer::from_pem_file(key).map_err(|error| failed(key, &error))?;
+    Ok((certificates, key))
+}
+
+fn self_signed() -> Result<rcgen::CertifiedKey<rcgen::KeyPair>, String> {
+    let names = vec![
+        "localhost".to_owned(),
+        "127.0.0.1".to_owned(),
+        "::1".to_owned(),
+    ];
+    rcgen::generate_simple_self_signed(names).map_err(|error| format!("certificate: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_made_certificate_is_kept() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let open = || configuration(&TlsOptions::SelfSigned, Some(directory.path()));
+        assert!(open().expect("made").is_some());
+        let path = directory.path().join(CERTIFICATE);
+        let made = std::fs::read(&path).expect("a file");
+        assert!(open().expect("read").is_some());
+        assert_eq!(std::fs::read(&path).expect("a file"), made);
+        assert!(configuration(&TlsOptions::SelfSigned, None).is_ok());
+        assert!(
+            configuration(&TlsOptions::Off, None)
+                .expect("none")
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn wrong_files_are_named() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let options = TlsOptions::Files {
+            certificate: directory.path().join("missing.pem"),
+            key: directory.path().join("missing.key"),
+        };
+        let error = configuration(&options, None).expect_err("no such file");
+        assert!(error.contains("missing.pem"), "{error}");
+    }
+}
