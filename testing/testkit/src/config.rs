@@ -33,6 +33,12 @@ pub struct Config {
     /// Whether statements run prepared, with their literals as values of `?`.
     #[serde(default)]
     pub prepared: bool,
+    /// Whether queries run three times, so that the last one is known by its text.
+    #[serde(default)]
+    pub repeated: bool,
+    /// Whether statements come over the wire.
+    #[serde(default)]
+    pub wire: bool,
     /// A configuration whose skips are this one's too.
     #[serde(default)]
     pub skips_of: Option<String>,

@@ -42,6 +42,7 @@ pub struct Embedded {
     temporary_tables: bool,
     memory_tables: bool,
     prepared: bool,
+    repeated: bool,
     paths: Paths,
     tmpdir: PathBuf,
 }
@@ -71,9 +72,16 @@ impl Embedded {
             temporary_tables: config.temporary_tables,
             memory_tables: config.memory_tables,
             prepared: config.prepared,
+            repeated: config.repeated,
             paths,
             tmpdir,
         })
+    }
+
+    /// The database.
+    #[must_use]
+    pub fn database(&self) -> &Arc<Database> {
+        &self.database
     }
 
     /// A new session of the database.
@@ -87,6 +95,7 @@ impl Embedded {
             temporary_tables: self.temporary_tables,
             memory_tables: self.memory_tables,
             prepared: self.prepared.then(HashMap::new),
+            repeated: self.repeated,
             paths: self.paths.clone(),
         };
         for statement in &self.statements {
@@ -180,6 +189,8 @@ pub struct EmbeddedSession {
     memory_tables: bool,
     /// Statements by their text, if statements run prepared.
     prepared: Option<HashMap<String, Arc<Prepared>>>,
+    /// Whether queries run three times.
+    repeated: bool,
     paths: Paths,
 }
 
@@ -238,6 +249,10 @@ impl DB for EmbeddedSession {
         let results = match &mut self.prepared {
             _ if self.memory_tables && creates_table(&sql) => execute_in_memory(session, &sql),
             Some(prepared) => execute(session, prepared, &sql),
+            None if self.repeated && is_repeatable(&sql) => {
+                let before = session.execute(&sql).and_then(|_| session.execute(&sql));
+                before.and_then(|_| session.execute(&sql))
+            }
             None => session.execute(&sql),
         };
         let results = results.map_err(|error| StatementError {
@@ -262,6 +277,37 @@ impl DB for EmbeddedSession {
     fn error_sql_state(error: &StatementError) -> Option<String> {
         Some(error.sqlstate.to_owned())
     }
+}
+
+/// Whether a statement is a query that gives the same again, and leaves nothing but its warnings.
+fn is_repeatable(sql: &str) -> bool {
+    const STATEFUL: [&str; 20] = [
+        "@",
+        "rand",
+        "uuid",
+        "sleep",
+        "insert_id",
+        "row_count",
+        "found_rows",
+        "sql_calc",
+        "into",
+        "for update",
+        "for share",
+        "share mode",
+        "benchmark",
+        "lock",
+        "now(",
+        "sysdate",
+        "status",
+        "processlist",
+        "temp",
+        "events",
+    ];
+    let sql = sql.trim_start().to_ascii_lowercase();
+    let is_query = ["select", "with", "(", "table ", "values"]
+        .iter()
+        .any(|word| sql.starts_with(word));
+    is_query && !STATEFUL.iter().any(|word| sql.contains(word))
 }
 
 /// Runs a statement prepared if it has literals that `?` can stand for. Statements that differ in them

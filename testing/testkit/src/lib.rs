@@ -18,4 +18,5 @@ pub mod isolation;
 pub mod prepared;
 pub mod runner;
 pub mod server;
+pub mod wire;
 pub mod workload;

@@ -19,6 +19,8 @@ pub enum Flavour {
     MySql,
     /// The peer that every file is compared with.
     MariaDb,
+    /// Mayfly over the wire.
+    Mayfly,
 }
 
 impl Flavour {
@@ -28,6 +30,7 @@ impl Flavour {
         match self {
             Self::MySql => "mysql",
             Self::MariaDb => "mariadb",
+            Self::Mayfly => "mayfly",
         }
     }
 
@@ -49,6 +52,7 @@ impl Flavour {
                 // Hash joins: the files join tens of thousands of rows without an index.
                 "SET join_cache_level = 4",
             ],
+            Self::Mayfly => &["SET NAMES utf8mb4", "USE test"],
         }
     }
 }
@@ -157,6 +161,7 @@ pub fn socket(flavour: Flavour) -> Option<PathBuf> {
     let name = match flavour {
         Flavour::MySql => "MAYFLY_MYSQL_SOCKET",
         Flavour::MariaDb => "MAYFLY_MARIADB_SOCKET",
+        Flavour::Mayfly => return None,
     };
     std::env::var_os(name).map(PathBuf::from)
 }

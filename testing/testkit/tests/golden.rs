@@ -15,6 +15,7 @@ use mayfly_testkit::config::Config;
 use mayfly_testkit::corpus;
 use mayfly_testkit::embedded::Embedded;
 use mayfly_testkit::runner::{self, Paths, Strictness};
+use mayfly_testkit::wire::Wire;
 
 /// What a file may take. The longest takes a few seconds on two cores with other trials beside it.
 const TRIAL_TIME_MAX: Duration = Duration::from_secs(300);
@@ -69,8 +70,18 @@ fn run_in_time(config: Config, file: PathBuf) -> Result<(), Failed> {
 fn run(config: &Config, file: &Path) -> Result<(), Failed> {
     let paths = Paths::new().map_err(|error| error.to_string())?;
     let embedded = Embedded::open(config, paths.clone())?;
-    let report = runner::run_file(file, Strictness::Exact, || embedded.session())?;
+    let (report, has_ended) = if config.wire {
+        let wire = Wire::start(embedded.database(), paths.clone())?;
+        let report = runner::run_file(file, Strictness::Exact, || wire.session())?;
+        (report, wire.stop())
+    } else {
+        let report = runner::run_file(file, Strictness::Exact, || embedded.session())?;
+        (report, true)
+    };
     let mut problems: Vec<String> = report.failures.iter().map(ToString::to_string).collect();
+    if !has_ended {
+        problems.push("a connection did not end".to_owned());
+    }
     problems.extend(embedded.leaks());
     problems.extend(embedded.close());
     paths.clean();

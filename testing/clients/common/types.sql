@@ -1,0 +1,53 @@
+-- The table of every type and its four rows, which each round reads, writes again through its client, and compares.
+-- A statement ends with a semicolon at the end of a line.
+CREATE TABLE every_type (
+  id INT NOT NULL PRIMARY KEY,
+  c_tinyint TINYINT,
+  u_tinyint TINYINT UNSIGNED,
+  c_smallint SMALLINT,
+  u_smallint SMALLINT UNSIGNED,
+  c_mediumint MEDIUMINT,
+  u_mediumint MEDIUMINT UNSIGNED,
+  c_int INT,
+  u_int INT UNSIGNED,
+  c_bigint BIGINT,
+  u_bigint BIGINT UNSIGNED,
+  c_decimal DECIMAL(65,30),
+  c_float FLOAT,
+  c_double DOUBLE,
+  c_bit BIT(64),
+  c_year YEAR,
+  c_date DATE,
+  c_time TIME(6),
+  c_datetime DATETIME(6),
+  c_timestamp TIMESTAMP(6) NULL,
+  c_char CHAR(10),
+  c_varchar VARCHAR(200),
+  c_binary BINARY(8),
+  c_varbinary VARBINARY(200),
+  c_tinytext TINYTEXT,
+  c_text TEXT,
+  c_mediumtext MEDIUMTEXT,
+  c_longtext LONGTEXT,
+  c_tinyblob TINYBLOB,
+  c_blob BLOB,
+  c_mediumblob MEDIUMBLOB,
+  c_longblob LONGBLOB,
+  c_enum ENUM('small','medium','large'),
+  c_set SET('a','b','c','d'),
+  c_json JSON
+) DEFAULT CHARSET utf8mb4;
+INSERT INTO every_type VALUES (1, -128, 0, -32768, 0, -8388608, 0, -2147483648, 0, -9223372036854775808, 0,
+  -99999999999999999999999999999999999.999999999999999999999999999999, -3.40282e38, -1.7976931348623157e308, 0, 1901,
+  '1000-01-01', '-838:59:59.000000', '1000-01-01 00:00:00.000000', '1970-01-01 00:00:01.000000', '', '', '', '', '', '', '',
+  '', '', '', '', '', 'small', '', '{}');
+INSERT INTO every_type VALUES (2, 127, 255, 32767, 65535, 8388607, 16777215, 2147483647, 4294967295, 9223372036854775807,
+  18446744073709551615, 99999999999999999999999999999999999.999999999999999999999999999999, 3.40282e38,
+  1.7976931348623157e308, 18446744073709551615, 2155, '9999-12-31', '838:59:59.000000', '9999-12-31 23:59:59.999999',
+  '2038-01-19 03:14:07.999999', 'zehn ü€😀', 'varchar ü€😀 ''"\\', X'00FF27225C0A0D1A', X'00FF27225C0A0D1A00', 'tiny ü€😀',
+  'text ü€😀', 'medium ü€😀', 'long ü€😀', X'00FF27225C0A0D1A', X'01FF27225C0A0D1A', X'02FF27225C0A0D1A', X'03FF27225C0A0D1A',
+  'large', 'a,b,c,d', '{"a": [1, 2.5, null, true, "é"], "b": {"c": "😀"}}');
+INSERT INTO every_type (id) VALUES (3);
+INSERT INTO every_type VALUES (4, 0, 1, 0, 1, 0, 1, 0, 1, 0, 9223372036854775808, 0.000000000000000000000000000001, 1.5,
+  1e-300, 258, 2000, '2024-02-29', '-25:00:00.500000', '2024-02-29 12:34:56.000001', '2024-02-29 12:34:56.789000', 'abc',
+  'a b ', 'abc', 'abc', '0', 'a\nb', 'a\tb', 'NULL', 'a', 'b', 'c', 'd', 'medium', 'b,d', '[]');

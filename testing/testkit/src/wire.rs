@@ -1,0 +1,61 @@
+//! Mayfly as a server over the wire: the same database as [`crate::embedded`], asked by the client that
+//! asks other servers.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mayfly_engine::{Database, RootPassword};
+use mayfly_wire::{Server, ServerOptions, TlsOptions};
+
+use crate::client::ServerError;
+use crate::runner::Paths;
+use crate::server::{Flavour, ServerSession};
+
+/// How long connections may take to end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server on a Unix socket.
+#[derive(Debug)]
+pub struct Wire {
+    server: Server,
+    socket: PathBuf,
+    paths: Paths,
+}
+
+impl Wire {
+    /// Starts it for a database.
+    ///
+    /// # Errors
+    /// A text that says why it cannot.
+    pub fn start(database: &Arc<Database>, paths: Paths) -> Result<Self, String> {
+        let root = database.set_up_root(RootPassword::Empty);
+        root.map_err(|error| error.to_string())?;
+        let socket = paths.tmp().join("mayfly.sock");
+        let options = ServerOptions {
+            socket: Some(socket.clone()),
+            tls: TlsOptions::Off,
+            ..ServerOptions::default()
+        };
+        let server = Server::start(Arc::clone(database), &options)?;
+        Ok(Self {
+            server,
+            socket,
+            paths,
+        })
+    }
+
+    /// A new session.
+    ///
+    /// # Errors
+    /// The server's error.
+    pub fn session(&self) -> Result<ServerSession, ServerError> {
+        ServerSession::connect(&self.socket, Flavour::Mayfly, self.paths.clone())
+    }
+
+    /// Ends it; false when a connection did not end.
+    #[must_use]
+    pub fn stop(mut self) -> bool {
+        self.server.stop(PATIENCE)
+    }
+}

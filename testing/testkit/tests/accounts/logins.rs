@@ -1,0 +1,413 @@
+//! Logins through the engine's own interface, as the server uses it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mayfly_engine::{
+    AuthenticationPlugin, Database, FastCheck, Login, RootPassword, Session, SessionOptions,
+};
+use mayfly_testkit::fixture::{Fixture, must};
+
+use super::{errno, log_in};
+
+fn options() -> SessionOptions {
+    SessionOptions {
+        database: None,
+        ..SessionOptions::new()
+    }
+}
+
+fn try_log_in(database: &Arc<Database>, login: &Login) -> Result<Session, u16> {
+    let place = database.accept().unwrap();
+    let session = database.log_in(place, login, options());
+    session.map_err(|error| error.errno())
+}
+
+#[test]
+fn a_password_opens_its_account_alone() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    must(
+        &mut root,
+        "CREATE USER one IDENTIFIED BY 'first', two@'10.%' IDENTIFIED BY 'second'",
+    );
+    let login = database.account_for("one", "192.168.0.1");
+    assert_eq!(login.plugin(), AuthenticationPlugin::CachingSha2Password);
+    assert!(login.has_password() && !login.requires_tls());
+    // Nothing is remembered of it yet.
+    let scramble = [7; 20];
+    assert_eq!(
+        login.check_fast(&scramble, &[1; 32]),
+        FastCheck::PasswordNeeded
+    );
+    assert_eq!(login.check_fast(&scramble, b""), FastCheck::Refused);
+    assert!(!login.check_password(b"second") && !login.check_password(b""));
+    assert!(login.check_password(b"first"));
+    let mut session = try_log_in(database, &login).unwrap();
+    assert_eq!(
+        must(
+            &mut session,
+            "SELECT user(), current_user(), current_role()"
+        ),
+        ["one@192.168.0.1\tone@%\tNONE"]
+    );
+    for (user, host) in [("two", "192.168.0.1"), ("nobody", "10.0.0.1")] {
+        let login = database.account_for(user, host);
+        assert_eq!(login.plugin(), AuthenticationPlugin::CachingSha2Password);
+        assert!(login.has_password());
+        assert_eq!(
+            login.check_fast(&scramble, &[1; 32]),
+            FastCheck::PasswordNeeded
+        );
+        assert!(!login.check_password(b"second") && !login.check_password(b""));
+        assert_eq!(try_log_in(database, &login).unwrap_err(), 1045);
+    }
+}
+
+#[test]
+fn the_account_of_the_most_specific_host_is_taken() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    must(
+        &mut root,
+        "CREATE USER u@'%', u@localhost, u@'10.1.%', u@'10.1.2.3', u@'10.1.0.0/255.255.0.0', ''@'10.9.%'",
+    );
+    for (user, host, account) in [
+        ("u", "localhost", "u@localhost"),
+        ("u", "127.0.0.1", "u@localhost"),
+        ("u", "::1", "u@localhost"),
+        ("u", "10.1.2.3", "u@10.1.2.3"),
+        ("u", "10.1.2.4", "u@10.1.0.0/255.255.0.0"),
+        ("u", "10.2.0.1", "u@%"),
+        ("u", "10.9.0.1", "@10.9.%"),
+        ("v", "10.9.0.1", "@10.9.%"),
+    ] {
+        let login = database.account_for(user, host);
+        let mut session = try_log_in(database, &login).unwrap();
+        assert_eq!(
+            must(&mut session, "SELECT current_user()"),
+            [account],
+            "{user}@{host}"
+        );
+    }
+}
+
+#[test]
+fn accounts_refuse_for_other_reasons_too() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    for account in [
+        "locked ACCOUNT LOCK",
+        "sealed REQUIRE X509",
+        "tls REQUIRE SSL",
+        "expired PASSWORD EXPIRE",
+        "few WITH MAX_USER_CONNECTIONS 1",
+    ] {
+        must(&mut root, &format!("CREATE USER {account}"));
+    }
+    let errno_of = |user: &str| {
+        let login = database.account_for(user, "10.0.0.1");
+        try_log_in(database, &login).map(drop)
+    };
+    assert_eq!(errno_of("locked"), Err(3118));
+    assert_eq!(errno_of("sealed"), Err(1045));
+    assert_eq!(errno_of("expired"), Err(1862));
+    assert!(database.account_for("tls", "10.0.0.1").requires_tls());
+    assert_eq!(errno_of("tls"), Ok(()));
+    let held = log_in(database, "few");
+    assert_eq!(errno_of("few"), Err(1226));
+    drop(held);
+    assert_eq!(errno_of("few"), Ok(()));
+    must(&mut root, "ALTER USER locked ACCOUNT UNLOCK");
+    assert_eq!(errno_of("locked"), Ok(()));
+    // A client that knows how is let in to set another password.
+    let login = database.account_for("expired", "10.0.0.1");
+    let options = SessionOptions {
+        changes_expired_password: true,
+        ..options()
+    };
+    let place = database.accept().unwrap();
+    let mut session = database.log_in(place, &login, options).unwrap();
+    assert_eq!(errno(&mut session, "SELECT 1"), 1820);
+    assert_eq!(
+        errno(&mut session, "ALTER USER USER() IDENTIFIED BY 'new'"),
+        0
+    );
+    assert_eq!(errno(&mut session, "SELECT 1"), 0);
+    assert!(
+        database
+            .account_for("expired", "10.0.0.1")
+            .check_password(b"new")
+    );
+}
+
+#[test]
+fn statements_are_counted_against_the_account() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    must(&mut root, "CREATE USER u WITH MAX_QUERIES_PER_HOUR 3");
+    let mut session = log_in(database, "u");
+    let errors: Vec<u16> = (0..4).map(|_| errno(&mut session, "SELECT 1")).collect();
+    assert_eq!(errors, [0, 0, 0, 1226]);
+    must(&mut root, "FLUSH USER_RESOURCES");
+    assert_eq!(errno(&mut session, "SELECT 1"), 0);
+}
+
+#[test]
+fn failed_logins_are_slowed_down_and_block_the_account() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    must(
+        &mut root,
+        "CREATE USER u IDENTIFIED BY 'x' FAILED_LOGIN_ATTEMPTS 3 PASSWORD_LOCK_TIME UNBOUNDED",
+    );
+    let login = database.account_for("u", "10.0.0.1");
+    let failures: Vec<(u16, Duration)> = (0..3)
+        .map(|_| {
+            let failure = database.login_failed(&login, true);
+            (failure.error.errno(), failure.delay)
+        })
+        .collect();
+    assert_eq!(
+        failures.iter().map(|(errno, _)| *errno).collect::<Vec<_>>(),
+        [1045, 1045, 3955]
+    );
+    assert!(failures.is_sorted_by(|a, b| a.1 < b.1));
+    assert!(login.check_password(b"x"));
+    assert_eq!(try_log_in(database, &login).unwrap_err(), 3955);
+    assert_eq!(
+        must(&mut root, "SHOW STATUS LIKE 'Aborted_connects'"),
+        ["Aborted_connects\t4"]
+    );
+    must(&mut root, "ALTER USER u ACCOUNT UNLOCK");
+    assert!(try_log_in(database, &login).is_ok());
+    let failure = database.login_failed(&login, false);
+    assert_eq!(
+        failure.error.message(),
+        "Access denied for user 'u'@'10.0.0.1' (using password: NO)"
+    );
+    assert_eq!(failure.delay, Duration::ZERO);
+}
+
+#[test]
+fn the_first_start_makes_root_once() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let made = database
+        .set_up_root(RootPassword::Generated)
+        .unwrap()
+        .unwrap();
+    let password = made.generated.unwrap();
+    assert!(password.len() >= 16);
+    assert!(database.set_up_root(RootPassword::Empty).unwrap().is_none());
+    let login = database.account_for("root", "127.0.0.1");
+    assert!(login.check_password(password.as_bytes()) && !login.check_password(b""));
+    let mut session = try_log_in(database, &login).unwrap();
+    must(&mut session, "CREATE TABLE test.t (a int)");
+    must(&mut session, "CREATE USER other");
+    must(&mut session, "GRANT ALL ON *.* TO other WITH GRANT OPTION");
+    must(&mut session, "SET GLOBAL max_connections = 100");
+    assert_eq!(errno(&mut session, "SELECT * FROM test.t"), 0);
+    // It is of this machine alone.
+    let login = database.account_for("root", "10.0.0.1");
+    assert!(!login.check_password(password.as_bytes()));
+}
+
+#[test]
+fn passwords_change_and_two_may_hold() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    must(&mut root, "CREATE USER u IDENTIFIED BY 'old'");
+    let opens = |password: &str| {
+        let login = database.account_for("u", "localhost");
+        login.check_password(password.as_bytes())
+    };
+    must(
+        &mut root,
+        "ALTER USER u IDENTIFIED BY 'new' RETAIN CURRENT PASSWORD",
+    );
+    assert!(opens("old") && opens("new"));
+    must(&mut root, "ALTER USER u DISCARD OLD PASSWORD");
+    assert!(!opens("old") && opens("new"));
+    must(&mut root, "SET PASSWORD FOR u = 'third'");
+    assert!(!opens("new") && opens("third"));
+    must(
+        &mut root,
+        "ALTER USER u IDENTIFIED WITH mysql_native_password BY 'native'",
+    );
+    let login = database.account_for("u", "localhost");
+    assert_eq!(login.plugin(), AuthenticationPlugin::MysqlNativePassword);
+    assert!(opens("native"));
+    must(
+        &mut root,
+        "ALTER USER u IDENTIFIED WITH mysql_native_password \
+         AS '*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19'",
+    );
+    assert!(opens("password"));
+    // What the user sets is good at once, and with REPLACE it must be known.
+    let login = database.account_for("u", "localhost");
+    let mut session = try_log_in(database, &login).unwrap();
+    assert_eq!(
+        errno(&mut session, "SET PASSWORD = 'own' REPLACE 'wrong'"),
+        3891
+    );
+    assert_eq!(
+        errno(&mut session, "SET PASSWORD = 'own' REPLACE 'password'"),
+        0
+    );
+    assert!(opens("own"));
+    // Who had proved himself with the old password is not let in any more.
+    assert_eq!(try_log_in(database, &login).unwrap_err(), 1045);
+}
+
+#[test]
+fn rights_end_at_once() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    must(&mut root, "CREATE TABLE t (a int PRIMARY KEY, b int)");
+    must(&mut root, "INSERT INTO t VALUES (1, 1)");
+    must(&mut root, "CREATE USER u");
+    must(&mut root, "GRANT SELECT, UPDATE ON test.t TO u");
+    let mut session = log_in(database, "u");
+    must(&mut session, "USE test");
+    let read = session.prepare("SELECT b FROM t WHERE a = 1").unwrap();
+    let write = session.prepare("UPDATE t SET b = 2 WHERE a = 1").unwrap();
+    let text = "SELECT b FROM t WHERE a = 1";
+    let outcome = |session: &mut Session, prepared: &mayfly_engine::Prepared| {
+        let stream = session.execute_prepared(prepared, &[]);
+        stream.and_then(|stream| stream.into_result()).map(drop)
+    };
+    for _ in 0..5 {
+        outcome(&mut session, &read).unwrap();
+        outcome(&mut session, &write).unwrap();
+        assert_eq!(errno(&mut session, text), 0);
+    }
+    must(&mut root, "REVOKE SELECT ON test.t FROM u");
+    assert_eq!(outcome(&mut session, &read).unwrap_err().errno(), 1142);
+    assert_eq!(outcome(&mut session, &write).unwrap_err().errno(), 1143);
+    assert_eq!(errno(&mut session, text), 1142);
+    // The text is known, but not for everybody.
+    must(&mut root, text);
+    assert_eq!(errno(&mut session, text), 1142);
+    must(&mut root, "DROP USER u");
+    assert_eq!(errno(&mut session, "SELECT a FROM t"), 1142);
+    assert_eq!(errno(&mut session, "SELECT 1"), 0);
+}
+
+#[test]
+fn everybody_sees_his_own() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    for statement in [
+        "CREATE DATABASE seen",
+        "CREATE DATABASE hidden",
+        "CREATE TABLE seen.t (a int, b int, KEY (b))",
+        "CREATE TABLE seen.secret (a int)",
+        "CREATE TABLE hidden.t (a int)",
+        "CREATE USER u, other",
+        "GRANT SELECT (a) ON seen.t TO u",
+        "SET GLOBAL max_connections = 50",
+    ] {
+        must(&mut root, statement);
+    }
+    let mut session = log_in(database, "u");
+    let mut other = log_in(database, "other");
+    assert_eq!(
+        must(&mut session, "SHOW DATABASES"),
+        ["information_schema", "performance_schema", "seen", "sys"]
+    );
+    assert_eq!(must(&mut session, "SHOW TABLES FROM seen"), ["t"]);
+    let columns = "SELECT column_name, privileges FROM information_schema.columns \
+                   WHERE table_schema IN ('seen', 'hidden')";
+    assert_eq!(must(&mut session, columns), ["a\tselect"]);
+    for relation in ["tables", "statistics"] {
+        let count = format!(
+            "SELECT count(DISTINCT table_name) FROM information_schema.{relation} \
+             WHERE table_schema IN ('seen', 'hidden')"
+        );
+        assert_eq!(must(&mut session, &count), ["1"], "{relation}");
+        assert_eq!(must(&mut other, &count), ["0"], "{relation}");
+    }
+    let list = "SELECT user FROM information_schema.processlist ORDER BY user";
+    assert_eq!(must(&mut session, list), ["u"]);
+    assert_eq!(must(&mut root, list), ["other", "root", "u"]);
+    let kill = format!("KILL {}", other.id());
+    assert_eq!(errno(&mut session, &kill), 1095);
+    must(&mut root, "GRANT PROCESS, CONNECTION_ADMIN ON *.* TO u");
+    assert_eq!(must(&mut session, list), ["other", "root", "u"]);
+    assert_eq!(errno(&mut session, &kill), 0);
+    assert_eq!(
+        must(
+            &mut session,
+            "SELECT DISTINCT grantee FROM information_schema.user_privileges"
+        ),
+        ["'u'@'%'"]
+    );
+    assert_eq!(
+        must(&mut session, "SELECT load_file('/etc/hostname')"),
+        ["NULL"]
+    );
+}
+
+#[test]
+fn roles_give_what_they_have() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    for statement in [
+        "CREATE TABLE t (a int)",
+        "CREATE ROLE reader, writer",
+        "GRANT SELECT ON test.* TO reader",
+        "GRANT INSERT ON test.* TO writer",
+        "GRANT reader TO writer",
+        "CREATE USER u DEFAULT ROLE reader",
+        "GRANT writer TO u",
+    ] {
+        must(&mut root, statement);
+    }
+    let mut session = log_in(database, "u");
+    assert_eq!(
+        must(&mut session, "SELECT current_role()"),
+        ["`reader`@`%`"]
+    );
+    assert_eq!(errno(&mut session, "SELECT * FROM test.t"), 0);
+    assert_eq!(errno(&mut session, "INSERT INTO test.t VALUES (1)"), 1142);
+    must(&mut session, "SET ROLE writer");
+    assert_eq!(errno(&mut session, "SELECT * FROM test.t"), 0);
+    assert_eq!(errno(&mut session, "INSERT INTO test.t VALUES (1)"), 0);
+    must(&mut session, "SET ROLE NONE");
+    assert_eq!(errno(&mut session, "SELECT * FROM test.t"), 1142);
+    must(&mut session, "SET ROLE DEFAULT");
+    assert_eq!(errno(&mut session, "SELECT * FROM test.t"), 0);
+    must(&mut root, "REVOKE reader FROM u");
+    assert_eq!(errno(&mut session, "SELECT * FROM test.t"), 1142);
+    // Nobody logs in to a role.
+    let login = database.account_for("reader", "localhost");
+    assert_eq!(try_log_in(database, &login).unwrap_err(), 3118);
+}
+
+#[test]
+fn no_password_is_shown_to_others() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    for statement in [
+        "CREATE USER u IDENTIFIED BY 'geheim'",
+        "CREATE USER u IDENTIFIED BY 'geheim'",
+        "ALTER USER u IDENTIFIED BY 'geheim' NONSENSE",
+        "PREPARE s FROM 'SET PASSWORD FOR u = ''geheim'''",
+        "EXECUTE s",
+    ] {
+        let _ = errno(&mut root, statement);
+        assert!(!format!("{root:?}").contains("geheim"), "{statement}");
+        assert!(!format!("{database:?}").contains("geheim"), "{statement}");
+    }
+}

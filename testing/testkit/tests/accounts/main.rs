@@ -1,0 +1,29 @@
+//! Accounts: who may log in, what each privilege allows, and that all of it is kept.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod logins;
+mod privileges;
+mod storage;
+
+use std::sync::Arc;
+
+use mayfly_engine::{Database, Session, SessionOptions};
+
+/// A session of an account without a password.
+fn log_in(database: &Arc<Database>, user: &str) -> Session {
+    let login = database.account_for(user, "localhost");
+    assert!(login.check_password(b""), "{user}");
+    let options = SessionOptions {
+        database: None,
+        ..SessionOptions::new()
+    };
+    let place = database.accept().unwrap();
+    database.log_in(place, &login, options).unwrap()
+}
+
+/// The number of the error that a statement ends with; 0 for none.
+fn errno(session: &mut Session, statement: &str) -> u16 {
+    session
+        .execute(statement)
+        .map_or_else(|error| error.errno(), |_| 0)
+}

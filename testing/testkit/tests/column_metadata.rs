@@ -1,0 +1,137 @@
+//! What clients are told of columns, against what MySQL 9.7 told a client of the same statements.
+//!
+//! `column_metadata.txt` has the statements that make tables, and behind an empty line queries (`#`)
+//! with a line for each of their columns: `database.alias.table.column`, name, type, length, collation,
+//! decimals and flags. A line that begins with `~` is what MySQL says where Mayfly says what stands in the
+//! line after it.
+
+use mayfly_engine::{FieldFlags, FieldType, ResultColumn, ResultEncoder};
+use mayfly_testkit::fixture::{Fixture, must};
+
+const EXPECTED: &str = include_str!("column_metadata.txt");
+
+fn type_name(field_type: FieldType) -> &'static str {
+    match field_type {
+        FieldType::Tiny => "TINY",
+        FieldType::Short => "SHORT",
+        FieldType::Long => "LONG",
+        FieldType::Float => "FLOAT",
+        FieldType::Double => "DOUBLE",
+        FieldType::Null => "NULL",
+        FieldType::Timestamp => "TIMESTAMP",
+        FieldType::LongLong => "LONGLONG",
+        FieldType::Int24 => "INT24",
+        FieldType::Date => "DATE",
+        FieldType::Time => "TIME",
+        FieldType::DateTime => "DATETIME",
+        FieldType::Year => "YEAR",
+        FieldType::Bit => "BIT",
+        FieldType::Json => "JSON",
+        FieldType::NewDecimal => "NEWDECIMAL",
+        FieldType::Enum => "ENUM",
+        FieldType::LongBlob => "LONG_BLOB",
+        FieldType::Blob => "BLOB",
+        FieldType::VarString => "VAR_STRING",
+        FieldType::String => "STRING",
+    }
+}
+
+const FLAGS: [(&str, FieldFlags); 15] = [
+    ("NOT_NULL", FieldFlags::NOT_NULL),
+    ("PRI_KEY", FieldFlags::PRI_KEY),
+    ("UNIQUE_KEY", FieldFlags::UNIQUE_KEY),
+    ("MULTIPLE_KEY", FieldFlags::MULTIPLE_KEY),
+    ("BLOB", FieldFlags::BLOB),
+    ("UNSIGNED", FieldFlags::UNSIGNED),
+    ("ZEROFILL", FieldFlags::ZEROFILL),
+    ("BINARY", FieldFlags::BINARY),
+    ("ENUM", FieldFlags::ENUM),
+    ("AUTO_INCREMENT", FieldFlags::AUTO_INCREMENT),
+    ("TIMESTAMP", FieldFlags::TIMESTAMP),
+    ("SET", FieldFlags::SET),
+    ("NO_DEFAULT", FieldFlags::NO_DEFAULT_VALUE),
+    ("ON_UPDATE_NOW", FieldFlags::ON_UPDATE_NOW),
+    ("PART_KEY", FieldFlags::PART_KEY),
+];
+
+fn line(encoder: ResultEncoder, column: &ResultColumn) -> String {
+    let field = encoder.field(column);
+    let origin = match &column.origin {
+        Some(origin) => format!(
+            "{}.{}.{}.{}",
+            origin.database, origin.alias, origin.table, origin.column
+        ),
+        None => "...".to_owned(),
+    };
+    let flags: Vec<&str> = FLAGS
+        .iter()
+        .filter(|(_, flag)| field.flags.has(*flag))
+        .map(|(name, _)| *name)
+        .collect();
+    format!(
+        "{origin}\t{}\t{}\t{}\t{}\t{}\t{}",
+        column.name,
+        type_name(field.field_type),
+        field.length,
+        field.collation.0,
+        field.decimals,
+        flags.join(" ")
+    )
+}
+
+#[test]
+fn columns_are_described_as_mysql_describes_them() {
+    let fixture = Fixture::open(|_| ());
+    let mut session = fixture.database.session();
+    let (tables, queries) = EXPECTED.split_once("\n\n").expect("tables and queries");
+    for statement in tables.lines() {
+        must(&mut session, statement);
+    }
+    let mut wrong = Vec::new();
+    for query in queries.split("# ").skip(1) {
+        let (sql, columns) = query.split_once('\n').expect("a query and its columns");
+        let expected: Vec<&str> = columns
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('~'))
+            .collect();
+        let stream = session.query(sql);
+        let stream = stream.unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let encoder = stream.encoder();
+        let found = stream.columns().iter();
+        let found: Vec<String> = found.map(|column| line(encoder, column)).collect();
+        assert_eq!(found.len(), expected.len(), "{sql}");
+        for (expected, found) in expected.iter().zip(&found) {
+            if expected != found {
+                wrong.push(format!("{sql}\n  expected {expected}\n  found    {found}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn lengths_and_collations_are_those_of_the_results_character_set() {
+    let fixture = Fixture::open(|_| ());
+    let mut session = fixture.database.session();
+    must(
+        &mut session,
+        "CREATE TABLE t (c VARCHAR(20), b VARBINARY(20), l TEXT)",
+    );
+    for (charset, expected) in [
+        ("latin1", [(8, 20), (63, 20), (8, 65_535)]),
+        ("utf8mb3", [(33, 60), (63, 20), (33, 196_605)]),
+        ("NULL", [(255, 80), (63, 20), (255, 262_140)]),
+    ] {
+        must(
+            &mut session,
+            &format!("SET character_set_results = {charset}"),
+        );
+        let stream = session.query("SELECT c, b, l FROM t").expect("a query");
+        let encoder = stream.encoder();
+        let found = stream.columns().iter().map(|column| {
+            let field = encoder.field(column);
+            (field.collation.0, field.length)
+        });
+        assert_eq!(found.collect::<Vec<_>>(), expected, "{charset}");
+    }
+}

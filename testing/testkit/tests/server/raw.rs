@@ -1,0 +1,182 @@
+//! A client that sends any bytes, and a server for it.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mayfly_engine::{Database, DatabaseOptions, RootPassword};
+use mayfly_wire::{Server, ServerOptions, TlsOptions};
+
+/// Generous, for a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const PROTOCOL_41: u32 = 1 << 9;
+const SECURE_CONNECTION: u32 = 1 << 15;
+const PLUGIN_AUTH: u32 = 1 << 19;
+
+/// What the tests' own client can do.
+pub(crate) const CAPABILITIES: u32 = PROTOCOL_41 | SECURE_CONNECTION | PLUGIN_AUTH;
+
+/// A server that is gone at the end of its test.
+pub(crate) struct Host {
+    pub(crate) database: Arc<Database>,
+    pub(crate) server: Server,
+}
+
+impl Host {
+    /// On a free port, with a root that has no password.
+    pub(crate) fn start(change: impl FnOnce(&mut DatabaseOptions)) -> Self {
+        let mut options = DatabaseOptions::new();
+        options.threads = 2;
+        change(&mut options);
+        let database = Database::open(options).expect("opens");
+        let root = RootPassword::Empty;
+        database.set_up_root(root).expect("makes an account");
+        let options = ServerOptions {
+            addresses: vec!["127.0.0.1:0".parse().expect("an address")],
+            tls: TlsOptions::Off,
+            ..ServerOptions::default()
+        };
+        let server = Server::start(Arc::clone(&database), &options).expect("listens");
+        Self { database, server }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.server.addresses()[0]
+    }
+
+    /// A client that has said nothing yet.
+    pub(crate) fn connect(&self) -> Raw {
+        Raw::connect(self.address())
+    }
+
+    /// A client that is root.
+    pub(crate) fn root(&self) -> Raw {
+        let mut client = self.connect();
+        client.log_in("root");
+        client
+    }
+
+    /// Waits until so many connections are left.
+    pub(crate) fn wait_for_connections(&self, count: usize) {
+        let begun = std::time::Instant::now();
+        while self.server.connections() != count {
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "{} connections, not {count}",
+                self.server.connections()
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// See the module.
+pub(crate) struct Raw {
+    pub(crate) stream: TcpStream,
+    pub(crate) sequence: u8,
+}
+
+impl Raw {
+    pub(crate) fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).expect("a server");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+        Self {
+            stream,
+            sequence: 0,
+        }
+    }
+
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        // The server may have gone away already, which the answer shows.
+        let _ = self.stream.write_all(bytes);
+    }
+
+    /// Sends a payload as a packet.
+    pub(crate) fn packet(&mut self, payload: &[u8]) {
+        let mut bytes = (payload.len() as u32).to_le_bytes().to_vec();
+        bytes[3] = self.sequence;
+        bytes.extend_from_slice(payload);
+        self.send(&bytes);
+    }
+
+    /// The next payload; `None` when the server has closed the connection.
+    pub(crate) fn read(&mut self) -> Option<Vec<u8>> {
+        let mut header = [0; 4];
+        match self.stream.read_exact(&mut header) {
+            Ok(()) => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset
+                ) =>
+            {
+                return None;
+            }
+            Err(error) => panic!("no answer: {error}"),
+        }
+        let length = u32::from_le_bytes([header[0], header[1], header[2], 0]);
+        self.sequence = header[3].wrapping_add(1);
+        let mut payload = vec![0; length as usize];
+        self.stream.read_exact(&mut payload).ok()?;
+        Some(payload)
+    }
+
+    /// The number of the error that comes, or 0 for anything else; `None` at the end.
+    pub(crate) fn errno(&mut self) -> Option<u16> {
+        let payload = self.read()?;
+        Some(match payload.as_slice() {
+            [0xFF, low, high, ..] => u16::from_le_bytes([*low, *high]),
+            _ => 0,
+        })
+    }
+
+    /// The answer to the greeting.
+    pub(crate) fn response(user: &str) -> Vec<u8> {
+        let mut payload = CAPABILITIES.to_le_bytes().to_vec();
+        payload.extend_from_slice(&(1_u32 << 24).to_le_bytes());
+        payload.push(255);
+        payload.extend_from_slice(&[0; 23]);
+        payload.extend_from_slice(user.as_bytes());
+        payload.extend_from_slice(b"\0\0caching_sha2_password\0");
+        payload
+    }
+
+    pub(crate) fn log_in(&mut self, user: &str) {
+        self.read().expect("a greeting");
+        self.packet(&Self::response(user));
+        assert_eq!(self.errno(), Some(0), "{user} comes in");
+    }
+
+    /// Sends a command with its content.
+    pub(crate) fn command(&mut self, code: u8, content: &[u8]) {
+        self.sequence = 0;
+        self.packet(&[&[code], content].concat());
+    }
+
+    /// Runs a statement: the payloads of its answer.
+    pub(crate) fn query(&mut self, sql: &str) -> Vec<Vec<u8>> {
+        self.command(3, sql.as_bytes());
+        let first = self.read().expect("an answer");
+        let is_end = matches!(first.first(), Some(0 | 0xFF));
+        let mut payloads = vec![first];
+        let mut ends = if is_end { 2 } else { 0 };
+        while ends < 2 {
+            let payload = self.read().expect("an answer");
+            let is_error = payload.first() == Some(&0xFF);
+            ends += usize::from(payload.first() == Some(&0xFE) && payload.len() < 9);
+            payloads.push(payload);
+            if is_error {
+                break;
+            }
+        }
+        payloads
+    }
+
+    /// Whether a statement still gets its answer.
+    pub(crate) fn works(&mut self) -> bool {
+        let answer = self.query("SELECT 6 * 7");
+        answer.iter().any(|payload| payload == b"\x0242")
+    }
+}
