@@ -89,6 +89,25 @@ fn scans_give_every_row_once() {
     }
 }
 
+/// An UPDATE that fails drops the rows that it found with the scan that stands among them.
+#[test]
+fn a_scan_that_ends_early_may_outlive_its_table() {
+    for (name, options) in configurations() {
+        let fixture = Fixture::new(&format!("scan-early-{name}"));
+        let batches = random_batches(&mut Random(11), &TYPES, 20_000, 5000, 100);
+        let context = fixture.context(options);
+        let table = filled(&context, spec(&TYPES, Access::Plain), &batches);
+        let mut scan = table.scan(None);
+        let first = scan.next_batch().unwrap().unwrap();
+        let before = row(&first, 0);
+        drop(table);
+        drop(scan);
+        assert_eq!(row(&first, 0), before, "{name}");
+        drop(first);
+        fixture.assert_clean();
+    }
+}
+
 #[test]
 fn one_writer_keeps_the_order_of_rows() {
     for (name, options) in configurations() {

@@ -123,14 +123,17 @@ impl Addresses {
     }
 }
 
-/// A heap block's number is taken from [`Directory::add_heap`] to [`Directory::remove`].
-#[derive(Debug, Default)]
+/// A heap block's number is taken from [`Directory::add_heap`] to [`Directory::remove`], and as long
+/// as it has readers: a scan that ends early may outlive the rows that it was reading.
+#[derive(Debug)]
 struct HeapEntry {
     block: Option<Arc<SharedBlock>>,
     /// How many readers use it: it leaves memory with the last, unless it is resident.
     readers: u32,
     /// Whether it is in memory whoever reads it.
     is_resident: bool,
+    /// Whether rows name it.
+    is_named: bool,
 }
 
 impl HeapEntry {
@@ -139,6 +142,7 @@ impl HeapEntry {
             block: Some(block),
             readers: 0,
             is_resident: true,
+            is_named: true,
         }
     }
 }
@@ -203,15 +207,20 @@ impl Directory {
     /// taken.
     pub(crate) fn unload(&self, number: u32) {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
-        let entry = &mut entries.heap[number as usize];
-        entry.is_resident = false;
-        self.let_go(entry, number);
+        entries.heap[number as usize].is_resident = false;
+        self.let_go(&mut entries, number);
     }
 
-    fn let_go(&self, entry: &mut HeapEntry, number: u32) {
-        if entry.readers == 0 && !entry.is_resident {
-            entry.block = None;
-            self.heap.set(number, null_mut());
+    /// Memory goes when nobody needs the block to be there, its number when no row names it either.
+    fn let_go(&self, entries: &mut Entries, number: u32) {
+        let entry = &mut entries.heap[number as usize];
+        if entry.readers > 0 || entry.is_resident {
+            return;
+        }
+        entry.block = None;
+        self.heap.set(number, null_mut());
+        if !entry.is_named {
+            entries.unused_heap.push(number);
         }
     }
 
@@ -247,17 +256,16 @@ impl Directory {
     /// resident, unless a batch that was given out still holds it.
     pub(crate) fn release(&self, number: u32) {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
-        let entry = &mut entries.heap[number as usize];
-        entry.readers -= 1;
-        self.let_go(entry, number);
+        entries.heap[number as usize].readers -= 1;
+        self.let_go(&mut entries, number);
     }
 
     /// No row names this number any more.
     pub(crate) fn remove(&self, number: u32) {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
-        entries.heap[number as usize] = HeapEntry::default();
-        self.heap.set(number, null_mut());
-        entries.unused_heap.push(number);
+        let entry = &mut entries.heap[number as usize];
+        (entry.is_named, entry.is_resident) = (false, false);
+        self.let_go(&mut entries, number);
     }
 
     /// The Arrow buffers of these numbers, none transient, all in memory.
