@@ -6,6 +6,7 @@
 //! for a wrong command line.
 
 mod config_file;
+mod descriptors;
 mod settings;
 
 use std::io::Write;
@@ -37,6 +38,10 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
         tracing::warn!("{warning}");
     }
     let database = Database::open(settings.database).map_err(|error| error.to_string())?;
+    let most = database.variable("max_connections");
+    if let Err(warning) = descriptors::raise_limit(most.and_then(|it| it.parse().ok()).unwrap_or(0)) {
+        tracing::warn!("{warning}");
+    }
     set_up_root(&database, settings.insecure)?;
     let mut server = Server::start(Arc::clone(&database), &settings.server)?;
     announce(&server, &settings.server, settings.pid_file.as_deref())?;

@@ -1,0 +1,117 @@
+//! Many connections: idle ones are cheap, and nothing is left of those that are gone.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use mayfly_testkit::client::{Answer, Client};
+use tempfile::TempDir;
+
+/// So long that idle connections are parked, and that threads without work have ended.
+const PARKED: Duration = Duration::from_millis(500);
+const REAPED: Duration = Duration::from_secs(11);
+
+/// `mayfly serve`, as long as this lives.
+struct Served {
+    process: Child,
+    socket: PathBuf,
+    _directory: TempDir,
+}
+
+impl Served {
+    fn start() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let socket = directory.path().join("socket");
+        let mut process = Command::new(env!("CARGO_BIN_EXE_mayfly"))
+            .args(["serve", "--ephemeral", "--insecure", "--port", "0"])
+            .args(["--set", "max_connections=4000", "--socket"])
+            .arg(&socket)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let out = process.stdout.take().unwrap();
+        BufReader::new(out).read_line(&mut line).unwrap();
+        assert!(line.contains("ready for connections"), "{line}");
+        Self {
+            process,
+            socket,
+            _directory: directory,
+        }
+    }
+
+    /// A client that has asked something.
+    fn client(&self) -> Client {
+        let mut client = Client::connect(&self.socket, "root").unwrap();
+        let answer = client.query("SELECT 1").unwrap();
+        assert!(matches!(answer, Answer::Rows { rows, .. } if rows.len() == 1));
+        client
+    }
+
+    /// Resident memory, in bytes.
+    fn memory(&self) -> i64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
+        let kib: i64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+        kib << 10
+    }
+
+    /// How many of its descriptors, or threads, are there.
+    fn count(&self, what: &str) -> usize {
+        let path = format!("/proc/{}/{what}", self.process.id());
+        fs::read_dir(path).unwrap().count()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// This process may open as many files as there are clients.
+fn raise_limit_of_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    setrlimit(Resource::Nofile, limit).unwrap();
+}
+
+#[test]
+fn idle_connections_are_cheap() {
+    const CLIENTS: usize = 2000;
+    raise_limit_of_files();
+    let server = Served::start();
+    drop((0..10).map(|_| server.client()).collect::<Vec<_>>());
+    std::thread::sleep(PARKED);
+    let before = server.memory();
+    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| server.client()).collect();
+    std::thread::sleep(REAPED);
+    let grown = server.memory() - before;
+    assert!(grown < 32 << 20, "{CLIENTS} connections took {grown} bytes");
+    assert!(server.count("task") < 20, "idle connections have no threads");
+    // They are still served.
+    for client in &mut clients {
+        client.query("SELECT 1").unwrap();
+    }
+}
+
+#[test]
+fn connections_leave_nothing_behind() {
+    const CYCLES: usize = 5000;
+    let server = Served::start();
+    let cycles = || (0..CYCLES).for_each(|_| drop(server.client()));
+    cycles();
+    std::thread::sleep(PARKED);
+    let (memory, files) = (server.memory(), server.count("fd"));
+    cycles();
+    std::thread::sleep(PARKED);
+    assert_eq!(server.count("fd"), files);
+    let grown = server.memory() - memory;
+    assert!(grown < 2 << 20, "{CYCLES} connections left {grown} bytes");
+}
