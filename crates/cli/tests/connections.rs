@@ -55,7 +55,10 @@ impl Served {
     /// Resident memory, in bytes.
     fn memory(&self) -> i64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
+        let line = status
+            .lines()
+            .find(|line| line.starts_with("VmRSS"))
+            .unwrap();
         let kib: i64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
         kib << 10
     }
@@ -94,7 +97,10 @@ fn idle_connections_are_cheap() {
     std::thread::sleep(REAPED);
     let grown = server.memory() - before;
     assert!(grown < 32 << 20, "{CLIENTS} connections took {grown} bytes");
-    assert!(server.count("task") < 20, "idle connections have no threads");
+    assert!(
+        server.count("task") < 20,
+        "idle connections have no threads"
+    );
     // They are still served.
     for client in &mut clients {
         client.query("SELECT 1").unwrap();

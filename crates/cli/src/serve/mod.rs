@@ -39,7 +39,8 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
     }
     let database = Database::open(settings.database).map_err(|error| error.to_string())?;
     let most = database.variable("max_connections");
-    if let Err(warning) = descriptors::raise_limit(most.and_then(|it| it.parse().ok()).unwrap_or(0)) {
+    if let Err(warning) = descriptors::raise_limit(most.and_then(|it| it.parse().ok()).unwrap_or(0))
+    {
         tracing::warn!("{warning}");
     }
     set_up_root(&database, settings.insecure)?;
