@@ -121,6 +121,7 @@ impl Channel {
     /// From here on everything is compressed.
     pub(crate) fn start_compression(&mut self, algorithm: Algorithm) {
         self.compression = Some(Compression::new(algorithm));
+        self.decoder.count_outside();
     }
 
     /// A command begins: packets are counted anew.
@@ -164,6 +165,9 @@ impl Channel {
                 }
                 Ok(false) => {}
                 Err(wrong) => return Err(self.wrong(wrong)),
+            }
+            if self.expand_next()? {
+                continue;
             }
             match self.read_some() {
                 Ok(0) if self.has_begun() => {
@@ -222,13 +226,19 @@ impl Channel {
         self.received += read as u64;
         match &mut self.compression {
             None => self.decoder.feed(&bytes[..read]),
-            Some(compression) => {
-                let decoder = &mut self.decoder;
-                let decoded = compression.decode(&bytes[..read], |plain| decoder.feed(plain));
-                decoded.map_err(|wrong| self.wrong(wrong))?;
-            }
+            Some(compression) => compression.feed(&bytes[..read]),
         }
         Ok(read)
+    }
+
+    /// Expands the next compressed packet, if one has come.
+    fn expand_next(&mut self) -> Result<bool, Failure> {
+        let Some(compression) = &mut self.compression else {
+            return Ok(false);
+        };
+        let decoder = &mut self.decoder;
+        let expanded = compression.decode_next(|plain| decoder.feed(plain));
+        expanded.map_err(|wrong| self.wrong(wrong))
     }
 
     /// The error of wrong packets. The rest of one that is too long is read, so that the client

@@ -154,6 +154,8 @@ impl Connection {
             let channel = self.channel.get();
             channel.begin_command();
             match channel.receive(payload) {
+                // A command that came after KILL is not answered any more.
+                Ok(Received::Payload) if self.kill.is_closed() => return Next::Close,
                 Ok(Received::Payload) => {}
                 Ok(Received::Nothing) => {
                     channel.release();

@@ -23,6 +23,16 @@ pub(crate) enum Algorithm {
     Zstd(i32),
 }
 
+impl Algorithm {
+    /// Its name and level, as SHOW STATUS tells them.
+    pub(crate) fn name_and_level(self) -> (&'static str, u32) {
+        match self {
+            Self::Zlib => ("zlib", flate2::Compression::default().level()),
+            Self::Zstd(level) => ("zstd", level.unsigned_abs()),
+        }
+    }
+}
+
 /// The compressed side of a connection.
 #[derive(Debug)]
 pub(crate) struct Compression {
@@ -51,35 +61,35 @@ impl Compression {
         self.buffer.is_empty()
     }
 
-    /// The plain bytes of what came, to `plain`.
-    pub(crate) fn decode(
-        &mut self,
-        bytes: &[u8],
-        mut plain: impl FnMut(&[u8]),
-    ) -> Result<(), PacketError> {
+    /// Takes bytes that came.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
-        let mut start = 0;
-        while let Some(header) = self.buffer.get(start..start + HEADER) {
-            let (length, plain_length) = (number_of_three(header), number_of_three(&header[4..]));
-            if header[3] != self.sequence {
-                return Err(PacketError::OutOfOrder);
-            }
-            let begin = start + HEADER;
-            let Some(content) = self.buffer.get(begin..begin + length) else {
-                break;
-            };
-            self.sequence = self.sequence.wrapping_add(1);
-            start = begin + length;
-            match plain_length {
-                0 => plain(content),
-                _ => plain(&self.expand(content, plain_length)?),
-            }
+    }
+
+    /// The plain bytes of the next packet, to `plain`; false when bytes of it are still to come. What
+    /// comes behind a command may be the next one, which is counted anew: so one at a time.
+    pub(crate) fn decode_next(&mut self, plain: impl FnOnce(&[u8])) -> Result<bool, PacketError> {
+        let Some(header) = self.buffer.get(..HEADER) else {
+            return Ok(false);
+        };
+        let (length, plain_length) = (number_of_three(header), number_of_three(&header[4..]));
+        if header[3] != self.sequence {
+            return Err(PacketError::OutOfOrder);
         }
-        self.buffer.drain(..start);
+        let end = HEADER + length;
+        let Some(content) = self.buffer.get(HEADER..end) else {
+            return Ok(false);
+        };
+        match plain_length {
+            0 => plain(content),
+            _ => plain(&self.expand(content, plain_length)?),
+        }
+        self.sequence = self.sequence.wrapping_add(1);
+        self.buffer.drain(..end);
         if self.buffer.is_empty() {
             self.buffer = Vec::new();
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Exactly `length` bytes, which is below 16 MiB: nothing that is sent can be larger inside.
@@ -142,8 +152,11 @@ mod tests {
         let mut receiver = Compression::new(algorithm);
         let mut came = Vec::new();
         for piece in bytes.chunks(step) {
-            let decoded = receiver.decode(piece, |plain| came.extend_from_slice(plain));
-            decoded.expect("what was encoded");
+            receiver.feed(piece);
+            while receiver
+                .decode_next(|plain| came.extend_from_slice(plain))
+                .expect("what was encoded")
+            {}
         }
         assert!(receiver.is_empty());
         assert!(came == plain);
@@ -162,6 +175,23 @@ mod tests {
     }
 
     #[test]
+    fn commands_that_come_together_are_counted_apart() {
+        let mut bytes = Vec::new();
+        for command in [&b"first"[..], b"second"] {
+            let mut sender = Compression::new(Algorithm::Zlib);
+            sender.encode(command, &mut bytes).expect("in memory");
+        }
+        let mut receiver = Compression::new(Algorithm::Zlib);
+        receiver.feed(&bytes);
+        for command in [&b"first"[..], b"second"] {
+            let decoded = receiver.decode_next(|plain| assert_eq!(plain, command));
+            assert_eq!(decoded, Ok(true));
+            receiver.begin_command();
+        }
+        assert_eq!(receiver.decode_next(|_| ()), Ok(false));
+    }
+
+    #[test]
     fn a_bomb_is_refused() {
         let mut bytes = Vec::new();
         let mut sender = Compression::new(Algorithm::Zlib);
@@ -170,7 +200,9 @@ mod tests {
             .expect("in memory");
         // It says that it is smaller than it is.
         bytes[4..7].copy_from_slice(&three_bytes(1000));
-        let refused = Compression::new(Algorithm::Zlib).decode(&bytes, |_| ());
+        let mut receiver = Compression::new(Algorithm::Zlib);
+        receiver.feed(&bytes);
+        let refused = receiver.decode_next(|_| ());
         assert_eq!(refused, Err(PacketError::Compression));
     }
 }

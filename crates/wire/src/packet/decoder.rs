@@ -27,6 +27,9 @@ pub(crate) struct PacketDecoder {
     begun: Vec<u8>,
     is_begun: bool,
     sequence: u8,
+    /// Packets are counted outside of these, where they are compressed: clients number the inner ones
+    /// as they like.
+    is_counted_outside: bool,
     max_payload: usize,
 }
 
@@ -42,6 +45,11 @@ impl PacketDecoder {
     /// Refuses longer payloads from here on.
     pub(crate) fn set_max_payload(&mut self, bytes: usize) {
         self.max_payload = bytes;
+    }
+
+    /// From here on the numbers of packets mean nothing.
+    pub(crate) fn count_outside(&mut self) {
+        self.is_counted_outside = true;
     }
 
     /// A command begins: its packets are counted from 0.
@@ -89,7 +97,7 @@ impl PacketDecoder {
                 return Ok(false);
             };
             let length = number_of_three(header);
-            if header[3] != self.sequence {
+            if header[3] != self.sequence && !self.is_counted_outside {
                 return Err(PacketError::OutOfOrder);
             }
             if self.begun.len() + length > self.max_payload {
@@ -202,5 +210,21 @@ mod tests {
         let limit = PAYLOAD_MAX + 9;
         let refused = decode(&bytes, 1 << 20, limit);
         assert!(refused == Err(PacketError::TooLarge));
+    }
+
+    #[test]
+    fn numbers_of_compressed_packets_mean_nothing() {
+        let mut decoder = PacketDecoder::new(usize::MAX);
+        decoder.count_outside();
+        let mut first = vec![0xff, 0xff, 0xff, 0];
+        first.resize(HEADER + PAYLOAD_MAX, b'x');
+        decoder.feed(&first);
+        decoder.feed(&[1, 0, 0, 0, b'y']);
+        let mut payload = Vec::new();
+        assert_eq!(decoder.next(&mut payload), Ok(true));
+        assert_eq!(
+            (payload.len(), payload.last()),
+            (PAYLOAD_MAX + 1, Some(&b'y'))
+        );
     }
 }
