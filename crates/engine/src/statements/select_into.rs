@@ -266,7 +266,8 @@ impl Writer {
             }
             return;
         };
-        let is_text = !ty.is_numeric();
+        // Bits are bytes, any of which may be a separator.
+        let is_text = !ty.is_numeric() || ty.kind == TypeKind::Bit;
         let quote = format
             .enclosed
             .filter(|_| is_text || !format.optionally_enclosed);
