@@ -13,6 +13,7 @@
 mod tests;
 
 use crate::collation::CollationId;
+use crate::convert::float_text::DOUBLE_WIDTH;
 use crate::decimal::decimal_of_numeric;
 use crate::sql_type::{DECIMALS_NOT_FIXED, SqlType, TypeKind};
 
@@ -61,6 +62,8 @@ pub fn text_length(ty: &SqlType) -> u32 {
     match ty.kind {
         TypeKind::Decimal => ty.length + u32::from(ty.decimals > 0) + u32::from(!ty.unsigned),
         TypeKind::Float if ty.decimals >= DECIMALS_NOT_FIXED => 12,
+        // Also of a literal, which may be written shorter than it is shown.
+        TypeKind::Double if ty.decimals >= DECIMALS_NOT_FIXED => DOUBLE_WIDTH,
         TypeKind::Json => u32::MAX,
         _ => ty.length,
     }

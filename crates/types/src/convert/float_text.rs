@@ -66,18 +66,24 @@ pub fn append_short_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
     }
 }
 
-/// Appends a DOUBLE as a string value has it: in 22 characters at most, with an exponent where only that
-/// has the room, and with fewer digits where even that has too little.
-pub fn append_short_double(out: &mut Vec<u8>, value: f64, decimals: u8) {
-    const WIDTH: usize = 22;
+/// How many characters a DOUBLE that is computed has at most as a string.
+pub const DOUBLE_WIDTH: u32 = 22;
+
+/// How many characters all digits of a DOUBLE may need: `-1.2345678901234567e-300`.
+pub const WHOLE_DOUBLE_WIDTH: u32 = 24;
+
+/// Appends a DOUBLE as a string of a width has it, which is of 22 characters at least: with an exponent
+/// where only that has the room, and with fewer digits where even that has too little.
+pub fn append_short_double(out: &mut Vec<u8>, value: f64, decimals: u8, width: usize) {
+    let width = width.max(DOUBLE_WIDTH as usize);
     let start = out.len();
     append_double(out, value, decimals);
-    if out.len() - start <= WIDTH || decimals < DECIMALS_NOT_FIXED || !value.is_finite() {
+    if out.len() - start <= width || decimals < DECIMALS_NOT_FIXED || !value.is_finite() {
         return;
     }
     out.truncate(start);
     let whole = format!("{value:e}");
-    if whole.len() <= WIDTH {
+    if whole.len() <= width {
         out.extend_from_slice(whole.as_bytes());
         return;
     }
@@ -85,7 +91,7 @@ pub fn append_short_double(out: &mut Vec<u8>, value: f64, decimals: u8) {
         mantissa.bytes().filter(u8::is_ascii_digit).count()
     });
     // One digit stands before the point.
-    let kept = digits.saturating_sub(whole.len() - WIDTH + 1);
+    let kept = digits.saturating_sub(whole.len() - width + 1);
     let text = format!("{value:.kept$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
@@ -224,7 +230,7 @@ mod tests {
             (-1e300, "-1e300"),
         ] {
             let mut out = Vec::new();
-            append_short_double(&mut out, value, DECIMALS_NOT_FIXED);
+            append_short_double(&mut out, value, DECIMALS_NOT_FIXED, 22);
             assert_eq!(String::from_utf8_lossy(&out), expected);
         }
     }

@@ -58,7 +58,10 @@ pub(super) fn append_string(
         Datum::Float(value) if from.kind == TypeKind::Float => {
             append_short_float(out, value, from.decimals);
         }
-        Datum::Float(value) => append_short_double(out, value, from.decimals),
+        Datum::Float(value) => {
+            let width = length_limit(to).unwrap_or(usize::MAX);
+            append_short_double(out, value, from.decimals, width);
+        }
         _ => append_text(out, datum, from),
     }
     if let Some(limit) = length_limit(to) {
