@@ -1,6 +1,10 @@
 """mysql-connector-python, its pure Python implementation: text protocol, and binary protocol by `cursor(prepared=True)`."""
 
 import datetime as dt
+import os
+import pathlib
+import subprocess
+import sys
 import warnings
 
 import mysql.connector
@@ -384,6 +388,31 @@ def connect__compression():
     value = bytes(range(256)) * 65536 * 2
     true(bytes(scalar(connection, "SELECT CAST(%s AS BINARY) AS v", (value,))) == value, "32 MiB there and back")
     connection.close()
+
+
+ZSTD = """
+from mysql.connector.connection_cext import CMySQLConnection
+
+from checks import HOST, PASSWORD, PORT, USER
+
+connection = CMySQLConnection(host=HOST, port=PORT, user=USER, password=PASSWORD, client_flags=[1 << 26])
+cursor = connection.cursor()
+cursor.execute("SHOW STATUS LIKE 'Compression%'")
+print(*(value for _, value in cursor.fetchall()))
+value = bytes(range(256)) * 65536 * 2
+cursor.execute("SELECT CAST(%s AS BINARY) AS v", (value,))
+print(bytes(cursor.fetchall()[0][0]) == value)
+"""
+
+
+@check
+def connect__zstd():
+    """The C library of MySQL that comes with this client knows zstd, unlike all others here; it wants the TLS library beside it."""
+    needs(SERVER != "mariadb", "zstd")
+    vendor = pathlib.Path(mysql.connector.__file__).parents[1] / "vendor"
+    environment = dict(os.environ, LD_LIBRARY_PATH=str(vendor), PYTHONPATH=str(pathlib.Path(__file__).parent))
+    done = subprocess.run([sys.executable, "-c", ZSTD], env=environment, capture_output=True, text=True, timeout=120)
+    equal((done.stdout, done.stderr), ("ON zstd 3\nTrue\n", ""))
 
 
 @check

@@ -599,8 +599,10 @@ def add(round_, client):
             two.commit()
             seen[level] = (before, text(scalar(one, "SELECT v FROM moves")))
             one.commit()
+        # Mayfly shows nobody what may be undone.
+        uncommitted = ("old" if SERVER == "mayfly" else "new", "new")
         equal(seen, {
-            "READ UNCOMMITTED": ("new", "new"), "READ COMMITTED": ("old", "new"), "REPEATABLE READ": ("old", "old")})  # fmt: skip
+            "READ UNCOMMITTED": uncommitted, "READ COMMITTED": ("old", "new"), "REPEATABLE READ": ("old", "old")})  # fmt: skip
         one.close()
         two.close()
 
