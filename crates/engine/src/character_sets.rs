@@ -10,11 +10,6 @@ pub(crate) fn by_name(name: &str) -> Option<&'static CharsetRow> {
     Charset::by_name(name).map(Charset::row)
 }
 
-/// The character set of a collation's number.
-pub(crate) fn by_collation_id(id: u16) -> Option<&'static CharsetRow> {
-    collation_by_id(id).map(|row| row.charset.row())
-}
-
 /// The collation of a name, in any case; `utf8_…` is `utf8mb3_…`.
 pub(crate) fn collation_by_name(name: &str) -> Option<&'static Collation> {
     CollationId::by_name(name).map(CollationId::collation)
@@ -23,6 +18,24 @@ pub(crate) fn collation_by_name(name: &str) -> Option<&'static Collation> {
 /// The collation of a number.
 pub(crate) fn collation_by_id(id: u16) -> Option<&'static Collation> {
     COLLATIONS.iter().find(|row| row.id.0 == id)
+}
+
+/// What `character_set_results` is set to for a collation, which is what clients are told of text: its
+/// own name, or the character set's when it is the one that is meant by that.
+pub(crate) fn results_name(collation: &Collation) -> &'static str {
+    let set = collation.charset.row();
+    match set.default_collation == collation.id {
+        true => set.name,
+        false => collation.name,
+    }
+}
+
+/// The collation that `character_set_results` is set to.
+pub(crate) fn results_collation(name: &str) -> Option<CollationId> {
+    match by_name(name) {
+        Some(set) => Some(set.default_collation),
+        None => CollationId::by_name(name),
+    }
 }
 
 /// The row of a collation.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use mayfly_exec::StatementContext;
 use mayfly_plan::ColumnTraits;
-use mayfly_plan::physical::{ColumnOrigin, OutputColumn};
+use mayfly_plan::physical::{ClientType, ColumnOrigin, OutputColumn};
 use mayfly_types::{Batch, Error, Result, SqlType, Value};
 
 use crate::client::{Cursor, ResultEncoder};
@@ -28,8 +28,8 @@ pub struct ResultColumn {
     /// The database, table, table alias and column that it shows unchanged; none when it is
     /// computed.
     pub origin: Option<ResultOrigin>,
-    /// A whole number that MySQL computes as BIGINT, whatever its type says.
-    pub(crate) is_computed_integer: bool,
+    /// What clients are told that its type does not say.
+    pub(crate) client_type: ClientType,
 }
 
 /// Where a column's values come from, when it shows a column of FROM unchanged.
@@ -79,7 +79,7 @@ impl ResultColumn {
             ty,
             nullable: true,
             origin: None,
-            is_computed_integer: false,
+            client_type: ClientType::Plain,
         }
     }
 
@@ -94,7 +94,7 @@ impl ResultColumn {
             ty: column.ty.clone(),
             nullable: column.nullable,
             origin: column.origin.as_ref().map(ResultOrigin::from_plan),
-            is_computed_integer: column.is_computed_integer,
+            client_type: column.client_type,
         }
     }
 }
@@ -508,7 +508,7 @@ impl<'s> ResultStream<'s> {
         } else {
             self.session.row_count = i64::try_from(self.result.affected_rows).unwrap_or(-1);
         }
-        self.result.warning_count = self.session.diagnostics().count();
+        self.result.warning_count = self.session.own_conditions();
         self.session.end();
     }
 

@@ -42,8 +42,8 @@ pub(crate) struct StatementOptions {
     pub(crate) max_execution_time: u64,
     /// `character_set_client`
     pub(crate) client_charset: Charset,
-    /// `character_set_results`; none when it is NULL.
-    pub(crate) results: Option<Charset>,
+    /// The collation that `character_set_results` means; none when it is NULL.
+    pub(crate) results: Option<CollationId>,
     pub(crate) client: ClientLimits,
     pub(crate) long_query_time: f64,
     pub(crate) cte_max_recursion_depth: u64,
@@ -128,7 +128,9 @@ impl StatementOptions {
             max_error_count: usize::try_from(settings.unsigned("max_error_count")).unwrap_or(0),
             max_execution_time: settings.unsigned("max_execution_time"),
             client_charset: charset("character_set_client").unwrap_or(Charset::Utf8mb4),
-            results: charset("character_set_results"),
+            results: settings
+                .text("character_set_results")
+                .and_then(|name| character_sets::results_collation(name)),
             client: ClientLimits::read(settings),
             long_query_time: settings.double("long_query_time"),
             cte_max_recursion_depth: settings.unsigned("cte_max_recursion_depth"),

@@ -19,7 +19,7 @@ use mayfly_exec::{Counters, ExecutionOptions, Progress, StatementContext, TableO
 use mayfly_functions::{Argument, Coercibility, EvaluationContext, SignatureContext, aggregate};
 use mayfly_memory::{Budget, BudgetKind};
 use mayfly_plan::physical::{
-    AggregateCall, JoinKey, JoinKind, Operator, OutputColumn, Plan, Purpose, QueryPlan,
+    AggregateCall, ClientType, JoinKey, JoinKind, Operator, OutputColumn, Plan, Purpose, QueryPlan,
     SetOperationKind, SortKey, TemporaryTable,
 };
 use mayfly_plan::{ColumnSource, Expression, TableId, TableSource};
@@ -344,7 +344,7 @@ fn query(root: Plan) -> Arc<QueryPlan> {
         ty: ty.clone(),
         nullable: true,
         origin: None,
-        is_computed_integer: false,
+        client_type: ClientType::Plain,
     });
     Arc::new(QueryPlan {
         columns: columns.collect(),

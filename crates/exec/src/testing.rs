@@ -12,8 +12,8 @@ use mayfly_functions::{
 };
 use mayfly_memory::{Budget, BudgetKind};
 use mayfly_plan::physical::{
-    AggregateCall, Operator, OutputColumn, Plan, Purpose, QueryPlan, SharedResult, SortKey,
-    TemporaryTable,
+    AggregateCall, ClientType, Operator, OutputColumn, Plan, Purpose, QueryPlan, SharedResult,
+    SortKey, TemporaryTable,
 };
 use mayfly_plan::{ColumnSource, Comparison, Expression, ExpressionKind, TableId, TableSource};
 use mayfly_storage::{
@@ -375,7 +375,7 @@ pub(crate) fn query_with(
         ty: ty.clone(),
         nullable: true,
         origin: None,
-        is_computed_integer: false,
+        client_type: ClientType::Plain,
     });
     QueryPlan {
         columns: columns.collect(),

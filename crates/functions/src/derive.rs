@@ -2,6 +2,8 @@
 //! a string result has, and which number type an argument is read as.
 
 use mayfly_types::collation::{CollationMix, aggregate_collations};
+use mayfly_types::convert::float_text::DOUBLE_WIDTH;
+use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind};
 
 use crate::{Argument, Coercibility, Signature, SignatureContext};
@@ -20,6 +22,8 @@ pub fn character_length(ty: &SqlType) -> u64 {
             length + u64::from(ty.decimals > 0) + u64::from(!ty.unsigned)
         }
         TypeKind::Float => 12.max(length),
+        // Also of a literal, however it is written.
+        TypeKind::Double if ty.decimals >= DECIMALS_NOT_FIXED => DOUBLE_WIDTH.into(),
         TypeKind::Double => 22.max(length),
         TypeKind::Bit => length.div_ceil(8),
         TypeKind::Json => u64::from(u32::MAX) / 4,

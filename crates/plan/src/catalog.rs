@@ -239,6 +239,11 @@ pub trait Catalog {
         None
     }
 
+    /// Takes the type of what a `?` of unknown type is compared with or assigned to.
+    fn parameter_meets(&self, index: usize, ty: &SqlType) {
+        let _ = (index, ty);
+    }
+
     /// Takes a warning that binding raises.
     fn warn(&self, warning: Error);
 

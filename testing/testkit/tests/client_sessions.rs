@@ -324,6 +324,61 @@ fn prepared_statements_know_their_columns_and_names() {
 }
 
 #[test]
+fn placeholders_are_of_the_types_that_they_meet() {
+    let fixture = Fixture::open(|_| ());
+    let mut session = fixture.database.session();
+    must(
+        &mut session,
+        "CREATE TABLE t (u BIGINT UNSIGNED, i INT, d DOUBLE, e DECIMAL(5,2), v VARCHAR(20), k DATETIME, b BLOB)",
+    );
+    // As MySQL 9.7 told a client: type, length, flags.
+    const UNSIGNED: (u8, u32, u16) = (8, 21, 160);
+    const INTEGER: (u8, u32, u16) = (8, 21, 128);
+    const DOUBLE: (u8, u32, u16) = (5, 23, 128);
+    const DECIMAL: (u8, u32, u16) = (246, 67, 128);
+    const TEXT: (u8, u32, u16) = (253, 65_532, 0);
+    const MOMENT: (u8, u32, u16) = (12, 26, 128);
+    for (statement, expected) in [
+        (
+            "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, NULL)",
+            &[UNSIGNED, INTEGER, DOUBLE, DECIMAL, TEXT, MOMENT][..],
+        ),
+        ("INSERT INTO t (v, u) VALUES (?, ?)", &[TEXT, UNSIGNED]),
+        (
+            "UPDATE t SET u = ?, v = ? WHERE i > ? AND k = ?",
+            &[UNSIGNED, TEXT, INTEGER, MOMENT],
+        ),
+        (
+            "SELECT ? FROM t WHERE u = ? AND e BETWEEN ? AND ? AND i IN (?, ?) LIMIT ?",
+            &[TEXT, UNSIGNED, DECIMAL, DECIMAL, INTEGER, INTEGER, UNSIGNED],
+        ),
+    ] {
+        let prepared = session.prepare(statement).expect(statement);
+        let encoder = session.result_encoder();
+        let found = prepared.placeholders().iter().map(|placeholder| {
+            let field = encoder.field(placeholder);
+            (field.field_type as u8, field.length, field.flags.0)
+        });
+        assert_eq!(found.collect::<Vec<_>>(), expected, "{statement}");
+    }
+}
+
+#[test]
+fn warnings_that_are_shown_are_not_raised_again() {
+    let fixture = Fixture::open(|_| ());
+    let mut session = fixture.database.session();
+    for (statement, expected) in [
+        ("SELECT 1 / 0", 1),
+        ("SHOW WARNINGS", 0),
+        ("SHOW COUNT(*) WARNINGS", 0),
+        ("SELECT @@warning_count, 'a' + 1", 1),
+    ] {
+        let result = session.execute(statement).expect(statement);
+        assert_eq!(result[0].warning_count, expected, "{statement}");
+    }
+}
+
+#[test]
 fn a_cursor_outlasts_its_statement() {
     let fixture = Fixture::open(|_| ());
     let mut session = fixture.database.session();

@@ -120,7 +120,7 @@ fn lengths_and_collations_are_those_of_the_results_character_set() {
     for (charset, expected) in [
         ("latin1", [(8, 20), (63, 20), (8, 65_535)]),
         ("utf8mb3", [(33, 60), (63, 20), (33, 196_605)]),
-        ("NULL", [(255, 80), (63, 20), (255, 262_140)]),
+        ("NULL", [(255, 80), (63, 20), (255, 65_535)]),
     ] {
         must(
             &mut session,
@@ -134,4 +134,31 @@ fn lengths_and_collations_are_those_of_the_results_character_set() {
         });
         assert_eq!(found.collect::<Vec<_>>(), expected, "{charset}");
     }
+}
+
+#[test]
+fn text_has_the_collation_that_results_were_asked_in() {
+    let fixture = Fixture::open(|_| ());
+    let mut session = fixture.database.session();
+    // As MySQL 9.7 told a client.
+    for (statement, expected) in [
+        ("SET NAMES utf8mb4", 255),
+        ("SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", 45),
+        ("SET NAMES latin1 COLLATE latin1_bin", 47),
+        ("SET character_set_results = utf8mb4", 255),
+        ("SET character_set_results = 46", 46),
+        ("SET collation_connection = utf8mb4_bin", 46),
+        ("SET character_set_results = @@character_set_results", 255),
+        ("SET character_set_results = latin1", 8),
+        ("SET CHARACTER SET utf8mb4", 255),
+        ("SET character_set_results = binary", 63),
+    ] {
+        must(&mut session, statement);
+        let stream = session.query("SELECT 'a'").expect("a query");
+        let field = stream.encoder().field(&stream.columns()[0]);
+        assert_eq!(field.collation.0, expected, "{statement}");
+    }
+    must(&mut session, "SET character_set_results = 45");
+    let shown = must(&mut session, "SELECT @@character_set_results");
+    assert_eq!(shown, ["utf8mb4"]);
 }

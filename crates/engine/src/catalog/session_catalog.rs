@@ -252,6 +252,10 @@ impl Catalog for SessionCatalog<'_> {
         self.parameters.get(index).cloned()
     }
 
+    fn parameter_meets(&self, index: usize, ty: &SqlType) {
+        self.session.note_parameter(index, ty);
+    }
+
     fn check_table(&self, database: Option<&str>, name: &str, usage: Usage) -> Result<()> {
         const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
         const CHANGED: PrivilegeSet = PrivilegeSet::of(&[Privilege::Update]);

@@ -14,8 +14,8 @@ use crate::result::ResultColumn;
 /// How the results of a statement are given to its client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResultEncoder {
-    /// `character_set_results`; none where values and names go as they are.
-    results: Option<Charset>,
+    /// The collation that `character_set_results` means; none where values and names go as they are.
+    results: Option<CollationId>,
 }
 
 /// A value for a client that takes values by their types.
@@ -40,8 +40,8 @@ pub enum ClientValue {
 }
 
 impl ResultEncoder {
-    /// For results in a character set; `None` and `binary` leave everything as it is.
-    pub(crate) fn new(results: Option<Charset>) -> Self {
+    /// For results in the character set of a collation; `None` and `binary` leave everything as it is.
+    pub(crate) fn new(results: Option<CollationId>) -> Self {
         Self { results }
     }
 
@@ -61,6 +61,7 @@ impl ResultEncoder {
     /// The character set that text is converted to, if it is.
     fn conversion(&self) -> Option<Charset> {
         self.results
+            .map(CollationId::charset)
             .filter(|charset| !matches!(charset, Charset::Utf8mb4 | Charset::Binary))
     }
 
@@ -68,7 +69,7 @@ impl ResultEncoder {
     fn conversion_of(&self, ty: &SqlType) -> Option<Charset> {
         let is_text = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
         let is_text = is_text && ty.collation != CollationId::BINARY || ty.kind == TypeKind::Json;
-        let charset = match self.results {
+        let charset = match self.results.map(CollationId::charset) {
             // As they are stored, which to the client is in the column's character set.
             None | Some(Charset::Binary) => Some(ty.collation.charset()),
             Some(_) => self.conversion(),
@@ -204,7 +205,10 @@ mod tests {
         let column = column(SqlType::varchar(10, CollationId::UTF8MB4_0900_AI_CI));
         let value = Value::from("ä€");
         let mut out = b"x".to_vec();
-        assert!(ResultEncoder::new(Some(Charset::Latin1)).append_value(&column, &value, &mut out));
+        assert!(
+            ResultEncoder::new(Some(Charset::Latin1.row().default_collation))
+                .append_value(&column, &value, &mut out)
+        );
         assert_eq!(out, b"x\xE4\x80");
         out.clear();
         assert!(ResultEncoder::new(None).append_value(&column, &value, &mut out));
@@ -219,7 +223,10 @@ mod tests {
         let column = column(SqlType::varchar(10, CollationId::BINARY));
         let value = Value::Bytes(vec![0xE4, 0xFF]);
         let mut out = Vec::new();
-        assert!(ResultEncoder::new(Some(Charset::Latin1)).append_value(&column, &value, &mut out));
+        assert!(
+            ResultEncoder::new(Some(Charset::Latin1.row().default_collation))
+                .append_value(&column, &value, &mut out)
+        );
         assert_eq!(out, [0xE4, 0xFF]);
     }
 

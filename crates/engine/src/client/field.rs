@@ -4,7 +4,8 @@
 //! set of results; what MySQL says of a table's column and of an expression of the same type differs
 //! in places, and drivers know both.
 
-use mayfly_types::{Charset, CollationId, SqlType, TypeKind};
+use mayfly_plan::physical::ClientType;
+use mayfly_types::{CollationId, SqlType, TypeKind};
 
 use crate::result::ResultColumn;
 
@@ -113,8 +114,8 @@ enum Shown {
 }
 
 impl FieldDefinition {
-    /// The definition of a column in results that are converted to a character set, or in none.
-    pub(crate) fn of(column: &ResultColumn, results: Option<Charset>) -> Self {
+    /// The definition of a column in results that are converted to the character set of a collation, or in none.
+    pub(crate) fn of(column: &ResultColumn, results: Option<CollationId>) -> Self {
         let ty = &column.ty;
         let shown = match &column.origin {
             Some(origin) if origin.is_of_table() => Shown::Table,
@@ -143,9 +144,24 @@ impl FieldDefinition {
             | TypeKind::LongText
             | TypeKind::Enum
             | TypeKind::Set
-            | TypeKind::Json => string(ty, shown, flags, results),
+            | TypeKind::Json => {
+                let field = string(ty, shown, flags, results);
+                match column.client_type {
+                    ClientType::Hexadecimal => field.of_hexadecimal(),
+                    _ => field,
+                }
+            }
             _ => number(column, shown, flags),
         }
+    }
+}
+
+impl FieldDefinition {
+    /// That of a string which is a number, too.
+    fn of_hexadecimal(mut self) -> Self {
+        self.flags.set(FieldFlags::UNSIGNED, true);
+        self.decimals = 0;
+        self
     }
 }
 
@@ -164,7 +180,7 @@ fn number(column: &ResultColumn, shown: Shown, mut flags: FieldFlags) -> FieldDe
         FieldFlags::ZEROFILL,
         ty.zerofill || is_year && shown == Shown::Table,
     );
-    let is_wide = column.is_computed_integer;
+    let is_wide = column.client_type == ClientType::ComputedInteger;
     let field_type = match ty.kind {
         TypeKind::Null => FieldType::Null,
         TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int if is_wide => {
@@ -236,7 +252,7 @@ fn string(
     ty: &SqlType,
     shown: Shown,
     mut flags: FieldFlags,
-    results: Option<Charset>,
+    results: Option<CollationId>,
 ) -> FieldDefinition {
     let is_text = matches!(
         ty.kind,
@@ -268,7 +284,7 @@ fn string(
     };
     let own_bytes = u64::from(own.charset().max_length());
     let collation = match results {
-        Some(results) if own != CollationId::BINARY => results.default_collation(),
+        Some(results) if own != CollationId::BINARY => results,
         _ => own,
     };
     let bytes = match own {
@@ -279,10 +295,15 @@ fn string(
     let length = match ty.kind {
         TypeKind::Json if of_table => u64::from(u32::MAX),
         TypeKind::Json => u64::from(u32::MAX) / bytes * bytes,
-        // The bytes that the kind allows, each of which may be a character; of an expression, the
-        // characters that it may have been made of.
-        _ if is_text && of_table => length * bytes,
-        _ if is_text => length * own_bytes * bytes,
+        // The bytes that the kind allows, of an expression those that it may have been made of. Where
+        // text is converted, there may be as many characters.
+        _ if is_text => {
+            let length = if of_table { length } else { length * own_bytes };
+            match results {
+                Some(_) => length / u64::from(own.charset().min_length()) * bytes,
+                None => length,
+            }
+        }
         _ => length * bytes,
     };
     FieldDefinition {

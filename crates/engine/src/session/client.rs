@@ -9,7 +9,8 @@ use std::time::Duration;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::{Admission, Encryption, Session, SessionOptions};
+use super::{Admission, Session, SessionOptions, Transport};
+use crate::character_sets;
 use crate::client::ResultEncoder;
 use crate::status::Counter;
 use crate::variables::{Setting, Settings, sql_mode};
@@ -95,7 +96,8 @@ pub(super) fn begin_settings(settings: &mut Settings, options: &SessionOptions) 
     let text = |text: &str| Setting::Text(Some(Arc::from(text)));
     let charset = collation.charset().name();
     settings.set_by_name("character_set_client", text(charset));
-    settings.set_by_name("character_set_results", text(charset));
+    let results = character_sets::results_name(character_sets::row(collation));
+    settings.set_by_name("character_set_results", text(results));
     settings.set_by_name("character_set_connection", text(charset));
     settings.set_by_name("collation_connection", text(collation.name()));
 }
@@ -211,10 +213,10 @@ impl Session {
         self.counters().add(counter, 1);
     }
 
-    /// The connection is encrypted, for as long as it lives.
-    pub fn set_encryption(&mut self, encryption: Encryption) {
-        // A connection begins to be encrypted once.
-        let _ = self.shared.encryption.set(encryption);
+    /// How the client is connected, for as long as the connection lives.
+    pub fn set_transport(&mut self, transport: Transport) {
+        // It stays as the login has made it.
+        let _ = self.shared.transport.set(transport);
     }
 
     /// Runs `init_connect`. After an error the connection is to end.

@@ -7,6 +7,7 @@
 mod activity;
 mod admission;
 mod client;
+mod conditions;
 mod context;
 mod from_client;
 mod shared;
@@ -37,7 +38,10 @@ pub(crate) use self::activity::Work;
 pub(crate) use self::admission::Admission;
 use self::admission::KnownRights;
 pub use self::client::{ClientLimits, Command, LocalFiles, SessionState};
-pub use self::shared::{Encryption, KillHandle, ProgressHandle, SessionOptions};
+use self::conditions::ConditionCounts;
+pub use self::shared::{
+    Compression, Encryption, KillHandle, ProgressHandle, SessionOptions, Transport,
+};
 pub(crate) use self::shared::{Identity, SessionShared};
 pub(crate) use self::tables::{StatementTables, Surroundings};
 pub use self::tracking::StateChanges;
@@ -84,6 +88,10 @@ pub struct Session {
     diagnostics: Arc<Diagnostics>,
     /// `max_error_count` and `sql_notes` of the diagnostics area.
     diagnostics_made_for: (usize, bool),
+    /// What the statement before the running one had left there when this one began.
+    conditions_before: ConditionCounts,
+    /// Conditions in the diagnostics area that are not the running statement's own.
+    conditions_kept: u64,
     progress: Arc<Progress>,
     memory: Budget,
     temp_space: Budget,
@@ -100,6 +108,8 @@ pub struct Session {
     row: Vec<Value>,
     /// The values of the running statement's `?`.
     parameters: Vec<(Value, SqlType)>,
+    /// The types of what the `?` of the statement that is being prepared meet.
+    parameters_meet: RefCell<BTreeMap<usize, SqlType>>,
     /// Where LOAD DATA LOCAL reads, if not the files of the process.
     local_files: Option<Box<dyn LocalFiles>>,
     tracker: Option<Box<Tracker>>,
@@ -187,6 +197,8 @@ impl Session {
             current_database,
             diagnostics: Arc::new(Diagnostics::new(statement_options.max_error_count)),
             diagnostics_made_for: (statement_options.max_error_count, true),
+            conditions_before: ConditionCounts::default(),
+            conditions_kept: 0,
             options: statement_options,
             settings,
             user_variables: Arc::default(),
@@ -206,6 +218,7 @@ impl Session {
             started_at: OnceCell::new(),
             row: Vec::new(),
             parameters: Vec::new(),
+            parameters_meet: RefCell::default(),
             local_files: None,
             tracker: None,
             transaction: Transaction::new(
@@ -501,7 +514,10 @@ impl Session {
     /// A statement begins; unless it asks for what the one before it left, the diagnostics area is
     /// empty from here on.
     fn begin(&mut self, work: Work, text: &Arc<str>, keeps_diagnostics: bool) {
-        if !keeps_diagnostics {
+        self.conditions_before = ConditionCounts::of(&self.diagnostics);
+        if keeps_diagnostics {
+            self.conditions_kept = self.conditions_before.all;
+        } else {
             self.reset_diagnostics();
         }
         self.shared.kill.reset();
@@ -581,6 +597,17 @@ impl Session {
             .unzip()
     }
 
+    /// A `?` is compared with a value of a type, or assigned to one.
+    pub(crate) fn note_parameter(&self, index: usize, ty: &SqlType) {
+        let mut types = self.parameters_meet.borrow_mut();
+        types.entry(index).or_insert_with(|| ty.clone());
+    }
+
+    /// What [`Self::note_parameter`] has noted since the last time.
+    pub(crate) fn take_noted_parameters(&self) -> BTreeMap<usize, SqlType> {
+        self.parameters_meet.take()
+    }
+
     /// Puts others in their place; gives those that were.
     pub(crate) fn replace_parameters(
         &mut self,
@@ -609,34 +636,6 @@ impl Session {
 
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
-    }
-
-    pub(crate) fn diagnostics(&self) -> &Diagnostics {
-        &self.diagnostics
-    }
-
-    pub(crate) fn diagnostics_handle(&self) -> Arc<Diagnostics> {
-        Arc::clone(&self.diagnostics)
-    }
-
-    /// An empty diagnostics area from here on.
-    fn reset_diagnostics(&mut self) {
-        let (kept_max, notes) = (self.options.max_error_count, self.options.sql_notes);
-        let is_as_made = self.diagnostics_made_for == (kept_max, notes);
-        if is_as_made && self.diagnostics.count() == 0 && Arc::strong_count(&self.diagnostics) == 1
-        {
-            return;
-        }
-        self.diagnostics_made_for = (kept_max, notes);
-        if let Some(diagnostics) = Arc::get_mut(&mut self.diagnostics) {
-            diagnostics.reset(kept_max, notes);
-            return;
-        }
-        let diagnostics = Diagnostics::new(kept_max);
-        self.diagnostics = Arc::new(match notes {
-            true => diagnostics,
-            false => diagnostics.without_notes(),
-        });
     }
 
     pub(crate) fn user_variables(&self) -> &UserVariables {
@@ -696,7 +695,7 @@ impl Session {
             counters: &self.shared.counters,
             temp_space_used: self.temp_space.used(),
             temp_space_peak: self.temp_space.peak(),
-            encryption: self.shared.encryption.get(),
+            transport: self.shared.transport.get(),
         }
     }
 
@@ -739,21 +738,9 @@ impl Session {
 
     /// The value of a session variable that is no setting.
     pub(crate) fn computed_variable(&self, name: &str) -> Option<Value> {
-        let count = |errors_only: bool| {
-            let conditions = self.diagnostics.conditions();
-            let errors = conditions
-                .iter()
-                .filter(|c| c.level == Level::Error)
-                .count() as u64;
-            if errors_only {
-                errors
-            } else {
-                self.diagnostics.count()
-            }
-        };
         Some(match name {
-            "warning_count" => Value::UInt(count(false)),
-            "error_count" => Value::UInt(count(true)),
+            "warning_count" => Value::UInt(self.conditions_before.all),
+            "error_count" => Value::UInt(self.conditions_before.errors),
             "last_insert_id" | "identity" => Value::UInt(self.last_insert_id()),
             "insert_id" => Value::UInt(self.insert_id),
             "pseudo_thread_id" => Value::UInt(self.id()),

@@ -173,11 +173,29 @@ pub(crate) struct SessionShared {
     pub(crate) activity: Activity,
     /// Its temporary tables that have transactions: number and columns.
     pub(crate) temporary_tables: Mutex<Vec<(u64, usize)>>,
-    /// How its connection is encrypted, if it is.
-    pub(crate) encryption: OnceLock<Encryption>,
+    /// How its client is connected, if it is another process.
+    pub(crate) transport: OnceLock<Transport>,
 }
 
-/// How a connection is encrypted: what SHOW STATUS tells.
+/// How a connection carries what is said on it: what SHOW STATUS tells.
+#[derive(Debug, Clone, Default)]
+pub struct Transport {
+    /// Its encryption, if it is encrypted.
+    pub encryption: Option<Encryption>,
+    /// Its compression, if it is compressed.
+    pub compression: Option<Compression>,
+}
+
+/// How a connection is compressed.
+#[derive(Debug, Clone)]
+pub struct Compression {
+    /// `Compression_algorithm`: `zlib` or `zstd`.
+    pub algorithm: String,
+    /// `Compression_level`
+    pub level: u32,
+}
+
+/// How a connection is encrypted.
 #[derive(Debug, Clone)]
 pub struct Encryption {
     /// `Ssl_version`, such as `TLSv1.3`.
@@ -204,7 +222,7 @@ impl SessionShared {
             kill: KillHandle::default(),
             activity: Activity::new(None),
             temporary_tables: Mutex::default(),
-            encryption: OnceLock::new(),
+            transport: OnceLock::new(),
         }
     }
 

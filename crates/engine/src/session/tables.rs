@@ -173,16 +173,24 @@ impl Session {
         if let Some(statement) = self.durable_statement.get() {
             return Ok(statement);
         }
-        let options = &self.options;
-        let transaction = self.transaction.characteristics();
-        let isolation = transaction.unwrap_or(options.transaction).isolation;
-        let view = match isolation {
+        let view = match self.isolation() {
             _ if self.reads_newest.get() => ReadView::Statement,
             Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadView::Statement,
             Isolation::RepeatableRead | Isolation::Serializable => ReadView::Transaction,
         };
         let statement = self.durable()?.statement(self.durable_options(view));
         Ok(self.durable_statement.get_or_init(|| statement))
+    }
+
+    fn isolation(&self) -> Isolation {
+        let transaction = self.transaction.characteristics();
+        transaction.unwrap_or(self.options.transaction).isolation
+    }
+
+    /// Whether the rows that a SELECT reads are locked without its asking for it: in a transaction of
+    /// several statements they must stay as they are.
+    pub(crate) fn locks_what_it_reads(&self) -> bool {
+        self.is_in_transaction() && self.isolation() == Isolation::Serializable
     }
 
     fn durable_options(&self, view: ReadView) -> DurableStatementOptions {

@@ -111,6 +111,14 @@ pub(super) fn describe(session: &Session, insert: &InsertStatement) -> Result<Ar
     match &insert.source {
         InsertSource::Values(rows) => {
             check_widths(rows, positions.len())?;
+            for row in rows {
+                for (expr, position) in row.iter().zip(&positions) {
+                    if let Some(index) = parameter_index(expr) {
+                        let column = &target.table.definition.columns[*position];
+                        session.note_parameter(index, &column.ty);
+                    }
+                }
+            }
             let columns = columns_of(session, &target.names);
             let names = ScalarNames {
                 columns: &columns,

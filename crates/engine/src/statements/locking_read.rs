@@ -1,14 +1,16 @@
-//! SELECT … FOR UPDATE and FOR SHARE [OF table] [NOWAIT | SKIP LOCKED].
+//! SELECT … FOR UPDATE and FOR SHARE [OF table] [NOWAIT | SKIP LOCKED]. In a SERIALIZABLE transaction every
+//! SELECT is one FOR SHARE.
 //!
 //! All rows are found and locked before the first is given. When another transaction has changed one
 //! of them meanwhile the query is run anew, with the locks that it has.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::{Array, BooleanArray};
 use mayfly_plan::{LockingPlan, RowLock};
 use mayfly_storage::{LockMode, LockWait, Locked, Table};
-use mayfly_syntax::ast::{NonBlock, Privilege, Query};
+use mayfly_syntax::ast::{LockClause, LockType, NonBlock, Privilege, Query};
 use mayfly_types::{Batch, Result, SqlType, Value};
 
 use super::found_rows::{CHANGED_LATER, FoundRows, FoundRowsBuilder, physical_types};
@@ -38,12 +40,20 @@ pub(super) fn run(
     parameters: &[SqlType],
     values: &[Value],
 ) -> Result<Option<Outcome>> {
-    if query.locks.is_empty() {
+    if query.locks.is_empty() && !session.locks_what_it_reads() {
         return Ok(None);
+    }
+    let mut query = Cow::Borrowed(query);
+    if query.locks.is_empty() {
+        query.to_mut().locks.push(LockClause {
+            lock_type: LockType::Share,
+            of: None,
+            nonblock: None,
+        });
     }
     session.read_newest();
     loop {
-        match attempt(session, query, parameters, values)? {
+        match attempt(session, &query, parameters, values)? {
             Attempt::Plain => return Ok(None),
             Attempt::Rows(columns, rows) => {
                 let columns = columns.into();

@@ -152,15 +152,13 @@ fn unsupported(what: &str) -> Result<Outcome> {
     Err(codes::ER_NOT_SUPPORTED_YET.with(&[&what]))
 }
 
-/// SHOW WARNINGS and its like read the diagnostics of the statement before; so do SELECTs of
-/// @@warning_count, which is why MySQL keeps them for statements that read no table.
+/// SHOW WARNINGS and its like read the diagnostics of the statement before, and leave them as they are.
 pub(crate) fn keeps_diagnostics(statement: &Statement) -> bool {
     match statement {
         Statement::Show(show) => matches!(
             show.kind,
             ShowKind::Warnings | ShowKind::Errors | ShowKind::CountWarnings | ShowKind::CountErrors
         ),
-        Statement::Query(query) => select::reads_diagnostics(query),
         _ => false,
     }
 }

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mayfly_plan::ChangePlan;
-use mayfly_plan::physical::QueryPlan;
+use mayfly_plan::physical::{ClientType, QueryPlan};
 use mayfly_syntax::ParsedStatement;
 use mayfly_syntax::ast::{Execute, Prepare, PrepareSource, ShowKind, Statement, TableVerb};
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Result, SqlType, Value};
+use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
+use mayfly_types::{Error, Result, SqlType, TypeKind, Value};
 
 use crate::accounts::check;
 use crate::result::{Outcome, ResultColumn, ResultStream, StatementResult};
@@ -33,6 +34,8 @@ pub struct Prepared {
     database: Option<Arc<str>>,
     /// The columns that it gives, as far as they were known then.
     columns: Arc<[ResultColumn]>,
+    /// Its `?`, as clients are told of them.
+    placeholders: Arc<[ResultColumn]>,
     plan: PlanPlace<QueryPlan>,
     change: PlanPlace<ChangePlan>,
     insert: PlanPlace<()>,
@@ -74,6 +77,11 @@ impl Prepared {
         &self.text
     }
 
+    /// Its `?`, of the types that fit where they stand. The values may be of others.
+    pub fn placeholders(&self) -> &Arc<[ResultColumn]> {
+        &self.placeholders
+    }
+
     /// The columns that it gives, as far as they are known before its values are; empty for a
     /// statement without rows. Those of a run are what counts.
     pub fn columns(&self) -> &Arc<[ResultColumn]> {
@@ -92,6 +100,7 @@ impl Prepared {
             statement: parsed.statement,
             database: session.current_database_handle(),
             columns: Arc::default(),
+            placeholders: Arc::default(),
             plan: PlanPlace::default(),
             change: PlanPlace::default(),
             insert: PlanPlace::default(),
@@ -176,12 +185,48 @@ fn make(session: &mut Session, text: &str) -> Result<Prepared> {
     let mut prepared = parse(session, text)?;
     let counted = Counted::new(session)?;
     let height = prepared.height;
+    session.take_noted_parameters();
     let columns = mayfly_syntax::with_stack(height, || {
         describe(session, &prepared.statement, prepared.parameters)
     });
     prepared.columns = columns?;
+    let met = session.take_noted_parameters();
+    prepared.placeholders = (0..prepared.parameters)
+        .map(|index| placeholder(session, met.get(&index)))
+        .collect();
     prepared.counted = Some(counted);
     Ok(prepared)
+}
+
+/// A `?` that meets values of a type: the widest of its kind, and text where nothing is known.
+fn placeholder(session: &Session, met: Option<&SqlType>) -> ResultColumn {
+    let kind = met.map_or(TypeKind::Null, |ty| ty.kind);
+    let ty = match (met, kind) {
+        (Some(ty), _) if ty.is_integer() && kind != TypeKind::Year => SqlType {
+            length: 21,
+            unsigned: ty.unsigned,
+            ..SqlType::bigint()
+        },
+        (_, TypeKind::Decimal) => SqlType::decimal(DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX),
+        (_, TypeKind::Float | TypeKind::Double) => SqlType::double(),
+        (Some(ty), TypeKind::Date | TypeKind::Year) => ty.clone(),
+        (_, TypeKind::Time) => SqlType::temporal(TypeKind::Time, 6),
+        (_, TypeKind::DateTime | TypeKind::Timestamp) => SqlType::temporal(TypeKind::DateTime, 6),
+        (_, TypeKind::Json) => SqlType::json(),
+        (Some(ty), _) if ty.is_binary_string() => SqlType::text(TypeKind::LongText, ty.collation),
+        _ => {
+            let collation = session.options().collation_connection;
+            let bytes = u32::from(collation.charset().max_length());
+            SqlType::varchar(u32::from(u16::MAX) / bytes, collation)
+        }
+    };
+    ResultColumn {
+        client_type: match ty.is_integer() {
+            true => ClientType::ComputedInteger,
+            false => ClientType::Plain,
+        },
+        ..ResultColumn::new("?", ty)
+    }
 }
 
 /// PREPARE
@@ -335,6 +380,7 @@ fn run_point(
     values: &[(Value, SqlType)],
 ) -> Result<Option<Outcome>> {
     match &prepared.statement {
+        Statement::Query(_) if session.locks_what_it_reads() => Ok(None),
         Statement::Query(_) => point::run(session, &prepared.plan, values),
         Statement::Insert(_) => point::run(session, &prepared.insert, values),
         Statement::Update(update) if !update.ignore => {

@@ -7,8 +7,7 @@ use mayfly_exec::StatementContext;
 use mayfly_plan::PlanOptions;
 use mayfly_plan::physical::QueryPlan;
 use mayfly_storage::Table;
-use mayfly_syntax::ast::{Query, SelectItem, SetExpr};
-use mayfly_syntax::encodings::{Variable, variable};
+use mayfly_syntax::ast::Query;
 use mayfly_types::{Batch, Result, SqlType, TypeKind, Value};
 
 use super::point::{PointAccess, PointPlan};
@@ -358,22 +357,4 @@ impl Reading {
         self.rows = None;
         session.account(&self.context);
     }
-}
-
-/// Whether a query reads the diagnostics of the statement before: `SELECT @@warning_count`.
-pub(crate) fn reads_diagnostics(query: &Query) -> bool {
-    let SetExpr::Select(select) = &*query.body else {
-        return false;
-    };
-    if !select.from.is_empty() {
-        return false;
-    }
-    select.projection.iter().any(|item| {
-        let expr = match item {
-            SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => expr,
-            _ => return false,
-        };
-        matches!(variable(expr), Some(Variable::System { name, .. })
-            if name.eq_ignore_ascii_case("warning_count") || name.eq_ignore_ascii_case("error_count"))
-    })
 }

@@ -73,7 +73,8 @@ fn check(session: &Session, item: &SetItem, changes: &mut Vec<Change>) -> Result
         SetItem::Names { charset, collation } => {
             let set = named_set(session, charset.as_deref())?;
             let collation = named_collation(collation.as_deref(), set)?;
-            names(set, set.name, collation.name, changes);
+            let results = character_sets::results_name(collation);
+            names(set, results, set.name, collation.name, changes);
             Ok(())
         }
         SetItem::CharacterSet { charset } => {
@@ -81,7 +82,8 @@ fn check(session: &Session, item: &SetItem, changes: &mut Vec<Change>) -> Result
             let database = session.settings().text("collation_database");
             let collation = database.and_then(|name| character_sets::collation_by_name(name));
             let collation = collation.unwrap_or(character_sets::row(set.default_collation));
-            names(set, collation.charset.name(), collation.name, changes);
+            let connection = collation.charset.name();
+            names(set, set.name, connection, collation.name, changes);
             Ok(())
         }
         SetItem::Other(text) => Err(codes::ER_NOT_SUPPORTED_YET.with(&[&format!("SET {text}")])),
@@ -121,10 +123,16 @@ fn named_collation(name: Option<&str>, set: &'static CharsetRow) -> Result<&'sta
     Ok(row)
 }
 
-fn names(set: &CharsetRow, connection: &str, collation: &str, changes: &mut Vec<Change>) {
+fn names(
+    set: &CharsetRow,
+    results: &str,
+    connection: &str,
+    collation: &str,
+    changes: &mut Vec<Change>,
+) {
     let settings = [
         ("character_set_client", set.name),
-        ("character_set_results", set.name),
+        ("character_set_results", results),
         ("character_set_connection", connection),
         ("collation_connection", collation),
     ];

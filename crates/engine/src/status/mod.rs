@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::database::Database;
-use crate::session::Encryption;
+use crate::session::Transport;
 
 macro_rules! counters {
     ($($variant:ident => $name:literal, $documentation:literal;)*) => {
@@ -169,10 +169,17 @@ pub(crate) fn rows(
     };
     rows.push(("Tmp_space_used".to_owned(), used.to_string()));
     rows.push(("Max_tmp_space_used".to_owned(), peak.to_string()));
-    let encryption = session.as_ref().and_then(|session| session.encryption);
+    let transport = session.as_ref().and_then(|session| session.transport);
+    let encryption = transport.and_then(|transport| transport.encryption.as_ref());
     let (version, cipher) = encryption.map_or(("", ""), |it| (&it.version, &it.cipher));
     rows.push(("Ssl_version".to_owned(), version.to_owned()));
     rows.push(("Ssl_cipher".to_owned(), cipher.to_owned()));
+    let compression = transport.and_then(|transport| transport.compression.as_ref());
+    let (algorithm, level) = compression.map_or(("", 0), |it| (&it.algorithm, it.level));
+    let is_compressed = if compression.is_some() { "ON" } else { "OFF" };
+    rows.push(("Compression".to_owned(), is_compressed.to_owned()));
+    rows.push(("Compression_algorithm".to_owned(), algorithm.to_owned()));
+    rows.push(("Compression_level".to_owned(), level.to_string()));
     rows.sort();
     rows
 }
@@ -185,6 +192,6 @@ pub(crate) struct SessionStatus<'a> {
     pub(crate) temp_space_used: u64,
     /// The most that was in use.
     pub(crate) temp_space_peak: u64,
-    /// How its connection is encrypted.
-    pub(crate) encryption: Option<&'a Encryption>,
+    /// How its client is connected.
+    pub(crate) transport: Option<&'a Transport>,
 }

@@ -292,14 +292,18 @@ impl SystemVariable {
         }
         let text = text_of(value);
         let found = match value {
-            Value::Bytes(_) => character_sets::by_name(&text),
+            Value::Bytes(_) => character_sets::by_name(&text).map(|set| set.name),
             _ => {
                 let id = u16::try_from(self.integer(value, ty)?).ok();
-                id.and_then(character_sets::by_collation_id)
+                let collation = id.and_then(character_sets::collation_by_id);
+                collation.map(|collation| match self.name {
+                    "character_set_results" => character_sets::results_name(collation),
+                    _ => collation.charset.name(),
+                })
             }
         };
         let found = found.ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&text]))?;
-        Ok(Setting::Text(Some(Arc::from(found.name))))
+        Ok(Setting::Text(Some(Arc::from(found))))
     }
 
     fn check_collation(&self, value: &Value, ty: &SqlType) -> Result<Setting> {

@@ -43,6 +43,9 @@ static BY_NAME: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
     names.zip(0..).collect()
 });
 
+/// The most characters of a variable that is text: those of the longest VARCHAR.
+const TEXT_LENGTH: u32 = 21_845;
+
 /// Other names of variables.
 const SYNONYMS: &[(&str, &str)] = &[
     ("tx_isolation", "transaction_isolation"),
@@ -111,14 +114,20 @@ impl SystemVariable {
 
     /// The type of `@@name`.
     pub(crate) fn sql_type(&self) -> SqlType {
+        let integer = |length, unsigned| SqlType {
+            length,
+            unsigned,
+            ..SqlType::bigint()
+        };
         match self.kind {
-            Kind::Boolean(_) | Kind::Signed { .. } => SqlType::bigint(),
-            Kind::Unsigned { .. } => SqlType::bigint_unsigned(),
+            Kind::Boolean(_) => integer(1, false),
+            Kind::Signed { .. } => integer(21, false),
+            Kind::Unsigned { .. } => integer(21, true),
             Kind::Double { .. } => SqlType {
                 decimals: 6,
                 ..SqlType::double()
             },
-            _ => SqlType::varchar(1024, CollationId::UTF8MB4_0900_AI_CI),
+            _ => SqlType::varchar(TEXT_LENGTH, CollationId::UTF8MB3_GENERAL_CI),
         }
     }
 
@@ -168,6 +177,11 @@ impl SystemVariable {
             (Setting::Unsigned(number), _) => number.to_string(),
             (Setting::Signed(number), _) => number.to_string(),
             (Setting::Double(number), _) => format!("{number:.6}"),
+            // It may be one of its collations.
+            (Setting::Text(Some(text)), Kind::CharacterSet { .. }) => {
+                let collation = crate::character_sets::results_collation(text)?;
+                collation.charset().name().to_owned()
+            }
             (Setting::Text(text), _) => return text.as_deref().map(str::to_owned),
         })
     }

@@ -19,7 +19,7 @@ use crate::change::{Assignment, BoundChange, ChangeTarget, NewValue, RowCheck};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::logical::{ColumnId, Computed, Relation, Scan};
 use crate::options::PlanOptions;
-use crate::physical::{SortKey, position_type};
+use crate::physical::{ClientType, SortKey, position_type};
 
 /// The parts that UPDATE and DELETE share.
 struct Found<'q> {
@@ -157,7 +157,7 @@ pub(super) fn position_column(scan: &Scan) -> BlockColumn {
         ty: position_type(),
         nullable: true,
         origin: None,
-        is_computed_integer: false,
+        client_type: ClientType::Plain,
     }
 }
 
@@ -177,7 +177,7 @@ impl ChangeColumns {
                     ty: column.ty.clone(),
                     nullable: true,
                     origin: None,
-                    is_computed_integer: false,
+                    client_type: ClientType::Plain,
                 });
             }
         }
@@ -209,7 +209,7 @@ impl ChangeColumns {
             ty,
             nullable: true,
             origin: None,
-            is_computed_integer: false,
+            client_type: ClientType::Plain,
         });
         self.0.len() - 1
     }
@@ -360,6 +360,9 @@ impl Binder<'_> {
             return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
         }
         let column = self.scope().column(place);
+        if let ExpressionKind::Parameter(index) = bound.kind {
+            self.catalog.parameter_meets(index, &column.ty);
+        }
         Ok(match column.ty.is_numeric() {
             true => literal::as_number(bound),
             false => bound,

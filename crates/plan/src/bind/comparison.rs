@@ -21,6 +21,11 @@ pub(crate) fn unify_for_comparison(
     right: Expression,
     operation: &str,
 ) -> Result<(Expression, Expression)> {
+    for (one, other) in [(&left, &right), (&right, &left)] {
+        if let ExpressionKind::Parameter(index) = one.kind {
+            catalog.parameter_meets(index, &other.ty);
+        }
+    }
     let left = constant_beside(catalog, left, &right.ty);
     let right = constant_beside(catalog, right, &left.ty);
     let (left, right) = match (left.ty.kind, right.ty.kind) {

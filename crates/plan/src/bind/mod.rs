@@ -40,7 +40,7 @@ use crate::catalog::{Catalog, TableSource, Usage};
 use crate::date_parameter::DateParameter;
 use crate::logical::{ColumnId, Query, Shared};
 use crate::options::PlanOptions;
-use crate::physical::{ColumnOrigin, OutputColumn, StatementLimit};
+use crate::physical::{ClientType, ColumnOrigin, OutputColumn, StatementLimit};
 
 pub(crate) use change::{bind_delete, bind_update};
 pub use expression::literal::as_number;
@@ -71,7 +71,7 @@ pub(crate) struct BlockColumn {
     pub(crate) ty: SqlType,
     pub(crate) nullable: bool,
     pub(crate) origin: Option<ColumnOrigin>,
-    pub(crate) is_computed_integer: bool,
+    pub(crate) client_type: ClientType,
 }
 
 impl BlockColumn {
@@ -182,7 +182,7 @@ impl<'a> Binder<'a> {
                 ty: column.ty,
                 nullable: column.nullable,
                 origin: column.origin,
-                is_computed_integer: column.is_computed_integer,
+                client_type: column.client_type,
             });
         }
         Query {

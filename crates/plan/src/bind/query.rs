@@ -6,15 +6,15 @@ use mayfly_syntax::ast::{
 };
 use mayfly_types::common_type::Alternatives;
 use mayfly_types::error::codes;
-use mayfly_types::{Result, TypeKind, Value};
+use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::expression::{bare, is_descending, position_of};
 use super::scope::{Clause, Item, Scope, ScopeColumns, ScopeTable};
-use super::types::{as_value, cast, choice_type, is_computed_integer};
-use super::{Binder, Block, BlockColumn, not_supported};
+use super::types::{as_value, cast, choice_type, client_type};
+use super::{Binder, Block, BlockColumn, not_supported, same_name};
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::{Computed, Relation, with_stack};
-use crate::physical::{ColumnOrigin, SetOperationKind, SortKey, StatementLimit};
+use crate::physical::{ClientType, ColumnOrigin, SetOperationKind, SortKey, StatementLimit};
 
 /// ORDER BY and LIMIT of a query expression.
 #[derive(Debug, Clone, Copy)]
@@ -150,6 +150,8 @@ impl Binder<'_> {
             let ExpressionKind::Parameter(index) = parameter.kind else {
                 return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"LIMIT"]));
             };
+            self.catalog
+                .parameter_meets(index, &SqlType::bigint_unsigned());
             // Unknown until the statement is executed: planned again then.
             let value = self.catalog.parameter_value(index);
             return Ok(value.unwrap_or(Value::UInt(u64::MAX)));
@@ -274,9 +276,9 @@ impl Binder<'_> {
                 ty: ty.clone(),
                 nullable,
                 origin: Some(ColumnOrigin::computed(&name)),
-                is_computed_integer: arms
-                    .iter()
-                    .any(|arm| arm.columns[index].is_computed_integer),
+                client_type: computed_integer(
+                    arms.iter().map(|arm| arm.columns[index].client_type),
+                ),
                 name,
             });
             types.push(ty);
@@ -401,6 +403,13 @@ impl Binder<'_> {
                         return Err(codes::ER_TABLENAME_NOT_ALLOWED_HERE
                             .with(&[&table.value, &"global ORDER clause"]));
                     }
+                    if let Expr::Identifier(name) = expr {
+                        let is_named = |column: &&BlockColumn| same_name(&column.name, &name.value);
+                        if block.columns.iter().filter(is_named).count() > 1 {
+                            let clause = Clause::OrderBy.text();
+                            return Err(codes::ER_NON_UNIQ_ERROR.with(&[&name.value, &clause]));
+                        }
+                    }
                     self.bind_stored(expr)?
                 }
             };
@@ -440,7 +449,7 @@ impl Binder<'_> {
                 ty: ty.clone(),
                 nullable: choices.iter().any(|choice| choice.nullable),
                 origin: None,
-                is_computed_integer: choices.iter().any(|choice| is_computed_integer(choice)),
+                client_type: computed_integer(choices.iter().map(|choice| client_type(choice))),
             });
             for row in &mut bound {
                 let value = std::mem::replace(&mut row[index], super::expression::literal::null());
@@ -490,7 +499,7 @@ impl Binder<'_> {
                         ty: column.ty,
                         nullable: column.nullable,
                         origin: scope.origin(place),
-                        is_computed_integer: false,
+                        client_type: ClientType::Plain,
                     }
                 })
                 .collect();
@@ -515,6 +524,14 @@ pub(super) fn column_of_item(item: Item, id: usize) -> BlockColumn {
         ty: item.expression.ty,
         nullable: item.expression.nullable,
         origin: item.origin,
-        is_computed_integer: item.is_computed_integer,
+        client_type: item.client_type,
+    }
+}
+
+/// What clients are told of values of which some are computed.
+fn computed_integer(mut values: impl Iterator<Item = ClientType>) -> ClientType {
+    match values.any(|value| value == ClientType::ComputedInteger) {
+        true => ClientType::ComputedInteger,
+        false => ClientType::Plain,
     }
 }

@@ -89,7 +89,7 @@ pub fn bind_returning(
             ty: item.expression.ty.clone(),
             nullable: item.expression.nullable,
             origin: item.origin,
-            is_computed_integer: item.is_computed_integer,
+            client_type: item.client_type,
         };
         let shared = binder.shared.clone();
         let columns = names.columns.len();

@@ -12,7 +12,7 @@ use super::{BlockColumn, ScalarColumn, same_name};
 use crate::catalog::{DefaultSource, TableSource};
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::ColumnId;
-use crate::physical::{AggregateCall, ColumnOrigin};
+use crate::physical::{AggregateCall, ClientType, ColumnOrigin};
 
 /// Where in a query block an expression stands. Decides which names it sees and how errors call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,7 +158,7 @@ pub(crate) struct Item {
     /// The table and the column that it is, if it is just a column of this query block.
     pub(crate) column: Option<ColumnPlace>,
     pub(crate) origin: Option<ColumnOrigin>,
-    pub(crate) is_computed_integer: bool,
+    pub(crate) client_type: ClientType,
 }
 
 /// A column of a scope: table and index in it.
@@ -271,7 +271,7 @@ impl Scope {
                 ty: column.ty.clone(),
                 nullable: column.nullable,
                 origin: None,
-                is_computed_integer: false,
+                client_type: ClientType::Plain,
             };
             match self.tables.last_mut() {
                 Some(ScopeTable {
@@ -453,7 +453,8 @@ impl Scope {
         codes::ER_NON_UNIQ_ERROR.with(&[&name, &self.clause.text()])
     }
 
-    /// Looks for a name in the select list: aliases first, then columns behind another alias.
+    /// Looks for a name in the select list: aliases first, then columns behind another alias. The
+    /// first item of the name that is no column is the one that is meant, also beside columns.
     pub(crate) fn find_item(&self, name: Name<'_>) -> Result<Option<usize>> {
         let mut by_alias: Option<usize> = None;
         let mut behind_alias: Option<usize> = None;
@@ -472,6 +473,9 @@ impl Scope {
                 continue;
             }
             if same_name(&item.name, name.column) {
+                if item.column.is_none() {
+                    return Ok(Some(index));
+                }
                 match by_alias {
                     None => by_alias = Some(index),
                     Some(other) if same_as(other) => {}

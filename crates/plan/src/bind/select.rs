@@ -11,11 +11,11 @@ use super::expression::{bare, compound_name, is_descending, position_of};
 use super::from::conjuncts;
 use super::query::{Tail, column_of_item, has_calc_found_rows};
 use super::scope::{Clause, ColumnPlace, Item, Name, Scope};
-use super::types::{as_value, is_computed_integer};
+use super::types::{as_value, client_type};
 use super::{Binder, Block, BlockColumn, not_supported};
 use crate::expression::{Expression, ExpressionKind, same_expression};
 use crate::logical::{Aggregate, ColumnId, ColumnSet, Computed, Relation};
-use crate::physical::{Purpose, SortKey, TemporaryTable};
+use crate::physical::{ClientType, Purpose, SortKey, TemporaryTable};
 
 /// A key of ORDER BY.
 pub(super) struct OrderKey {
@@ -272,7 +272,7 @@ impl Binder<'_> {
                 expression: scope.column(*place),
                 column: Some(*place),
                 origin: scope.origin(*place),
-                is_computed_integer: false,
+                client_type: ClientType::Plain,
             };
             scope.items.push(item);
         }
@@ -289,13 +289,13 @@ impl Binder<'_> {
             _ => None,
         };
         let origin = column.and_then(|place| scope.origin(place));
-        let is_computed_integer = is_computed_integer(&expression);
+        let client_type = client_type(&expression);
         scope.items.push(Item {
             name,
             expression,
             column,
             origin,
-            is_computed_integer,
+            client_type,
         });
         Ok(())
     }

@@ -3,12 +3,14 @@
 use mayfly_functions::Argument;
 pub(crate) use mayfly_types::common_type::string_of;
 use mayfly_types::common_type::{Alternatives, aggregate_types, text_length};
+use mayfly_types::convert::float_text::{DOUBLE_WIDTH, WHOLE_DOUBLE_WIDTH};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, coercibility, has_collation};
 use super::variables::{decimal_variable, read_as};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::logical::SubqueryKind;
+use crate::physical::ClientType;
 
 /// The type of a predicate once it is a value.
 pub(crate) fn truth_value() -> SqlType {
@@ -26,9 +28,20 @@ pub(crate) fn as_value(expression: Expression) -> Expression {
     cast(expression, &truth_value())
 }
 
+/// What clients are told of an expression that its type does not say.
+pub(crate) fn client_type(expression: &Expression) -> ClientType {
+    if is_computed_integer(expression) {
+        return ClientType::ComputedInteger;
+    }
+    match super::expression::literal::is_hexadecimal(expression) {
+        true => ClientType::Hexadecimal,
+        false => ClientType::Plain,
+    }
+}
+
 /// Whether a whole number is computed, and not just one of several columns' values: MySQL computes
 /// those as BIGINT, whatever the width that their column would have in a table.
-pub(crate) fn is_computed_integer(expression: &Expression) -> bool {
+fn is_computed_integer(expression: &Expression) -> bool {
     if !expression.ty.is_integer() {
         return false;
     }
@@ -260,6 +273,7 @@ fn integer_rank(ty: &SqlType) -> u8 {
 
 /// Converts an expression; a literal is converted now when that raises no warning.
 pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
+    let to = &text_target(&expression, to.clone());
     if same_representation(&expression.ty, to) {
         return expression;
     }
@@ -281,6 +295,20 @@ pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
         kind: ExpressionKind::Cast(Box::new(expression), None),
         ty: to.clone(),
         nullable,
+    }
+}
+
+/// The type that a value becomes where it is to be of a type: a column's DOUBLE keeps all of its digits
+/// as a string, one that is computed those for which MySQL has room.
+pub(crate) fn text_target(expression: &Expression, to: SqlType) -> SqlType {
+    let is_column = matches!(expression.kind, ExpressionKind::Column(_));
+    let is_text = to.kind == TypeKind::VarChar && to.length == DOUBLE_WIDTH;
+    match is_column && is_text && expression.ty.kind == TypeKind::Double {
+        true => SqlType {
+            length: WHOLE_DOUBLE_WIDTH,
+            ..to
+        },
+        false => to,
     }
 }
 

@@ -1,3 +1,5 @@
+//! System variables are constants whose collation gives way to that of a column or a literal.
+//!
 //! User variables: a DECIMAL in one has no fixed scale. Operators and temporary tables take it as
 //! `DECIMAL(65,30)`; a result and a string show it as it was assigned, and values that are assigned
 //! or stored have no more digits than those that they are made of.
@@ -15,6 +17,9 @@ use crate::logical::Relation;
 
 /// The function that reads a variable.
 const READER: &str = "get_user_variable";
+
+/// The function that gives a constant another claim on its collation.
+const NAMED: &str = "name_const";
 
 impl Binder<'_> {
     /// `@name`: a call whose type is that of the variable's value when the statement began.
@@ -69,6 +74,32 @@ impl Binder<'_> {
             };
         }
     }
+}
+
+/// `@@name`: its value. Text is a system constant, as what USER() gives is.
+pub(super) fn system_variable(name: &str, value: Expression) -> Result<Expression> {
+    if !value.ty.is_string() {
+        return Ok(Expression {
+            nullable: true,
+            ..value
+        });
+    }
+    let Some(function) = scalar::by_name(NAMED) else {
+        return Err(not_supported("system variables"));
+    };
+    let name = word(name);
+    let ty = value.ty.clone();
+    let signature = Signature::new(vec![name.ty.clone(), ty.clone()], ty.clone(), true)
+        .with_coercibility(Coercibility::SystemConstant);
+    Ok(Expression {
+        ty,
+        nullable: true,
+        kind: ExpressionKind::Call {
+            function,
+            arguments: vec![name, value],
+            signature: Arc::new(signature),
+        },
+    })
 }
 
 /// The name of the variable that an expression reads, if it holds a DECIMAL.

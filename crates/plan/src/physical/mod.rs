@@ -54,9 +54,20 @@ pub struct OutputColumn {
     pub nullable: bool,
     /// The column of a table that it shows unchanged, if it does.
     pub origin: Option<ColumnOrigin>,
-    /// MySQL computes whole numbers as BIGINT: clients are told so, although a table made of the
-    /// result would have a narrower column.
-    pub is_computed_integer: bool,
+    /// What clients are told that its type does not say.
+    pub client_type: ClientType,
+}
+
+/// Where clients are told something else of a value than a table made of it would be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ClientType {
+    /// Nowhere.
+    #[default]
+    Plain,
+    /// A whole number that is computed: MySQL computes all of them as BIGINT.
+    ComputedInteger,
+    /// A literal like `X'41'`: a string that is an unsigned number where a number is wanted.
+    Hexadecimal,
 }
 
 /// Where an unchanged column comes from.

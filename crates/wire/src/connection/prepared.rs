@@ -13,9 +13,7 @@ use mysql_common::constants::{CapabilityFlags, ColumnType, StatusFlags};
 use super::Connection;
 use super::result::{Sent, append_columns, append_columns_end, send_batch, send_rows};
 use crate::packet::PayloadReader;
-use crate::reply::{
-    End, RowFormat, Rows, append_definition, append_error, append_parameter, append_row_end,
-};
+use crate::reply::{End, RowFormat, Rows, append_definition, append_error, append_row_end};
 use crate::values::{bytes, read_parameter};
 
 /// The flag of COM_STMT_EXECUTE that asks for a cursor.
@@ -81,7 +79,7 @@ impl Connection {
             Err(error) => return self.error(&error),
         };
         let columns = Arc::clone(prepared.columns());
-        let parameters = prepared.parameter_count();
+        let placeholders = Arc::clone(prepared.placeholders());
         let encoder = self.session.result_encoder();
         let warnings = u16::try_from(self.session.warnings().len()).unwrap_or(u16::MAX);
         let id = self.statements.add(Arc::clone(&prepared));
@@ -92,14 +90,14 @@ impl Connection {
             out.push(0);
             out.extend_from_slice(&id.to_le_bytes());
             out.extend_from_slice(&(columns.len() as u16).to_le_bytes());
-            out.extend_from_slice(&(parameters as u16).to_le_bytes());
+            out.extend_from_slice(&(placeholders.len() as u16).to_le_bytes());
             out.push(0);
             out.extend_from_slice(&warnings.to_le_bytes());
         });
-        for _ in 0..parameters {
-            channel.packet(append_parameter);
+        for placeholder in &*placeholders {
+            channel.packet(|out| append_definition(out, placeholder, &encoder));
         }
-        if parameters > 0 {
+        if !placeholders.is_empty() {
             append_columns_end(channel, capabilities, status);
         }
         for column in &*columns {

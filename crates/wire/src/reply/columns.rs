@@ -30,21 +30,3 @@ pub(crate) fn append_definition(out: &mut Vec<u8>, column: &ResultColumn, encode
     out.push(field.decimals);
     out.extend_from_slice(&[0; 2]);
 }
-
-/// Appends that of a prepared statement's parameter, of which nothing is known yet.
-pub(crate) fn append_parameter(out: &mut Vec<u8>) {
-    append_bytes(out, b"def");
-    for text in ["", "", "", "?", ""] {
-        append_bytes(out, text.as_bytes());
-    }
-    out.push(NUMBERS);
-    out.extend_from_slice(&BINARY_COLLATION.to_le_bytes());
-    out.extend_from_slice(&[0; 4]);
-    out.push(VAR_STRING);
-    out.extend_from_slice(&BINARY_FLAG.to_le_bytes());
-    out.extend_from_slice(&[0; 3]);
-}
-
-const BINARY_COLLATION: u16 = 63;
-const VAR_STRING: u8 = 253;
-const BINARY_FLAG: u16 = 128;

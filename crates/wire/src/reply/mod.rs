@@ -4,7 +4,7 @@ mod columns;
 mod end;
 mod rows;
 
-pub(crate) use self::columns::{append_definition, append_parameter};
+pub(crate) use self::columns::append_definition;
 pub(crate) use self::end::{End, append_error, append_ok, append_row_end, error_payload};
 pub(crate) use self::rows::{RowFormat, Rows};
 

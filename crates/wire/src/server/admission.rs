@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_engine::{ConnectionPlace, Error, Session, codes};
+use mayfly_engine::{Compression, ConnectionPlace, Error, Session, Transport, codes};
 use mysql_common::constants::CapabilityFlags;
 
 use super::{Accepted, Shared};
@@ -184,28 +184,36 @@ impl Admission<'_> {
             .log_in(connection_place, &login, options)
             .map_err(Refusal::Login)?;
         let has_encryption = encryption.is_some();
-        if let Some(encryption) = encryption {
-            session.set_encryption(encryption);
-        }
+        let compression = algorithm(capabilities, response.zstd_level);
+        session.set_transport(Transport {
+            encryption,
+            compression: compression.map(|algorithm| {
+                let (algorithm, level) = algorithm.name_and_level();
+                Compression {
+                    algorithm: algorithm.to_owned(),
+                    level,
+                }
+            }),
+        });
         let logged_in = LoggedIn {
             capabilities,
             scramble: greeting.scramble,
             is_private,
             has_tls: has_encryption,
             host: self.accepted.host.clone(),
-            compression: algorithm(capabilities, response.zstd_level),
+            compression,
         };
         Ok((session, logged_in))
     }
 }
 
-/// How the client wants its packets compressed.
+/// How the client's packets are compressed: by zlib if it can do both, as MySQL and its clients take it.
 fn algorithm(capabilities: CapabilityFlags, level: u8) -> Option<Algorithm> {
-    if capabilities.contains(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM) {
-        let level = i32::from(level).clamp(*ZSTD_LEVELS.start(), *ZSTD_LEVELS.end());
-        return Some(Algorithm::Zstd(level));
+    if capabilities.contains(CapabilityFlags::CLIENT_COMPRESS) {
+        return Some(Algorithm::Zlib);
     }
+    let level = i32::from(level).clamp(*ZSTD_LEVELS.start(), *ZSTD_LEVELS.end());
     capabilities
-        .contains(CapabilityFlags::CLIENT_COMPRESS)
-        .then_some(Algorithm::Zlib)
+        .contains(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM)
+        .then_some(Algorithm::Zstd(level))
 }

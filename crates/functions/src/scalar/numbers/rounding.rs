@@ -155,7 +155,7 @@ impl ScalarFunction for Rounding {
             PhysicalType::Float64 => SqlType::double(),
             _ => SqlType {
                 unsigned: same.unsigned,
-                ..SqlType::bigint()
+                ..derive::bigint_of_width(21)
             },
         };
         let mut types = vec![ty];

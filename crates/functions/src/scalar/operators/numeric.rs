@@ -72,9 +72,9 @@ pub(crate) fn integer_argument(ty: &SqlType) -> SqlType {
         | TypeKind::Bit
         | TypeKind::Null => ty.clone(),
         TypeKind::Boolean => derive::int_of_width(1),
-        TypeKind::Date => derive::bigint_of_width(8),
+        TypeKind::Date => derive::bigint_of_width(9),
         TypeKind::Time => derive::bigint_of_width(8),
-        TypeKind::DateTime | TypeKind::Timestamp => derive::bigint_of_width(14),
+        TypeKind::DateTime | TypeKind::Timestamp => derive::bigint_of_width(15),
         // A literal like 0x41.
         TypeKind::VarChar if ty.is_binary_string() => SqlType::bigint_unsigned(),
         _ => SqlType::bigint(),
@@ -111,13 +111,9 @@ pub(crate) fn integer_result(length: u32, unsigned: bool) -> SqlType {
 
 fn integer_digits(argument: &Argument<'_>) -> u32 {
     let ty = integer_argument(argument.ty);
-    let is_literal = argument.constant.is_some();
-    // The width of a column includes the sign; that of a literal does not.
-    if ty.unsigned || is_literal {
-        ty.length.max(1)
-    } else {
-        ty.length.saturating_sub(1).max(1)
-    }
+    // The width includes the sign.
+    let sign = u32::from(!ty.unsigned);
+    ty.length.saturating_sub(sign).max(1)
 }
 
 /// Types of `+`, `-`, `*` and `%`.

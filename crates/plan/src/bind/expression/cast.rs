@@ -1,5 +1,6 @@
 //! Conversions that the user writes: CAST, CONVERT, COLLATE, introducers, typed literals.
 
+use mayfly_functions::derive;
 use mayfly_syntax::ast::{DataType, Expr, ObjectName, TypedString, Value as AstValue};
 use mayfly_syntax::encodings::{CastTypeKind, cast_type};
 use mayfly_types::charset::Charset;
@@ -8,14 +9,14 @@ use mayfly_types::temporal::{DateRules, parse_datetime, parse_time};
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use super::literal;
-use crate::bind::types::{as_value, cast, string_of, with_collation};
+use crate::bind::types::{as_value, cast, string_of, text_target, with_collation};
 use crate::bind::{Binder, not_supported};
 use crate::expression::{Expression, ExpressionKind};
 
 impl Binder<'_> {
     pub(super) fn bind_cast(&mut self, expr: &Expr, data_type: &DataType) -> Result<Expression> {
         let operand = as_value(self.bind_expression(expr)?);
-        let target = self.cast_target(data_type, &operand)?;
+        let target = text_target(&operand, self.cast_target(data_type, &operand)?);
         if operand.ty == target {
             return Ok(operand);
         }
@@ -52,8 +53,8 @@ impl Binder<'_> {
         let fraction = written.length.unwrap_or(0).min(6) as u8;
         let byte = |digits: u64| u8::try_from(digits).unwrap_or(u8::MAX);
         Ok(match written.kind {
-            CastTypeKind::Signed => SqlType::bigint(),
-            CastTypeKind::Unsigned => SqlType::bigint_unsigned(),
+            CastTypeKind::Signed => computed_integer(false),
+            CastTypeKind::Unsigned => computed_integer(true),
             CastTypeKind::Char => {
                 self.char_target(written.length, written.charset.as_deref(), operand)?
             }
@@ -113,7 +114,7 @@ impl Binder<'_> {
             Some(charset) => charset_collation(&charset.to_string())?,
             None => self.options.collation_connection,
         };
-        let target = string_of(&operand.ty, collation);
+        let target = text_target(&operand, string_of(&operand.ty, collation));
         let nullable = operand.nullable || self.gives_null_when_too_long(&target);
         Ok(Expression {
             kind: ExpressionKind::Cast(Box::new(operand), None),
@@ -206,6 +207,14 @@ fn fraction_digits(text: &str) -> u8 {
         fraction.bytes().take_while(u8::is_ascii_digit).count()
     });
     digits.min(6) as u8
+}
+
+/// A BIGINT as wide as one that is computed.
+fn computed_integer(unsigned: bool) -> SqlType {
+    SqlType {
+        unsigned,
+        ..derive::bigint_of_width(21)
+    }
 }
 
 fn clamp(length: u64) -> u32 {

@@ -43,7 +43,7 @@ impl Binder<'_> {
         let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
         if text.bytes().all(|byte| byte.is_ascii_digit()) {
             if let Ok(value) = text.parse::<i64>() {
-                return Ok(integer(value, length));
+                return Ok(integer(value, length.saturating_add(1)));
             }
             if let Ok(value) = text.parse::<u64>() {
                 let ty = SqlType {
@@ -58,7 +58,11 @@ impl Binder<'_> {
             if !f64::is_finite(value) {
                 return Err(codes::ER_ILLEGAL_VALUE_FOR_TYPE.with(&[&"double", &text]));
             }
-            return Ok(Expression::literal(Value::Float(value), SqlType::double()));
+            let ty = SqlType {
+                length,
+                ..SqlType::double()
+            };
+            return Ok(Expression::literal(Value::Float(value), ty));
         }
         let parsed = parse_decimal(text.as_bytes());
         if parsed.overflow {
@@ -75,10 +79,10 @@ pub(crate) fn null() -> Expression {
     Expression::literal(Value::Null, SqlType::null())
 }
 
-/// An integer of so many digits.
-pub(crate) fn integer(value: i64, length: u32) -> Expression {
+/// An integer of a display width, which includes the sign.
+pub(crate) fn integer(value: i64, width: u32) -> Expression {
     let ty = SqlType {
-        length,
+        length: width,
         ..SqlType::bigint()
     };
     Expression::literal(Value::Int(value), ty)
@@ -138,23 +142,28 @@ pub(crate) fn negated(expression: &Expression) -> Option<Expression> {
     let ExpressionKind::Literal(value) = &expression.kind else {
         return None;
     };
-    let length = expression.ty.length + 1;
+    let width = match value {
+        // The width of a signed literal has room for the sign; that of TRUE has none.
+        Value::Int(0..=9) => expression.ty.length.max(2),
+        Value::Int(_) => expression.ty.length,
+        _ => expression.ty.length.saturating_add(1),
+    };
     match value {
         // MySQL looks whether the bits of the operand, taken as unsigned, fit a BIGINT.
         Value::Int(number) if *number < 0 && expression.ty.kind == TypeKind::BigInt => {
             Some(decimal(Decimal::from(*number).negate()))
         }
         Value::Int(number) if expression.ty.kind == TypeKind::BigInt => {
-            Some(integer(number.checked_neg()?, length))
+            Some(integer(number.checked_neg()?, width))
         }
-        Value::UInt(number) if *number == 1 << 63 => Some(integer(i64::MIN, length)),
+        Value::UInt(number) if *number == 1 << 63 => Some(integer(i64::MIN, width)),
         Value::UInt(number) => Some(decimal(Decimal::new(
             i256::from_parts(u128::from(*number), 0).wrapping_neg(),
             0,
         ))),
         Value::Float(number) => Some(Expression::literal(
             Value::Float(-number),
-            expression.ty.clone(),
+            SqlType::double(),
         )),
         Value::Decimal { unscaled, scale } => Some(Expression::literal(
             Value::Decimal {

@@ -267,7 +267,7 @@ impl Binder<'_> {
                     _ => None,
                 });
                 let (value, ty) = self.catalog.system_variable(scope, name)?;
-                Ok(Expression::literal(value, ty))
+                super::variables::system_variable(name, Expression::literal(value, ty))
             }
             Variable::User(name) => self.user_variable(name),
         }
