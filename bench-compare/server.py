@@ -5,11 +5,11 @@ Needs sysbench and a mysqlslap or mariadb-slap; cargo build --release -p mayfly-
 directory of its own; the others run already and are reached through their Unix sockets as root without a password.
 
   bench-compare/server.py --peer mariadb=/run/mysqld/mysqld.sock              every operation, two clients
-  bench-compare/server.py --peer mariadb=… --clients 64 oltp_point_select     one, with 64
+  bench-compare/server.py --peer mariadb=… --clients 2,64 oltp_point_select   one, with 2 and with 64
   bench-compare/server.py --peer … --mayfly old=…/mayfly --mayfly new=…/mayfly  two builds and a peer
 
 The figure is the median of the rounds, in transactions a second (queries for derived_…). A line ends with the ratio to
-each peer. Every server syncs its log at each commit, as all of them do by default.
+each peer; with several numbers of clients, also to the first of them. Every server syncs its log at each commit, as all of them do by default.
 """
 
 import argparse
@@ -130,8 +130,7 @@ def rows_are_ready(server, operations, options):
     server.sql("FLUSH STATUS")
 
 
-def run(options, server, home, name):
-    clients = options.clients
+def run(options, server, home, name, clients):
     if name in OLTP:
         return sysbench(options, server, name, "run", clients, f"--tables={options.tables}", f"--table-size={options.rows}")
     if name in DERIVED:
@@ -142,21 +141,24 @@ def run(options, server, home, name):
 
 
 def compare(options, servers, home, name):
-    rates = {server.name: [] for server in servers}
-    ignored = {server.name: 0 for server in servers}
+    rates = {(server.name, clients): [] for clients in options.clients for server in servers}
+    ignored = dict.fromkeys(rates, 0)
     for _ in range(options.rounds):
-        for server in servers:
-            rate, errors = run(options, server, home, name)
-            rates[server.name].append(rate)
-            ignored[server.name] += errors
-    medians = {name: statistics.median(values) for name, values in rates.items()}
-    line = [f"{name:24}"] + [f"{server.name} {medians[server.name]:9.0f}" for server in servers]
-    for server in servers[: options.mayflies]:
-        for peer in servers[options.mayflies :]:
-            line.append(f"{server.name}/{peer.name} {medians[server.name] / medians[peer.name]:5.2f}")
-    if any(ignored.values()):
-        line.append("retried " + ", ".join(f"{name} {count}" for name, count in ignored.items()))
-    print("  ".join(line), flush=True)
+        for clients in options.clients:
+            for server in servers:
+                rate, errors = run(options, server, home, name, clients)
+                rates[server.name, clients].append(rate)
+                ignored[server.name, clients] += errors
+    medians = {which: statistics.median(values) for which, values in rates.items()}
+    for clients in options.clients:
+        line = [f"{name:24}", f"{clients:3} clients"] + [f"{server.name} {medians[server.name, clients]:9.0f}" for server in servers]
+        for server in servers[: options.mayflies]:
+            own = medians[server.name, clients]
+            line += [f"{server.name}/{peer.name} {own / medians[peer.name, clients]:5.2f}" for peer in servers[options.mayflies :]]
+            if clients != options.clients[0]:
+                line.append(f"{server.name}: {own / medians[server.name, options.clients[0]]:5.2f} of {options.clients[0]} clients")
+        retried = [f"{server.name} {ignored[server.name, clients]}" for server in servers if ignored[server.name, clients]]
+        print("  ".join(line + (["retried: " + ", ".join(retried)] if retried else [])), flush=True)
 
 
 def named(text):
@@ -171,7 +173,7 @@ def main():
     parser.add_argument("--mayfly", action="append", type=named, metavar="[NAME=]PROGRAM", help="builds to compare")
     parser.add_argument("--peer", action="append", type=named, default=[], metavar="NAME=SOCKET", help="servers that run")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="system variables of Mayfly")
-    parser.add_argument("--clients", type=int, default=2)
+    parser.add_argument("--clients", type=lambda text: [int(it) for it in text.split(",")], default=[2], metavar="N[,N]")
     parser.add_argument("--seconds", type=int, default=10, help="of each run of sysbench")
     parser.add_argument("--queries", type=int, default=20000, help="of each run of mysqlslap")
     parser.add_argument("--rounds", type=int, default=3)
@@ -194,7 +196,7 @@ def main():
         servers += [Server(name, socket) for name, socket in options.peer]
         for server in servers:
             rows_are_ready(server, operations, options)
-        print(f"{options.clients} clients, {options.rounds} rounds of {options.seconds} s, {options.tables} tables of {options.rows} rows", flush=True)
+        print(f"{options.rounds} rounds of {options.seconds} s, {options.tables} tables of {options.rows} rows", flush=True)
         for name in operations:
             compare(options, servers, home, name)
     finally:
