@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 
 use mayfly_memory::budget::UNLIMITED;
-use mayfly_memory::{BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace};
+use mayfly_memory::{
+    BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, trim_allocator,
+};
 use mayfly_storage::temptable::{Registry, Resources};
 use mayfly_storage::{
     ChangeStorage, Durability, DurableStore, StatementOwner, StoreOptions, StorePlace, SyncThread,
@@ -325,6 +327,7 @@ impl Database {
     pub fn trim(&self) {
         self.resources.pool.trim(0);
         self.resources.temp_space.trim();
+        trim_allocator();
     }
 
     /// Where changes of durable tables are until they are committed.

@@ -17,6 +17,7 @@
 //!
 //! What is absent: this crate knows no row, no Arrow array and no SQL.
 
+pub mod allocator;
 pub mod budget;
 pub mod counters;
 pub mod error;
@@ -25,6 +26,7 @@ pub mod pool;
 pub mod stable;
 pub mod temp;
 
+pub use allocator::trim_allocator;
 pub use budget::{Budget, BudgetKind, Reservation};
 pub use counters::TempCounters;
 pub use error::{IoFailure, LimitError, MemoryError, Result, corruption};

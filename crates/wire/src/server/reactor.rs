@@ -168,6 +168,9 @@ fn run(shared: &Arc<Shared>, poll: &mut Poll, listeners: &Listeners) {
             shared.parking.take_idle(now, |connection| {
                 shared.workers.give(shared, Task::EndIdle(connection));
             });
+            if shared.workers.take_ended() {
+                shared.database().trim();
+            }
         }
     }
     shared.parking.close(|connection| {

@@ -44,6 +44,8 @@ struct State {
     /// The sockets of all connections, parked ones too.
     sockets: HashMap<u64, Socket>,
     last: u64,
+    /// Threads have ended for want of work.
+    have_ended: bool,
     is_stopping: bool,
 }
 
@@ -83,6 +85,11 @@ impl Workers {
             shared: Arc::clone(shared),
             number,
         }
+    }
+
+    /// Whether threads have ended for want of work since this was asked last: a burst is over.
+    pub(super) fn take_ended(&self) -> bool {
+        std::mem::take(&mut self.state().have_ended)
     }
 
     /// Nothing more comes from any client.
@@ -145,6 +152,7 @@ impl Workers {
             state = again;
             state.free -= 1;
             if wait.timed_out() && state.tasks.is_empty() {
+                state.have_ended = true;
                 return None;
             }
         }
