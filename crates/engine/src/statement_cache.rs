@@ -86,6 +86,8 @@ pub(crate) struct StatementCache {
     remembered: Vec<AtomicU64>,
     /// Counts what is brought back.
     clock: AtomicU64,
+    /// Whose turn it is to forget.
+    turn: AtomicU64,
     budget: Budget,
 }
 
@@ -96,6 +98,7 @@ impl StatementCache {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             remembered: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(),
             clock: AtomicU64::new(0),
+            turn: AtomicU64::new(0),
             budget,
         }
     }
@@ -108,7 +111,7 @@ impl StatementCache {
     /// It may hold so many bytes from here on; 0 turns it off.
     pub(crate) fn set_limit(&self, bytes: u64) {
         self.budget.set_limit(bytes);
-        while self.budget.used() > bytes && self.forget_oldest() {}
+        while self.budget.used() > bytes && self.forget_one() {}
     }
 
     fn shard(&self, hash: u64) -> MutexGuard<'_, HashMap<u64, Vec<Known>>> {
@@ -150,7 +153,7 @@ impl StatementCache {
         let held = loop {
             match self.budget.reserve(bytes) {
                 Ok(held) => break held,
-                Err(_) if self.forget_oldest() => {}
+                Err(_) if self.forget_one() => {}
                 Err(_) => return Err(prepared),
             }
         };
@@ -178,30 +181,27 @@ impl StatementCache {
         }
     }
 
-    /// Forgets the one that was not used for the longest time; false when there is none.
-    fn forget_oldest(&self) -> bool {
-        let mut oldest: Option<(u64, u64)> = None;
-        for shard in &self.shards {
-            let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-            for (hash, copies) in shard.iter() {
-                for known in copies {
-                    if oldest.is_none_or(|(used, _)| known.used < used) {
-                        oldest = Some((known.used, *hash));
-                    }
+    /// Forgets what was not used for the longest time in one shard; the shards take turns, so that it
+    /// is nearly the oldest of all, for a part of the work. False when there is none.
+    fn forget_one(&self) -> bool {
+        (0..SHARDS).any(|_| {
+            let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+            let mut shard = self.shard(turn);
+            let all = shard.iter().flat_map(|(hash, copies)| {
+                let used = copies.iter().map(|known| known.used);
+                used.map(move |used| (used, *hash))
+            });
+            let Some((used, hash)) = all.min() else {
+                return false;
+            };
+            if let Some(copies) = shard.get_mut(&hash) {
+                copies.retain(|known| known.used != used);
+                if copies.is_empty() {
+                    shard.remove(&hash);
                 }
             }
-        }
-        let Some((used, hash)) = oldest else {
-            return false;
-        };
-        let mut shard = self.shard(hash);
-        if let Some(copies) = shard.get_mut(&hash) {
-            copies.retain(|known| known.used != used);
-            if copies.is_empty() {
-                shard.remove(&hash);
-            }
-        }
-        true
+            true
+        })
     }
 }
 
