@@ -75,6 +75,44 @@ impl Fixture {
     }
 }
 
+/// A data directory that is opened again and again, and goes with its test.
+#[derive(Debug)]
+pub struct DataDirectory(PathBuf);
+
+impl DataDirectory {
+    /// An empty one; `name` is no other test's.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("mayfly-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Self(path)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Opens it.
+    ///
+    /// # Panics
+    /// When that fails: a test cannot go on.
+    #[must_use]
+    pub fn open(&self) -> Arc<Database> {
+        let mut options = DatabaseOptions::new();
+        options.threads = 2;
+        options.datadir = Some(self.0.clone());
+        Database::open(options).expect("a data directory opens")
+    }
+}
+
+impl Drop for DataDirectory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 /// Ends the process when a test hangs: a thread that waits for ever cannot be ended otherwise.
 #[derive(Debug)]
 pub struct Watchdog {

@@ -1,34 +1,8 @@
 //! A data directory: what was committed is there again when it is opened anew, exactly as it was.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
 use mayfly_engine::{Database, DatabaseOptions};
-use mayfly_testkit::fixture::{must, rows};
-
-struct Directory(PathBuf);
-
-impl Directory {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("mayfly-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        Self(path)
-    }
-
-    fn open(&self) -> Arc<Database> {
-        let mut options = DatabaseOptions::new();
-        options.threads = 2;
-        options.datadir = Some(self.0.clone());
-        Database::open(options).unwrap()
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use mayfly_testkit::fixture::{DataDirectory, must, rows};
 
 /// Definitions with everything that a definition may have.
 const TABLES: &[&str] = &[
@@ -54,7 +28,7 @@ const TABLES: &[&str] = &[
 
 #[test]
 fn definitions_and_rows_come_back() {
-    let directory = Directory::new("definitions");
+    let directory = DataDirectory::new("definitions");
     let name = |statement: &str| {
         let text = statement.strip_prefix("CREATE TABLE ").unwrap();
         let end = text.find(" (").unwrap();
@@ -157,8 +131,8 @@ fn definitions_and_rows_come_back() {
 
 #[test]
 fn a_backup_is_a_data_directory_of_its_own() {
-    let directory = Directory::new("backup-from");
-    let copy = Directory::new("backup-to");
+    let directory = DataDirectory::new("backup-from");
+    let copy = DataDirectory::new("backup-to");
     let database = directory.open();
     let mut session = database.session();
     must(&mut session, "USE test");
@@ -173,11 +147,11 @@ fn a_backup_is_a_data_directory_of_its_own() {
     );
     must(&mut session, "BEGIN");
     must(&mut session, "DELETE FROM t WHERE id < 500");
-    database.backup(&copy.0).unwrap();
+    database.backup(copy.path()).unwrap();
     must(&mut session, "COMMIT");
     must(&mut session, "DROP TABLE t");
     assert_eq!(database.check().unwrap(), 0);
-    assert!(database.backup(&copy.0).is_err(), "it is not empty");
+    assert!(database.backup(copy.path()).is_err(), "it is not empty");
     let database = copy.open();
     assert_eq!(database.check().unwrap(), 1);
     let mut session = database.session();
@@ -192,12 +166,12 @@ fn a_backup_is_a_data_directory_of_its_own() {
 
 #[test]
 fn a_directory_is_opened_once() {
-    let directory = Directory::new("once");
+    let directory = DataDirectory::new("once");
     let database = directory.open();
     let mut options = DatabaseOptions::new();
-    options.datadir = Some(directory.0.clone());
+    options.datadir = Some(directory.path().to_owned());
     let error = Database::open(options).unwrap_err();
-    let path = directory.0.display().to_string();
+    let path = directory.path().display().to_string();
     assert!(error.message().contains(&path), "{error}");
     drop(database);
     drop(directory.open());
@@ -205,7 +179,7 @@ fn a_directory_is_opened_once() {
 
 #[test]
 fn numbers_go_on_after_a_restart() {
-    let directory = Directory::new("numbers");
+    let directory = DataDirectory::new("numbers");
     let mut expected = 1;
     for _ in 0..4 {
         let database = directory.open();
@@ -228,7 +202,7 @@ fn numbers_go_on_after_a_restart() {
 
 #[test]
 fn tables_without_transactions_keep_what_statements_do() {
-    let directory = Directory::new("without-transactions");
+    let directory = DataDirectory::new("without-transactions");
     for engine in ["MyISAM", "Aria"] {
         {
             let database = directory.open();

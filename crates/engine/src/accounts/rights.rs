@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use mayfly_syntax::ast::Privilege;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
@@ -130,7 +131,7 @@ impl Rights {
 
     /// Whether a database is shown.
     pub(crate) fn sees_database(&self, database: &str) -> bool {
-        const ALL: PrivilegeSet = PrivilegeSet::of(&[mayfly_syntax::ast::Privilege::ShowDatabases]);
+        const ALL: PrivilegeSet = PrivilegeSet::of(&[Privilege::ShowDatabases]);
         self.global.has(ALL) || self.may_use(database)
     }
 
