@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
 
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use crate::database::Database;
-use crate::session::{Admission, Session, SessionOptions, SessionShared};
+use crate::session::{Admission, KillHandle, Session, SessionOptions, SessionShared};
 
 /// Why a connection came to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,7 @@ const CONNECTION_ERRORS: [&str; 6] = [
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     sessions: Mutex<BTreeMap<u64, Weak<SessionShared>>>,
+    arriving: Mutex<BTreeMap<u64, Arriving>>,
     /// The numbers of connections are counted from here.
     attempts: AtomicU64,
     connected: AtomicU64,
@@ -54,6 +56,25 @@ pub(crate) struct Connections {
     aborted_clients: AtomicU64,
     aborted_connects: AtomicU64,
     errors: [AtomicU64; CONNECTION_ERRORS.len()],
+    shutdown: Shutdown,
+}
+
+/// A client that has not logged in yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Arriving {
+    pub(crate) host: Arc<str>,
+    pub(crate) since: Instant,
+    pub(crate) kill: KillHandle,
+}
+
+/// What ends the server when a client asks for that.
+#[derive(Default)]
+struct Shutdown(Mutex<Option<Box<dyn Fn() + Send + Sync>>>);
+
+impl std::fmt::Debug for Shutdown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Shutdown")
+    }
 }
 
 /// The first connection has the number after this.
@@ -65,6 +86,11 @@ impl Connections {
         self.sessions().values().filter_map(Weak::upgrade).collect()
     }
 
+    /// The clients that have not logged in yet.
+    pub(crate) fn arriving(&self) -> MutexGuard<'_, BTreeMap<u64, Arriving>> {
+        self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn sessions(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<SessionShared>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -73,6 +99,8 @@ impl Connections {
     pub(crate) fn begin(&self, session: &Arc<SessionShared>) {
         let mut sessions = self.sessions();
         sessions.insert(session.id, Arc::downgrade(session));
+        drop(sessions);
+        self.arriving().remove(&session.id);
     }
 
     /// It is gone.
@@ -122,6 +150,16 @@ impl Connections {
         status
     }
 
+    /// SHUTDOWN; false when there is no server.
+    pub(crate) fn ask_for_shutdown(&self) -> bool {
+        let shutdown = &self.shutdown.0;
+        let shutdown = shutdown.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shutdown) = &*shutdown {
+            shutdown();
+        }
+        shutdown.is_some()
+    }
+
     /// FLUSH STATUS
     pub(crate) fn flush_status(&self) {
         let connected = self.connected.load(Ordering::Relaxed);
@@ -141,6 +179,21 @@ impl ConnectionPlace {
     /// The connection's number: `CONNECTION_ID()`.
     pub fn id(&self) -> u64 {
         self.id
+    }
+
+    /// Its client is about to log in, from a host: others see it, and may end it.
+    pub fn begin_login(&self, host: &str) -> KillHandle {
+        let arriving = Arriving {
+            host: Arc::from(host),
+            since: Instant::now(),
+            kill: KillHandle::default(),
+        };
+        let kill = arriving.kill.clone();
+        self.database
+            .connections
+            .arriving()
+            .insert(self.id, arriving);
+        kill
     }
 
     /// Whether it is beyond `max_connections`: the one that is left for an administrator.
@@ -164,6 +217,7 @@ impl ConnectionPlace {
 impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         let connections = &self.database.connections;
+        connections.arriving().remove(&self.id);
         connections.connected.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -225,6 +279,17 @@ impl Database {
         for session in self.connections.living() {
             session.kill.close();
         }
+        for arriving in self.connections.arriving().values() {
+            arriving.kill.close();
+        }
+    }
+
+    /// Has this called when a client that may do so runs SHUTDOWN. It must not block: the client is
+    /// still to be answered.
+    pub fn on_shutdown(&self, shutdown: impl Fn() + Send + Sync + 'static) {
+        let place = &self.connections.shutdown.0;
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        *place = Some(Box::new(shutdown));
     }
 
     /// A connection came to nothing before it was known whose it was.

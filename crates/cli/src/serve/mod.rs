@@ -28,7 +28,7 @@ use crate::options::{Options, ServeOptions};
 /// How long running statements may take to end when the server is asked to stop.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Serves until a signal asks it to stop.
+/// Serves until a signal or a client asks it to stop.
 pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, String> {
     let settings = Settings::gather(serve, options)?;
     start_log(&settings.log_level)?;
@@ -44,16 +44,25 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
         tracing::warn!("{warning}");
     }
     set_up_root(&database, settings.insecure)?;
+    // A client that runs SHUTDOWN ends the wait for signals.
+    let wait = signals.handle();
+    database.on_shutdown(move || wait.close());
     let mut server = Server::start(Arc::clone(&database), &settings.server)?;
     announce(&server, &settings.server, settings.pid_file.as_deref())?;
-    let signal = signals.forever().next();
-    tracing::info!("signal {}: shutting down", signal.unwrap_or(SIGTERM));
+    match signals.forever().next() {
+        Some(signal) => tracing::info!("signal {signal}: shutting down"),
+        None => tracing::info!("SHUTDOWN: shutting down"),
+    }
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
     if !server.stop(PATIENCE) {
         tracing::warn!("{} connections did not end", server.connections());
     }
     drop(server);
     drop(database);
+    if let Some(path) = &settings.pid_file {
+        // Who waits for the end waits for this.
+        let _ = std::fs::remove_file(path);
+    }
     tracing::info!("shutdown complete");
     Ok(ExitCode::SUCCESS)
 }

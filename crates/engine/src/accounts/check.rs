@@ -40,6 +40,7 @@ const CREATE_VIEW: PrivilegeSet = set(&[Privilege::CreateView]);
 const SHOW_VIEW: PrivilegeSet = set(&[Privilege::ShowView]);
 const FILE: PrivilegeSet = set(&[Privilege::File]);
 const PROCESS: PrivilegeSet = set(&[Privilege::Process]);
+const SHUTDOWN: PrivilegeSet = set(&[Privilege::Shutdown]);
 const RELOAD: PrivilegeSet = set(&[Privilege::Reload]);
 
 /// Lets a statement in at all: 1820 while the password is expired, 1226 beyond the account's limits.
@@ -88,6 +89,7 @@ fn updates(statement: &Statement) -> bool {
             | Statement::Deallocate(_)
             | Statement::UnlockTables
             | Statement::Kill { .. }
+            | Statement::Shutdown
             | Statement::Help(_)
     )
 }
@@ -172,6 +174,7 @@ impl Check<'_> {
                 Ok(())
             }
             Statement::TableMaintenance(maintenance) => self.maintenance(maintenance),
+            Statement::Shutdown => self.rights.require(SHUTDOWN, &[], "SHUTDOWN"),
             Statement::Handler(_)
             | Statement::Query(_)
             | Statement::Use(_)

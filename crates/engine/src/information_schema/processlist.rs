@@ -54,5 +54,30 @@ fn rows(session: &Session) -> Vec<Row> {
             Value::UInt(temp_space.peak()),
         ]
     });
+    rows.chain(arriving(session)).collect()
+}
+
+/// Clients that have not logged in yet are nobody's: who may see all sees them.
+fn arriving(session: &Session) -> Vec<Row> {
+    if !session.sees_all_sessions() {
+        return Vec::new();
+    }
+    let arriving = session.database.connections.arriving();
+    let rows = arriving.iter().map(|(id, client)| {
+        vec![
+            Value::UInt(*id),
+            text("unauthenticated user"),
+            text(&*client.host),
+            Value::Null,
+            text("Connect"),
+            Value::UInt(client.since.elapsed().as_secs()),
+            text("Receiving from client"),
+            Value::Null,
+            Value::UInt(0),
+            Value::UInt(0),
+            Value::UInt(0),
+            Value::UInt(0),
+        ]
+    });
     rows.collect()
 }

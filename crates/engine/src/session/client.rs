@@ -10,6 +10,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::{Admission, Session, SessionOptions, Transport};
+use crate::accounts::privileges::SUPER;
 use crate::character_sets;
 use crate::client::ResultEncoder;
 use crate::status::Counter;
@@ -78,6 +79,12 @@ pub enum Command {
     StatementReset,
     /// A piece of a long parameter.
     StatementLongData,
+    /// What no statement does: a ping, another account, a new beginning.
+    Administration,
+    /// The text of statistics.
+    Statistics,
+    /// Whether several statements may come together.
+    SetOption,
 }
 
 /// The settings of a session that begins.
@@ -209,8 +216,30 @@ impl Session {
             Command::StatementClose => Counter::ComStmtClose,
             Command::StatementReset => Counter::ComStmtReset,
             Command::StatementLongData => Counter::ComStmtSendLongData,
+            Command::Administration => Counter::ComAdminCommands,
+            Command::Statistics => Counter::ComShowStatus,
+            Command::SetOption => Counter::ComSetOption,
         };
         self.counters().add(counter, 1);
+    }
+
+    /// How the server is and what its sessions do, a line each, for its log: 1227 without SUPER.
+    pub fn server_state(&self) -> Result<Vec<String>> {
+        self.rights().require(SUPER, &[], "SUPER")?;
+        let mut lines = vec![self.database.statistics_text()];
+        for other in self.database.living_sessions() {
+            let (activity, identity) = (&other.activity, other.identity());
+            lines.push(format!(
+                "Session {} of {}@{}: {} for {} s {}",
+                other.id,
+                identity.user,
+                identity.host,
+                activity.work().name(),
+                activity.duration().as_secs(),
+                activity.statement().as_deref().unwrap_or_default(),
+            ));
+        }
+        Ok(lines)
     }
 
     /// How the client is connected, for as long as the connection lives.

@@ -281,14 +281,18 @@ impl Session {
     pub fn execute(&mut self, sql: &str) -> Result<Vec<StatementResult>> {
         let mut results = Vec::new();
         let mut rest = sql;
-        while let Some((stream, after)) = self.query_first(rest)? {
-            results.push(stream.into_result()?);
-            rest = after;
+        loop {
+            results.push(match self.query_first(rest)? {
+                Some((stream, after)) => {
+                    rest = after;
+                    stream.into_result()?
+                }
+                None => return Err(codes::ER_EMPTY_QUERY.error()),
+            });
+            if !self.has_statement(rest) {
+                return Ok(results);
+            }
         }
-        if results.is_empty() {
-            return Err(codes::ER_EMPTY_QUERY.error());
-        }
-        Ok(results)
     }
 
     /// Runs one statement and gives its rows as they are made.
@@ -321,6 +325,11 @@ impl Session {
     fn query_text<'a>(
         &mut self,
         sql: &'a str,
+    fn count_empty<T>(&self) -> Option<T> {
+        self.shared.counters.add(Counter::ComEmptyQuery, 1);
+        None
+    }
+
         alone: bool,
     ) -> Result<Option<(ResultStream<'_>, &'a str)>> {
         let kept = match self.database.statement_cache.look_up(self, sql) {
@@ -335,9 +344,11 @@ impl Session {
         self.shared.counters.add(Counter::StatementCacheMisses, 1);
         let mut reader = mayfly_syntax::statements(sql, &self.options.parse);
         let parsed = match catch_unwind(AssertUnwindSafe(|| reader.next())) {
-            Ok(None) => return Ok(None),
-            // What is left after the last statement: spaces and comments.
-            Ok(Some(Err(syntax))) if syntax.kind == SyntaxErrorKind::Empty => return Ok(None),
+            Ok(None) => return Ok(self.count_empty()),
+            // Spaces and comments.
+            Ok(Some(Err(syntax))) if syntax.kind == SyntaxErrorKind::Empty => {
+                return Ok(self.count_empty());
+            }
             Ok(Some(parsed)) => parsed.map_err(|syntax| error::from_syntax(&syntax)),
             Err(payload) => Err(Error::of_panic(payload.as_ref())),
         };

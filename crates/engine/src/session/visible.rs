@@ -33,11 +33,16 @@ impl Session {
         views
     }
 
+    /// Whether all sessions are shown.
+    pub(crate) fn sees_all_sessions(&self) -> bool {
+        const PROCESS: PrivilegeSet = PrivilegeSet::of(&[Privilege::Process]);
+        self.rights().global().has(PROCESS)
+    }
+
     /// The sessions that are shown: all to who has PROCESS, else those of the same account.
     pub(crate) fn visible_sessions(&self) -> Vec<Arc<SessionShared>> {
-        const PROCESS: PrivilegeSet = PrivilegeSet::of(&[Privilege::Process]);
         let mut sessions = self.database.living_sessions();
-        if !self.rights().global().has(PROCESS) {
+        if !self.sees_all_sessions() {
             let own = &self.identity().account;
             sessions.retain(|other| other.identity().account == *own);
         }

@@ -6,11 +6,9 @@ use mayfly_types::Result;
 use super::show;
 use crate::result::Outcome;
 use crate::session::Session;
-use crate::status::Counter;
 
 /// Runs the statement.
 pub(super) fn run(session: &mut Session, statement: &Describe) -> Result<Outcome> {
-    super::count(session, Counter::ComShow);
     let (database, name) = super::qualified(session, &statement.table)?;
     let column = statement.column.as_deref();
     let text = show::columns_text(session, &database, &name, false, column)?;

@@ -4,10 +4,11 @@ use mayfly_syntax::ast::Expr;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, Value};
 
+use crate::accounts::account::AccountName;
 use crate::accounts::privileges::SUPER;
 use crate::expressions;
 use crate::result::{Outcome, StatementResult};
-use crate::session::Session;
+use crate::session::{KillHandle, Session};
 
 /// Runs the statement.
 pub(super) fn run(session: &mut Session, query_only: bool, id: &Expr) -> Result<Outcome> {
@@ -20,21 +21,29 @@ pub(super) fn run(session: &mut Session, query_only: bool, id: &Expr) -> Result<
             .parse()
             .unwrap_or(0),
     };
-    let living = session.database.living_sessions();
-    let other = living.iter().find(|other| other.id == id);
-    let other = other.ok_or_else(|| codes::ER_NO_SUCH_THREAD.with(&[&id]))?;
-    if !session.is_unrestricted() && other.identity().account != session.identity().account {
+    let (kill, account) = find(session, id).ok_or_else(|| codes::ER_NO_SUCH_THREAD.with(&[&id]))?;
+    if !session.is_unrestricted() && account != session.identity().account {
         const NAMES: &str = "SUPER or CONNECTION_ADMIN";
         let rights = session.rights();
         let allowed = rights.require(SUPER, &["CONNECTION_ADMIN"], NAMES);
         allowed.map_err(|_| codes::ER_KILL_DENIED_ERROR.with(&[&id]))?;
     }
     match query_only {
-        true => other.kill.kill(),
-        false => other.kill.close(),
+        true => kill.kill(),
+        false => kill.close(),
     }
     if id == session.id() {
         return Err(codes::ER_QUERY_INTERRUPTED.error());
     }
     Ok(StatementResult::default().into())
+}
+
+/// How to end a connection, and whose it is; one that has not logged in is nobody's.
+fn find(session: &Session, id: u64) -> Option<(KillHandle, Option<AccountName>)> {
+    let living = session.database.living_sessions();
+    if let Some(other) = living.iter().find(|other| other.id == id) {
+        return Some((other.kill.clone(), other.identity().account.clone()));
+    }
+    let arriving = session.database.connections.arriving();
+    arriving.get(&id).map(|client| (client.kill.clone(), None))
 }

@@ -40,7 +40,7 @@ mod writers;
 use std::sync::Arc;
 
 use mayfly_syntax::ParsedStatement;
-use mayfly_syntax::ast::{ShowKind, Statement, TableName, TableVerb};
+use mayfly_syntax::ast::{ShowKind, Statement, TableName};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -48,7 +48,7 @@ use crate::accounts::check;
 use crate::catalog::BaseTable;
 use crate::result::Outcome;
 use crate::session::Session;
-use crate::status::Counter;
+use crate::status::{Counter, commands};
 use crate::table_locks::TableUse;
 
 /// Runs a statement of a text.
@@ -65,33 +65,9 @@ pub(crate) fn run(session: &mut Session, parsed: &ParsedStatement<'_>) -> Result
     dispatch(session, &parsed.statement)
 }
 
-/// What a statement counts as that does not count itself.
-fn counter(statement: &Statement) -> Option<Counter> {
-    Some(match statement {
-        Statement::AlterDatabase(_) => Counter::ComAlterDb,
-        Statement::Use(_) => Counter::ComChangeDb,
-        Statement::Flush(_) => Counter::ComFlush,
-        Statement::Savepoint(_) => Counter::ComSavepoint,
-        Statement::RollbackToSavepoint(_) => Counter::ComRollbackToSavepoint,
-        Statement::ReleaseSavepoint(_) => Counter::ComReleaseSavepoint,
-        Statement::Kill { .. } => Counter::ComKill,
-        Statement::LockTables(_) => Counter::ComLockTables,
-        Statement::UnlockTables => Counter::ComUnlockTables,
-        Statement::Help(_) => Counter::ComHelp,
-        Statement::TableMaintenance(maintenance) => match maintenance.verb {
-            TableVerb::Analyze => Counter::ComAnalyze,
-            TableVerb::Check => Counter::ComCheck,
-            TableVerb::Checksum => Counter::ComChecksum,
-            TableVerb::Optimize => Counter::ComOptimize,
-            TableVerb::Repair => Counter::ComRepair,
-        },
-        _ => return None,
-    })
-}
-
 /// Runs a statement.
 pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<Outcome> {
-    if let Some(counter) = counter(statement) {
+    if let Some(counter) = commands::counter(statement) {
         count(session, counter);
     }
     if transactions::commits_implicitly(statement) {
@@ -129,6 +105,7 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         Statement::ReleaseSavepoint(name) => transactions::release(session, name),
         Statement::Do(expressions) => simple::do_expressions(session, expressions),
         Statement::Kill { query_only, id } => kill::run(session, *query_only, id),
+        Statement::Shutdown => simple::shutdown(session),
         Statement::Prepare(prepare) => prepared::prepare(session, prepare),
         Statement::Execute(execute) => prepared::execute(session, execute),
         Statement::Deallocate(name) => prepared::deallocate(session, name),

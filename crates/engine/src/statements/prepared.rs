@@ -169,6 +169,7 @@ fn can_be_prepared(statement: &Statement) -> bool {
         | Statement::UnlockTables
         | Statement::AlterDatabase(_)
         | Statement::Handler(_)
+        | Statement::Shutdown
         | Statement::Help(_) => false,
         Statement::Show(show) => !matches!(
             show.kind,

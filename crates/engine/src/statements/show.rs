@@ -15,11 +15,9 @@ use crate::catalog::view::ViewDefinition;
 use crate::information_schema;
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::Session;
-use crate::status::Counter;
 
 /// Runs the statement.
 pub(super) fn run(session: &mut Session, show: &Show) -> Result<Outcome> {
-    super::count(session, Counter::ComShow);
     let text = match &show.kind {
         ShowKind::Warnings => return Ok(conditions(session, show, false)),
         ShowKind::Errors => return Ok(conditions(session, show, true)),

@@ -1,6 +1,7 @@
-//! Short statements: DO and FLUSH.
+//! Short statements: DO, FLUSH, SHUTDOWN and HELP.
 
 use mayfly_syntax::ast::{Expr, Flush, FlushTarget, LockMode, TableLock};
+use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use crate::expressions;
@@ -46,6 +47,15 @@ pub(super) fn flush(session: &mut Session, statement: &Flush) -> Result<Outcome>
         }
     }
     Ok(StatementResult::default().into())
+}
+
+/// SHUTDOWN: whoever serves the engine ends. An engine that nobody serves is a part of its program,
+/// which ends by itself.
+pub(super) fn shutdown(session: &Session) -> Result<Outcome> {
+    match session.database.connections.ask_for_shutdown() {
+        true => Ok(StatementResult::default().into()),
+        false => Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"SHUTDOWN of an embedded server"])),
+    }
 }
 
 /// HELP: there are no texts, so that nothing is found on any topic.

@@ -4,6 +4,8 @@
 //! over all sessions, living and ended. What is no sum (uptime, bytes in use) is computed when it is
 //! asked for.
 
+pub(crate) mod commands;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::database::Database;
@@ -76,7 +78,65 @@ counters! {
     StatementCacheMisses => "Statement_cache_misses", "Statements whose text was not.";
     ComSelect => "Com_select", "SELECT.";
     ComSetOption => "Com_set_option", "SET.";
-    ComShow => "Com_show", "SHOW of every kind.";
+    ComAdminCommands => "Com_admin_commands", "What clients asked for that is no statement, such as pings.";
+    ComAlterUser => "Com_alter_user", "ALTER USER.";
+    ComAlterUserDefaultRole => "Com_alter_user_default_role", "SET DEFAULT ROLE and ALTER USER … DEFAULT ROLE.";
+    ComCreateRole => "Com_create_role", "CREATE ROLE.";
+    ComCreateUser => "Com_create_user", "CREATE USER.";
+    ComDropRole => "Com_drop_role", "DROP ROLE.";
+    ComDropUser => "Com_drop_user", "DROP USER.";
+    ComEmptyQuery => "Com_empty_query", "Statements without a word.";
+    ComExplainOther => "Com_explain_other", "EXPLAIN FOR CONNECTION.";
+    ComGrant => "Com_grant", "GRANT.";
+    ComGrantRoles => "Com_grant_roles", "GRANT of roles.";
+    ComRenameUser => "Com_rename_user", "RENAME USER.";
+    ComRevoke => "Com_revoke", "REVOKE.";
+    ComRevokeAll => "Com_revoke_all", "REVOKE ALL.";
+    ComRevokeRoles => "Com_revoke_roles", "REVOKE of roles.";
+    ComSetPassword => "Com_set_password", "SET PASSWORD.";
+    ComSetRole => "Com_set_role", "SET ROLE.";
+    ComShowBinaryLogStatus => "Com_show_binary_log_status", "SHOW BINARY LOG STATUS.";
+    ComShowBinlogEvents => "Com_show_binlog_events", "SHOW BINLOG EVENTS.";
+    ComShowBinlogs => "Com_show_binlogs", "SHOW BINARY LOGS.";
+    ComShowCharsets => "Com_show_charsets", "SHOW CHARACTER SET.";
+    ComShowCollations => "Com_show_collations", "SHOW COLLATION.";
+    ComShowCreateDb => "Com_show_create_db", "SHOW CREATE DATABASE.";
+    ComShowCreateEvent => "Com_show_create_event", "SHOW CREATE EVENT.";
+    ComShowCreateFunc => "Com_show_create_func", "SHOW CREATE FUNCTION.";
+    ComShowCreateProc => "Com_show_create_proc", "SHOW CREATE PROCEDURE.";
+    ComShowCreateTable => "Com_show_create_table", "SHOW CREATE TABLE and SHOW CREATE VIEW.";
+    ComShowCreateTrigger => "Com_show_create_trigger", "SHOW CREATE TRIGGER.";
+    ComShowCreateUser => "Com_show_create_user", "SHOW CREATE USER.";
+    ComShowDatabases => "Com_show_databases", "SHOW DATABASES.";
+    ComShowEngineLogs => "Com_show_engine_logs", "SHOW ENGINE … LOGS.";
+    ComShowEngineMutex => "Com_show_engine_mutex", "SHOW ENGINE … MUTEX.";
+    ComShowEngineStatus => "Com_show_engine_status", "SHOW ENGINE … STATUS.";
+    ComShowErrors => "Com_show_errors", "SHOW ERRORS.";
+    ComShowEvents => "Com_show_events", "SHOW EVENTS.";
+    ComShowFields => "Com_show_fields", "SHOW COLUMNS and DESCRIBE.";
+    ComShowFunctionCode => "Com_show_function_code", "SHOW FUNCTION CODE.";
+    ComShowFunctionStatus => "Com_show_function_status", "SHOW FUNCTION STATUS.";
+    ComShowGrants => "Com_show_grants", "SHOW GRANTS.";
+    ComShowKeys => "Com_show_keys", "SHOW INDEX.";
+    ComShowOpenTables => "Com_show_open_tables", "SHOW OPEN TABLES.";
+    ComShowPlugins => "Com_show_plugins", "SHOW PLUGINS.";
+    ComShowPrivileges => "Com_show_privileges", "SHOW PRIVILEGES.";
+    ComShowProcedureCode => "Com_show_procedure_code", "SHOW PROCEDURE CODE.";
+    ComShowProcedureStatus => "Com_show_procedure_status", "SHOW PROCEDURE STATUS.";
+    ComShowProcesslist => "Com_show_processlist", "SHOW PROCESSLIST.";
+    ComShowProfile => "Com_show_profile", "SHOW PROFILE.";
+    ComShowProfiles => "Com_show_profiles", "SHOW PROFILES.";
+    ComShowRelaylogEvents => "Com_show_relaylog_events", "SHOW RELAYLOG EVENTS.";
+    ComShowReplicaStatus => "Com_show_replica_status", "SHOW REPLICA STATUS.";
+    ComShowReplicas => "Com_show_replicas", "SHOW REPLICAS.";
+    ComShowStatus => "Com_show_status", "SHOW STATUS.";
+    ComShowStorageEngines => "Com_show_storage_engines", "SHOW ENGINES.";
+    ComShowTableStatus => "Com_show_table_status", "SHOW TABLE STATUS.";
+    ComShowTables => "Com_show_tables", "SHOW TABLES.";
+    ComShowTriggers => "Com_show_triggers", "SHOW TRIGGERS.";
+    ComShowVariables => "Com_show_variables", "SHOW VARIABLES.";
+    ComShowWarnings => "Com_show_warnings", "SHOW WARNINGS.";
+    ComShutdown => "Com_shutdown", "SHUTDOWN.";
     ComTruncate => "Com_truncate", "TRUNCATE TABLE.";
     ComUpdate => "Com_update", "UPDATE.";
     ComUpdateMulti => "Com_update_multi", "UPDATE of several tables.";
@@ -159,6 +219,9 @@ pub(crate) fn rows(
         .iter()
         .map(|(counter, name)| ((*name).to_owned(), value(*counter).to_string()))
         .collect();
+    for name in commands::ABSENT {
+        rows.push(((*name).to_owned(), "0".to_owned()));
+    }
     // Some counters have no value of a session: those of the engine are shown.
     for (name, text) in database.computed_status() {
         rows.push((name.to_owned(), text));

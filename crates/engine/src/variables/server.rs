@@ -79,7 +79,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     global("open_files_limit", number(5000, 0, U32_MAX), "Accepted for compatibility.").read_only(),
     global("partial_revokes", switch(false), "Accepted for compatibility."),
     global("performance_schema", switch(true), "Whether performance_schema has data.").read_only(),
-    global("pid_file", text(""), "Accepted for compatibility.").read_only(),
+    global("pid_file", text(""), "The file that holds the server's process id while it runs.").read_only(),
     global("plugin_dir", text(""), "Accepted for compatibility.").read_only(),
     global("port", number(3306, 0, 65_535), "The port of connections.").read_only(),
     both("preload_buffer_size", number(32_768, 1024, GIB), "Accepted for compatibility."),

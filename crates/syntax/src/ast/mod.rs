@@ -135,6 +135,8 @@ pub enum Statement {
         /// The connection's id.
         id: Expr,
     },
+    /// `SHUTDOWN`.
+    Shutdown,
     /// `PREPARE name FROM ...`.
     Prepare(Prepare),
     /// `EXECUTE name [USING @a, ...]`.

@@ -80,6 +80,10 @@ impl Parser<'_> {
             Kw::COMMIT | Kw::ROLLBACK => self.end_transaction(),
             Kw::SAVEPOINT | Kw::RELEASE => self.savepoint(),
             Kw::KILL => self.kill(),
+            Kw::SHUTDOWN => {
+                self.take();
+                Ok(Statement::Shutdown)
+            }
             Kw::PREPARE => self.prepare(),
             Kw::EXECUTE => self.execute(),
             Kw::DEALLOCATE => self.deallocate(),

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use mayfly_engine::Command;
+
 use super::Connection;
 use crate::channel::Failure;
 use crate::login::{Response, session_options};
@@ -10,6 +12,7 @@ use crate::prove::{Unproved, prove};
 impl Connection {
     /// Changes the account; false when the client is refused, which ends its connection.
     pub(super) fn change_user(&mut self, content: &[u8]) -> io::Result<bool> {
+        self.session.count_command(Command::Administration);
         let Some(response) = Response::of_change_user(content, self.capabilities.bits()) else {
             self.malformed();
             return Ok(false);

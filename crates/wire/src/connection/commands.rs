@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use mayfly_engine::{ResultColumn, codes};
+use mayfly_engine::{Command, ResultColumn, codes};
 use mysql_common::constants::CapabilityFlags;
 
 use super::Connection;
@@ -15,8 +15,12 @@ const COM_QUIT: u8 = 1;
 const COM_INIT_DB: u8 = 2;
 const COM_QUERY: u8 = 3;
 const COM_FIELD_LIST: u8 = 4;
+const COM_REFRESH: u8 = 7;
+const COM_SHUTDOWN: u8 = 8;
 const COM_STATISTICS: u8 = 9;
+const COM_PROCESS_INFO: u8 = 10;
 const COM_PROCESS_KILL: u8 = 12;
+const COM_DEBUG: u8 = 13;
 const COM_PING: u8 = 14;
 const COM_CHANGE_USER: u8 = 17;
 const COM_STMT_PREPARE: u8 = 22;
@@ -30,6 +34,15 @@ const COM_RESET_CONNECTION: u8 = 31;
 
 /// The place of the default in a row of SHOW COLUMNS.
 const SHOW_COLUMNS_DEFAULT: usize = 4;
+
+/// COM_REFRESH: what each bit flushes. The others are of what Mayfly does not have: caches of hosts
+/// and threads, replication.
+const REFRESHED: [(u8, &str); 4] = [
+    (0x01, "FLUSH PRIVILEGES"),
+    (0x02, "FLUSH LOGS"),
+    (0x04, "FLUSH TABLES"),
+    (0x10, "FLUSH STATUS"),
+];
 
 /// COM_SET_OPTION: MYSQL_OPTION_MULTI_STATEMENTS_ON and _OFF.
 const MULTI_STATEMENTS_ON: u16 = 0;
@@ -45,10 +58,17 @@ impl Connection {
         match code {
             COM_QUIT => return Ok(false),
             COM_QUERY => self.query(content)?,
-            COM_PING => self.ok(),
+            COM_PING => {
+                self.session.count_command(Command::Administration);
+                self.ok();
+            }
             COM_INIT_DB => self.init_db(content),
             COM_FIELD_LIST => self.field_list(content),
+            COM_REFRESH => self.refresh(content),
+            COM_SHUTDOWN => self.shutdown(),
             COM_STATISTICS => self.statistics(),
+            COM_PROCESS_INFO => self.query(b"SHOW FULL PROCESSLIST")?,
+            COM_DEBUG => self.debug(),
             COM_PROCESS_KILL => self.process_kill(content)?,
             COM_SET_OPTION => self.set_option(content),
             COM_RESET_CONNECTION => self.reset()?,
@@ -136,10 +156,43 @@ impl Connection {
     }
 
     fn statistics(&mut self) {
+        self.session.count_command(Command::Statistics);
         let text = self.surroundings.database.statistics_text();
         self.channel
             .get()
             .packet(|out| out.extend_from_slice(text.as_bytes()));
+    }
+
+    /// COM_REFRESH, which is what FLUSH was before it was a statement.
+    fn refresh(&mut self, content: &[u8]) {
+        let Some(&wanted) = content.first() else {
+            return self.malformed();
+        };
+        let mut wanted = REFRESHED.iter().filter(|(bit, _)| wanted & bit != 0);
+        let done = wanted.try_for_each(|(_, flush)| self.session.execute(flush).map(drop));
+        self.done(done);
+    }
+
+    /// COM_SHUTDOWN, with a kind of shutdown that means nothing since there is one.
+    fn shutdown(&mut self) {
+        match self.session.execute("SHUTDOWN") {
+            Ok(_) => self.eof(),
+            Err(error) => self.error(&error),
+        }
+    }
+
+    /// COM_DEBUG: how the server is goes to its log.
+    fn debug(&mut self) {
+        self.session.count_command(Command::Administration);
+        match self.session.server_state() {
+            Ok(lines) => {
+                for line in lines {
+                    tracing::info!("{line}");
+                }
+                self.eof();
+            }
+            Err(error) => self.error(&error),
+        }
     }
 
     /// The end of a reply that is neither rows nor an OK.
@@ -165,6 +218,7 @@ impl Connection {
     }
 
     fn set_option(&mut self, content: &[u8]) {
+        self.session.count_command(Command::SetOption);
         let option = PayloadReader::new(content).u16();
         let is_on = match option {
             Some(MULTI_STATEMENTS_ON) => true,
@@ -177,6 +231,7 @@ impl Connection {
     }
 
     fn reset(&mut self) -> io::Result<()> {
+        self.session.count_command(Command::Administration);
         self.session.reset();
         self.statements.clear();
         self.session_began()?;

@@ -82,6 +82,9 @@ pub(super) fn admit(shared: &Arc<Shared>, accepted: Accepted) -> Option<Connecti
             return None;
         }
     };
+    let socket = accepted.socket.clone();
+    let kill = connection_place.begin_login(&accepted.host);
+    kill.on_close(move || socket.stop_reading());
     let mut admission = Admission {
         shared,
         accepted: &accepted,

@@ -4,6 +4,7 @@
 //! Ordinary clients have their rounds in `testing/clients`; the golden files run over the wire in
 //! the configuration `wire`.
 
+mod administration;
 mod hostile_bytes;
 mod lives;
 mod raw;
