@@ -11,6 +11,7 @@ use mayfly_types::error::codes;
 
 use super::crypt;
 use super::grants::Grants;
+use super::reuse::PastPassword;
 
 /// The longest name of a user, in characters.
 const USER_LENGTH_MAX: usize = 32;
@@ -146,6 +147,8 @@ pub(crate) struct Account {
     pub(crate) second_password: Kept,
     /// Microseconds since 1970 UTC.
     pub(crate) password_changed: i64,
+    /// Those that it may not have again, the newest first.
+    pub(crate) past_passwords: Vec<PastPassword>,
     /// PASSWORD EXPIRE
     pub(crate) expired: bool,
     /// How long a password is good. Never [`PasswordExpire::Now`].
@@ -174,6 +177,7 @@ impl Account {
             password: Kept::default(),
             second_password: Kept::default(),
             password_changed: now,
+            past_passwords: Vec::new(),
             expired: false,
             expire: PasswordExpire::Default,
             history: None,

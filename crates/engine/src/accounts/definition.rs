@@ -19,6 +19,7 @@ use mayfly_types::json::{self, Json, JsonObject};
 use super::account::{Account, AccountName, AuthenticationPlugin, Kept};
 use super::granted;
 use super::grants::Grants;
+use super::reuse::PastPassword;
 use crate::database::Database;
 use crate::session::Session;
 
@@ -59,9 +60,38 @@ pub(crate) fn set_password(database: &Database, account: &mut Account, password:
     account.expired = false;
 }
 
+/// What CREATE USER and ALTER USER say of an account; gives the password if it was generated. 3638 for
+/// a password that it has had too lately.
+pub(crate) fn define(
+    database: &Database,
+    account: &mut Account,
+    identified: Option<&Identification>,
+    options: &AccountOptions,
+    now: i64,
+) -> Result<Option<String>> {
+    let plugin = account.plugin;
+    let generated = match identified {
+        Some(identified) => identify(database, account, identified, now)?,
+        None => None,
+    };
+    set_options(account, options)?;
+    if account.plugin != plugin {
+        account.past_passwords.clear();
+    }
+    if let Some(identified) = identified {
+        let text = match (&generated, &identified.by) {
+            (Some(generated), _) => Some(generated.as_str()),
+            (None, Some(IdentifiedBy::Password(NewPassword::Text(text)))) => Some(text.as_str()),
+            _ => None,
+        };
+        account.remember_password(&database.globals(), text, now)?;
+    }
+    Ok(generated)
+}
+
 /// What IDENTIFIED says of an account; gives the password if it was generated. 1524 for a plugin that
 /// there is not, 1827 for what it cannot keep.
-pub(crate) fn identify(
+fn identify(
     database: &Database,
     account: &mut Account,
     identified: &Identification,
@@ -96,7 +126,7 @@ pub(crate) fn identify(
 }
 
 /// What CREATE USER and ALTER USER say behind the accounts.
-pub(crate) fn set_options(account: &mut Account, options: &AccountOptions) -> Result<()> {
+fn set_options(account: &mut Account, options: &AccountOptions) -> Result<()> {
     if let Some(require) = &options.require {
         account.require = require.clone();
     }
@@ -271,6 +301,11 @@ pub(crate) fn record(account: &Account) -> Vec<u8> {
         append_hex(&mut record, &account.second_password.0);
         record.push('\n');
     }
+    for past in &account.past_passwords {
+        let _ = write!(record, "past_password {} ", past.set);
+        append_hex(&mut record, &past.kept.0);
+        record.push('\n');
+    }
     record.push('\n');
     let without = Account {
         expired: false,
@@ -288,12 +323,13 @@ pub(crate) fn record(account: &Account) -> Vec<u8> {
 pub(crate) fn read_record(database: &Database, record: &[u8]) -> Option<Account> {
     let record = std::str::from_utf8(record).ok()?;
     let (facts, statements) = record.split_once("\n\n")?;
-    let fact = |name: &str| {
-        let mut facts = facts.lines().filter_map(|line| line.split_once(' '));
+    let all = |name: &'static str| {
+        let facts = facts.lines().filter_map(|line| line.split_once(' '));
         facts
-            .find(|(fact, _)| *fact == name)
+            .filter(move |(fact, _)| *fact == name)
             .map(|(_, value)| value)
     };
+    let fact = |name| all(name).next();
     let changed = fact("password_changed")?.parse().ok()?;
     let mut account = None;
     let options = mayfly_syntax::ParseOptions::MYSQL_DEFAULT;
@@ -334,11 +370,23 @@ pub(crate) fn read_record(database: &Database, record: &[u8]) -> Option<Account>
     let mut account = account?;
     account.expired = fact("expired") == Some("1");
     if let Some(second) = fact("second_password") {
-        let digits = second.strip_prefix("0x")?.as_bytes().chunks(2);
-        let bytes = digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
-        account.second_password = Kept(bytes.collect::<Option<_>>()?);
+        account.second_password = read_hex(second)?;
+    }
+    for past in all("past_password") {
+        let (set, kept) = past.split_once(' ')?;
+        account.past_passwords.push(PastPassword {
+            set: set.parse().ok()?,
+            kept: read_hex(kept)?,
+        });
     }
     Some(account)
+}
+
+/// What [`append_hex`] wrote.
+fn read_hex(text: &str) -> Option<Kept> {
+    let digits = text.strip_prefix("0x")?.as_bytes().chunks(2);
+    let bytes = digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
+    bytes.collect::<Option<_>>().map(Kept)
 }
 
 fn plain(reference: &AccountReference) -> Option<AccountName> {

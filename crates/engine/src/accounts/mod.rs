@@ -13,6 +13,7 @@ pub(crate) mod granted;
 pub(crate) mod grants;
 mod host;
 pub(crate) mod privileges;
+mod reuse;
 pub(crate) mod rights;
 mod usage;
 

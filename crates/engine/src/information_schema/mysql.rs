@@ -34,6 +34,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     relation("global_grants", GLOBAL_GRANTS, global_grants),
     relation("role_edges", ROLE_EDGES, role_edges),
     relation("default_roles", DEFAULT_ROLES, default_roles),
+    relation("password_history", PASSWORD_HISTORY, password_history),
 ];
 
 const YES_NO: Kind = Kind::Text(1);
@@ -163,6 +164,13 @@ const DEFAULT_ROLES: &[(&str, Kind)] = &[
     ("DEFAULT_ROLE_USER", Kind::Text(32)),
 ];
 
+const PASSWORD_HISTORY: &[(&str, Kind)] = &[
+    HOST,
+    NAME,
+    ("Password_timestamp", Kind::Text(26)),
+    ("Password", Kind::Long),
+];
+
 fn flag(yes: bool) -> Value {
     text(if yes { "Y" } else { "N" })
 }
@@ -188,8 +196,14 @@ fn row_of(columns: &[(&str, Kind)], held: PrivilegeSet, other: impl Fn(&str) -> 
     columns.iter().map(value).collect()
 }
 
+/// Microseconds since 1970 as a text on the session's clock.
+fn moment(session: &Session, microseconds: i64, digits: u8) -> Value {
+    let moment = convert::datetime_of_unix(microseconds, &session.options().time_zone);
+    let ty = SqlType::temporal(TypeKind::Timestamp, digits);
+    Value::Bytes(convert::display(&moment, &ty))
+}
+
 fn user(session: &Session) -> Vec<Row> {
-    let zone = &session.options().time_zone;
     let row = |account: &Arc<Account>| {
         let kept = String::from_utf8_lossy(&account.password.0);
         let number = |number: Option<u64>| number.map_or(Value::Null, Value::UInt);
@@ -225,11 +239,7 @@ fn user(session: &Session) -> Vec<Row> {
             "plugin" => text(account.plugin.name()),
             "authentication_string" => text(&*kept),
             "password_expired" => flag(account.expired),
-            "password_last_changed" => {
-                let changed = convert::datetime_of_unix(account.password_changed, zone);
-                let ty = SqlType::temporal(TypeKind::Timestamp, 0);
-                Value::Bytes(convert::display(&changed, &ty))
-            }
+            "password_last_changed" => moment(session, account.password_changed, 0),
             "password_lifetime" => number(match account.expire {
                 PasswordExpire::Days(days) => Some(days),
                 PasswordExpire::Never => Some(0),
@@ -356,6 +366,21 @@ fn default_roles(session: &Session) -> Vec<Row> {
                 text(&account.name.user),
                 text(&role.host),
                 text(&role.user),
+            ]);
+        }
+    }
+    rows
+}
+
+fn password_history(session: &Session) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for account in shown(session) {
+        for past in &account.past_passwords {
+            rows.push(vec![
+                text(&account.name.host),
+                text(&account.name.user),
+                moment(session, past.set, 6),
+                text(&*String::from_utf8_lossy(&past.kept.0)),
             ]);
         }
     }

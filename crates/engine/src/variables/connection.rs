@@ -57,7 +57,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     global(
         "default_password_lifetime",
         number(0, 0, 65_535),
-        "Accepted for compatibility.",
+        "After how many days a password is to be changed; 0 is never.",
     ),
     global(
         "event_scheduler",
@@ -193,12 +193,12 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     global(
         "password_history",
         number(0, 0, U32_MAX),
-        "Accepted for compatibility.",
+        "How many of its last passwords an account may not have again.",
     ),
     global(
         "password_reuse_interval",
         number(0, 0, U32_MAX),
-        "Accepted for compatibility.",
+        "For how many days an account may not have a password again.",
     ),
     global(
         "password_require_current",

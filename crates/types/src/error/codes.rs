@@ -360,6 +360,7 @@ codes! {
     ER_ROLE_NOT_GRANTED = (3530, "HY000", "{} is not granted to {}");
     ER_ILLEGAL_PRIVILEGE_LEVEL = (3619, "HY000", "Illegal privilege level specified for {}");
     ER_SECOND_PASSWORD_CANNOT_BE_EMPTY = (3878, "HY000", "Empty password can not be retained as second password for user '{}'@'{}'.");
+    ER_CREDENTIALS_CONTRADICT_TO_HISTORY = (3638, "HY000", "Cannot use these credentials for '{}@{}' because they contradict the password history policy");
     ER_INCORRECT_CURRENT_PASSWORD = (3891, "HY000", "Incorrect current password. Specify the correct password which has to be replaced.");
     ER_MISSING_CURRENT_PASSWORD = (3892, "HY000", "Current password needs to be specified in the REPLACE clause in order to change it.");
     ER_CURRENT_PASSWORD_NOT_REQUIRED = (3893, "HY000", "Do not specify the current password while changing it for other users.");

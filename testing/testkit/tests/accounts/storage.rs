@@ -1,33 +1,9 @@
 //! Accounts in a data directory are there again when it is opened anew.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use mayfly_engine::{RootPassword, Session};
+use mayfly_testkit::fixture::{DataDirectory, must};
 
-use mayfly_engine::{Database, DatabaseOptions, RootPassword, Session};
-use mayfly_testkit::fixture::must;
-
-struct Directory(PathBuf);
-
-impl Directory {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("mayfly-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        Self(path)
-    }
-
-    fn open(&self) -> Arc<Database> {
-        let mut options = DatabaseOptions::new();
-        options.threads = 2;
-        options.datadir = Some(self.0.clone());
-        Database::open(options).unwrap()
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use super::errno;
 
 const ACCOUNTS: &[&str] = &[
     "u@localhost",
@@ -49,7 +25,7 @@ fn shown(session: &mut Session) -> Vec<String> {
 
 #[test]
 fn accounts_come_back() {
-    let directory = Directory::new("accounts");
+    let directory = DataDirectory::new("accounts");
     let before;
     {
         let database = directory.open();
@@ -78,6 +54,8 @@ fn accounts_come_back() {
             "SET DEFAULT ROLE reader TO u@localhost",
             "ALTER USER u@localhost IDENTIFIED BY 'second' RETAIN CURRENT PASSWORD",
             "ALTER USER u@localhost PASSWORD EXPIRE",
+            "CREATE USER lasting IDENTIFIED BY 'one' PASSWORD HISTORY 5",
+            "ALTER USER lasting IDENTIFIED BY 'two'",
         ] {
             must(&mut session, statement);
         }
@@ -99,6 +77,10 @@ fn accounts_come_back() {
     assert!(opens("root", "localhost", "root's") && !opens("root", "localhost", ""));
     assert!(opens("u", "localhost", "päss'word") && opens("u", "localhost", "second"));
     assert!(opens("odd`'name", "db.example.com", "x"));
+    for (password, answer) in [("one", 3638), ("two", 3638), ("three", 0)] {
+        let change = format!("ALTER USER lasting IDENTIFIED BY '{password}'");
+        assert_eq!(errno(&mut session, &change), answer, "{password}");
+    }
     must(&mut session, "DROP USER u@localhost, reader");
     drop(session);
     drop(database);

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{
-    AccountDefinition, AccountOptions, AccountReference, AlterUser, CreateUser, NewPassword,
+    AccountDefinition, AccountOptions, AccountReference, AlterUser, CreateUser, Identification,
+    IdentifiedBy, NewPassword, Privilege,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, Value};
@@ -14,10 +15,13 @@ use super::{
 };
 use crate::accounts::AccountTable;
 use crate::accounts::account::{Account, AccountName, AuthenticationPlugin, Kept};
-use crate::accounts::definition::{identify, named, set_options};
+use crate::accounts::definition::{define, named};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
+
+const CREATE_USER: PrivilegeSet = PrivilegeSet::of(&[Privilege::CreateUser]);
+const UPDATE: PrivilegeSet = PrivilegeSet::of(&[Privilege::Update]);
 
 /// The passwords that were generated, for their accounts.
 type Generated = Vec<(AccountName, String)>;
@@ -40,11 +44,10 @@ pub(super) fn create(session: &Session, statement: &CreateUser) -> Result<Outcom
                 continue;
             }
             let mut account = Account::new(name.clone(), default_plugin(), now);
-            if let Some(identified) = &definition.identified {
-                let password = identify(&session.database, &mut account, identified, now)?;
-                generated.extend(password.map(|password| (name.clone(), password)));
-            }
-            set_options(&mut account, &statement.options)?;
+            let identified = definition.identified.as_ref();
+            let (database, options) = (&session.database, &statement.options);
+            let password = define(database, &mut account, identified, options, now)?;
+            generated.extend(password.map(|password| (name.clone(), password)));
             for role in &roles {
                 account.grants.roles.insert(role.clone(), false);
                 account.grants.default_roles.insert(role.clone());
@@ -119,9 +122,8 @@ pub(super) fn alter(session: &mut Session, statement: &AlterUser) -> Result<Outc
                 refuse_system_user(session, account)?;
             }
             let account = Arc::make_mut(account);
-            let password = alter_one(session, account, definition, now)?;
+            let password = alter_one(session, account, definition, &statement.options, now)?;
             generated.extend(password.map(|password| (name.clone(), password)));
-            set_options(account, &statement.options)?;
         }
         match missing.is_empty() || statement.if_exists {
             true => Ok(()),
@@ -144,18 +146,21 @@ fn alter_one(
     session: &Session,
     account: &mut Account,
     definition: &AccountDefinition,
+    options: &AccountOptions,
     now: i64,
 ) -> Result<Option<String>> {
     if definition.discards {
         account.second_password = Kept::default();
     }
-    let Some(identified) = &definition.identified else {
-        return Ok(None);
-    };
-    check_current(session, account, definition.replaces.as_deref())?;
+    let identified = definition.identified.as_ref();
+    if identified.is_some() {
+        check_current(session, account, definition.replaces.as_deref())?;
+    }
     let before = account.password.clone();
-    let password = identify(&session.database, account, identified, now)?;
-    retain(account, before, definition.retains)?;
+    let password = define(&session.database, account, identified, options, now)?;
+    if definition.retains {
+        retain(account, before)?;
+    }
     Ok(password)
 }
 
@@ -178,8 +183,11 @@ fn check_current(session: &Session, account: &Account, current: Option<&str>) ->
                 .require_current
                 .unwrap_or_else(|| globals.boolean("password_require_current"));
             let rights = session.rights();
+            // Who may set the passwords of all need not know them.
+            let is_privileged = rights.global().has(CREATE_USER)
+                || rights.require_in_database("mysql", UPDATE).is_ok();
             let is_asked = is_own && required && !account.password.0.is_empty();
-            match is_asked && !rights.has_dynamic("APPLICATION_PASSWORD_ADMIN") {
+            match is_asked && !is_privileged {
                 true => Err(codes::ER_MISSING_CURRENT_PASSWORD.error()),
                 false => Ok(()),
             }
@@ -188,10 +196,7 @@ fn check_current(session: &Session, account: &Account, current: Option<&str>) ->
 }
 
 /// RETAIN CURRENT PASSWORD: 3878 when there is none.
-fn retain(account: &mut Account, before: Kept, retains: bool) -> Result<()> {
-    if !retains {
-        return Ok(());
-    }
+fn retain(account: &mut Account, before: Kept) -> Result<()> {
     if before.0.is_empty() {
         let empty = codes::ER_SECOND_PASSWORD_CANNOT_BE_EMPTY;
         return Err(empty.with(&[&account.name.user, &account.name.host]));
@@ -211,15 +216,14 @@ pub(super) fn set_password(
     let own = session.own_account();
     let name = named(session, account.unwrap_or(&AccountReference::Current))?;
     if name != own {
-        const UPDATE: PrivilegeSet = PrivilegeSet::of(&[mayfly_syntax::ast::Privilege::Update]);
         session.rights().require_in_database("mysql", UPDATE)?;
     }
     if own.user.is_empty() && name == own {
         return Err(codes::ER_PASSWORD_ANONYMOUS_USER.error());
     }
-    let identified = mayfly_syntax::ast::Identification {
+    let identified = Identification {
         plugin: None,
-        by: Some(mayfly_syntax::ast::IdentifiedBy::Password(password.clone())),
+        by: Some(IdentifiedBy::Password(password.clone())),
     };
     let definition = AccountDefinition {
         account: AccountReference::Current,
@@ -236,7 +240,13 @@ pub(super) fn set_password(
             if name != own {
                 refuse_system_user(session, account)?;
             }
-            alter_one(session, account, &definition, now)
+            alter_one(
+                session,
+                account,
+                &definition,
+                &AccountOptions::default(),
+                now,
+            )
         })
     })?;
     if name == own {
@@ -253,10 +263,9 @@ pub(super) fn drop(
     if_exists: bool,
     references: &[AccountReference],
 ) -> Result<Outcome> {
-    use mayfly_syntax::ast::Privilege::{CreateUser, DropRole};
     match roles {
         true => {
-            let either = PrivilegeSet::of(&[CreateUser, DropRole]);
+            let either = CREATE_USER.with(PrivilegeSet::of(&[Privilege::DropRole]));
             let rights = session.rights();
             rights.require(either, &[], "CREATE USER, DROP ROLE")?;
         }

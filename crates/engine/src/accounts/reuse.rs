@@ -1,0 +1,63 @@
+//! Passwords that an account has had, and may not have again: PASSWORD HISTORY and PASSWORD REUSE
+//! INTERVAL.
+
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::account::{Account, Kept};
+use crate::variables::Settings;
+
+const MICROSECONDS_OF_DAY: i64 = 86_400_000_000;
+
+/// A password that an account has or has had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PastPassword {
+    /// When it was set: microseconds since 1970 UTC.
+    pub(crate) set: i64,
+    pub(crate) kept: Kept,
+}
+
+impl Account {
+    /// The account has another password: 3638 if it is one that it may not have again. Otherwise it is
+    /// remembered, as long as that counts. `text` is the password where it is known; what a plugin keeps
+    /// of one cannot be compared. Empty passwords count for nothing.
+    pub(super) fn remember_password(
+        &mut self,
+        globals: &Settings,
+        text: Option<&str>,
+        now: i64,
+    ) -> Result<()> {
+        if self.password.0.is_empty() {
+            return Ok(());
+        }
+        let default = |own: Option<u64>, name| own.unwrap_or_else(|| globals.unsigned(name));
+        let history = default(self.history, "password_history");
+        let history = usize::try_from(history).unwrap_or(usize::MAX);
+        let days = default(self.reuse_interval, "password_reuse_interval");
+        let days = i64::try_from(days).unwrap_or(i64::MAX);
+        let since = now.saturating_sub(days.saturating_mul(MICROSECONDS_OF_DAY));
+        let mut past = std::mem::take(&mut self.past_passwords);
+        let forget = |past: &mut Vec<PastPassword>| {
+            let recent = past.iter().filter(|it| days > 0 && it.set >= since);
+            let count = recent.count().max(history);
+            past.truncate(count);
+        };
+        forget(&mut past);
+        let is_past = |text: &str| {
+            let mut past = past.iter();
+            past.any(|it| self.plugin.is_password(&it.kept.0, text.as_bytes()))
+        };
+        if text.is_some_and(is_past) {
+            let contradicts = codes::ER_CREDENTIALS_CONTRADICT_TO_HISTORY;
+            return Err(contradicts.with(&[&self.name.user, &self.name.host]));
+        }
+        let now = PastPassword {
+            set: now,
+            kept: self.password.clone(),
+        };
+        past.insert(0, now);
+        forget(&mut past);
+        self.past_passwords = past;
+        Ok(())
+    }
+}
