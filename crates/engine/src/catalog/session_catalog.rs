@@ -37,6 +37,8 @@ pub(crate) struct SessionCatalog<'s> {
     rights: RefCell<Vec<Arc<Rights>>>,
     /// Which of them hold below the views that are being bound, the innermost last.
     below_views: RefCell<Vec<usize>>,
+    /// EXPLAIN: what is below a view is shown to who may read it, and the view, alone.
+    explains: bool,
 }
 
 impl<'s> SessionCatalog<'s> {
@@ -52,6 +54,7 @@ impl<'s> SessionCatalog<'s> {
             values_told: RefCell::default(),
             rights: RefCell::new(vec![session.rights()]),
             below_views: RefCell::default(),
+            explains: session.explains && !session.is_unrestricted(),
         }
     }
 
@@ -154,6 +157,18 @@ impl<'s> SessionCatalog<'s> {
         }
         named.push((table.id, alias.to_owned()));
         Ok(())
+    }
+
+    /// EXPLAIN: 1345 unless the user has a privilege on a table, or a column of it, whoever the definer
+    /// of the view above it is.
+    fn refuse_explained(&self, database: &str, name: &str, wanted: Privilege) -> Result<()> {
+        let held = self.rights(0).on_any_column(database, name);
+        let is_refused =
+            self.explains && !rights::is_open(database) && !held.has(PrivilegeSet::of(&[wanted]));
+        match is_refused {
+            true => Err(codes::ER_VIEW_NO_EXPLAIN.error()),
+            false => Ok(()),
+        }
     }
 
     fn remember(&self, id: TableId, open: impl FnOnce() -> Result<Arc<dyn Table>>) -> Result<()> {
@@ -260,6 +275,9 @@ impl Catalog for SessionCatalog<'_> {
         const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
         const CHANGED: PrivilegeSet = PrivilegeSet::of(&[Privilege::Update]);
         const REMOVED: PrivilegeSet = PrivilegeSet::of(&[Privilege::Delete]);
+        if let (Some(database), false) = (database, self.below_views.borrow().is_empty()) {
+            self.refuse_explained(database, name, Privilege::Select)?;
+        }
         let rights = self.rights(self.current_rights());
         if rights.global().has(SELECT) {
             return Ok(());
@@ -325,6 +343,7 @@ impl Catalog for SessionCatalog<'_> {
     }
 
     fn enter_view(&self, view: &ViewSource) -> Result<()> {
+        self.refuse_explained(&view.database, &view.name, Privilege::ShowView)?;
         let number = match &view.definer {
             Some(definer) => {
                 let definer = self.session.rights_of_definer(definer)?;

@@ -97,6 +97,8 @@ pub struct Session {
     temp_space: Budget,
     last_insert_id: Arc<AtomicU64>,
     pub(crate) insert_id: u64,
+    /// EXPLAIN plans its statement.
+    pub(crate) explains: bool,
     pub(crate) row_count: i64,
     pub(crate) found_rows: u64,
     pub(crate) last_summary: StatementSummary,
@@ -210,6 +212,7 @@ impl Session {
             temp_space,
             last_insert_id: Arc::default(),
             insert_id: 0,
+            explains: false,
             row_count: -1,
             found_rows: 0,
             last_summary: StatementSummary::default(),

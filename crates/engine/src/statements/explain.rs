@@ -35,7 +35,10 @@ pub(super) fn run(session: &mut Session, statement: &Explain) -> Result<Outcome>
             _ => ExplainFormat::Traditional,
         },
     };
-    let explained = Explained::plan(session, target)?;
+    session.explains = true;
+    let explained = Explained::plan(session, target);
+    session.explains = false;
+    let explained = explained?;
     let subject = explained.subject();
     if statement.analyze {
         let (Some(planned), None) = (&explained.query, &explained.change) else {

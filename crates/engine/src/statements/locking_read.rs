@@ -10,7 +10,10 @@ use std::sync::Arc;
 use arrow_array::{Array, BooleanArray};
 use mayfly_plan::{LockingPlan, RowLock};
 use mayfly_storage::{LockMode, LockWait, Locked, Table};
-use mayfly_syntax::ast::{LockClause, LockType, NonBlock, Privilege, Query};
+use mayfly_syntax::ast::{
+    LockClause, LockType, NonBlock, Privilege, Query, SetExpr, TableFactor, TableName,
+    TableWithJoins,
+};
 use mayfly_types::{Batch, Result, SqlType, Value};
 
 use super::found_rows::{CHANGED_LATER, FoundRows, FoundRowsBuilder, physical_types};
@@ -43,6 +46,7 @@ pub(super) fn run(
     if query.locks.is_empty() && !session.locks_what_it_reads() {
         return Ok(None);
     }
+    refuse_locks(session, query)?;
     let mut query = Cow::Borrowed(query);
     if query.locks.is_empty() {
         query.to_mut().locks.push(LockClause {
@@ -65,22 +69,57 @@ pub(super) fn run(
     }
 }
 
-/// 1142 for rows of a table that are to be locked for changes by who may not change any.
-fn refuse_lock(session: &Session, lock: &RowLock) -> Result<()> {
+/// 1142 for rows that are to be locked for changes by who may not change any. It is asked of what the
+/// query names: what is below a view is the view's.
+fn refuse_locks(session: &Session, query: &Query) -> Result<()> {
     use Privilege::{Delete, LockTables, Select, Update};
     const READS: PrivilegeSet = PrivilegeSet::of(&[Select]);
     const CHANGES: PrivilegeSet = PrivilegeSet::of(&[Update, Delete, LockTables]);
-    let table = &lock.table;
-    if session.is_unrestricted() || lock.shared || table.temporary {
+    let SetExpr::Select(select) = query.body.as_ref() else {
+        return Ok(());
+    };
+    if session.is_unrestricted() {
         return Ok(());
     }
     let rights = session.rights();
-    let held = rights.on_any_column(&table.database, &table.name);
-    // What is read through a view was asked of its definer.
-    match held.meets(READS) && !held.meets(CHANGES) {
-        true => Err(rights.denied_table("SELECT with locking clause", &table.name)),
-        false => Ok(()),
+    let joined = |from: &TableWithJoins| {
+        let joins = from.joins.iter().map(|join| join.relation.clone());
+        std::iter::once(from.relation.clone())
+            .chain(joins)
+            .collect::<Vec<_>>()
+    };
+    for factor in select.from.iter().flat_map(joined) {
+        let TableFactor::Table { name, alias, .. } = &factor else {
+            continue;
+        };
+        let Some(table) = TableName::from_object_name(name) else {
+            continue;
+        };
+        let called = alias
+            .as_ref()
+            .map_or(table.name.as_str(), |alias| &alias.name.value);
+        let is_locked = |clause: &LockClause| {
+            let of = clause.of.as_ref().and_then(TableName::from_object_name);
+            clause.lock_type == LockType::Update && of.is_none_or(|of| of.name == called)
+        };
+        // A common table expression is no table, and where no database is selected there is none.
+        let tables = query.with.iter().flat_map(|with| &with.cte_tables);
+        let mut tables = tables.filter(|_| table.database.is_none());
+        let is_expression = tables.any(|expression| expression.alias.name.value == table.name);
+        let (false, Ok((database, name))) = (is_expression, super::qualified(session, &table))
+        else {
+            continue;
+        };
+        let held = rights.on_any_column(&database, &name);
+        if query.locks.iter().any(is_locked)
+            && session.temporary_table(&database, &name).is_none()
+            && held.meets(READS)
+            && !held.meets(CHANGES)
+        {
+            return Err(rights.denied_table("SELECT with locking clause", &name));
+        }
     }
+    Ok(())
 }
 
 fn attempt(
@@ -95,9 +134,6 @@ fn attempt(
     let Some(plan) = mayfly_plan::bind_locking(query, &catalog, &options)? else {
         return Ok(Attempt::Plain);
     };
-    plan.locks
-        .iter()
-        .try_for_each(|lock| refuse_lock(session, lock))?;
     let can_lock = |lock: &RowLock| {
         let table = session.find_table(&lock.table.database, &lock.table.name);
         table.is_some()

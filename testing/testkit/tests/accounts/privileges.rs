@@ -22,6 +22,8 @@ const OBJECTS: &[&str] = &[
     "CREATE SQL SECURITY INVOKER VIEW ma.vi AS SELECT a, b FROM ma.t",
     "CREATE DEFINER = ma_definer@localhost VIEW ma.vd AS SELECT a, b FROM ma.t",
     "CREATE DEFINER = ma_nobody@localhost VIEW ma.vn AS SELECT a, b FROM ma.t",
+    "CREATE DEFINER = ma_definer@localhost VIEW ma.vv AS SELECT a, b FROM ma.v",
+    "CREATE SQL SECURITY INVOKER VIEW ma.vvi AS SELECT a, b FROM ma.v",
 ];
 
 /// What is granted to the user, what the user runs, and the error's number.
@@ -329,6 +331,76 @@ const CASES: &[Case] = &[
             ("SELECT * FROM ma.t", 1142),
             ("SHOW CREATE VIEW ma.v", 1142),
             ("DESCRIBE ma.v", 0),
+        ],
+    ),
+    // What is below a view is explained to who may read it, and may see the view.
+    Case(
+        &[
+            "GRANT SELECT ON ma.v TO ma_user@localhost",
+            "GRANT SELECT ON ma.vi TO ma_user@localhost",
+            "GRANT SELECT ON ma.vv TO ma_user@localhost",
+            "GRANT SELECT ON ma.vvi TO ma_user@localhost",
+        ],
+        &[
+            ("EXPLAIN SELECT * FROM ma.v", 1345),
+            ("EXPLAIN SELECT * FROM ma.vi", 1345),
+            ("EXPLAIN SELECT 1 FROM ma.vvi", 1345),
+            ("EXPLAIN SELECT * FROM ma.v JOIN ma.t", 1345),
+            ("EXPLAIN UPDATE ma.v SET b = 2", 1142),
+            ("SELECT * FROM ma.v FOR SHARE", 0),
+            ("SELECT * FROM ma.v FOR UPDATE", 1142),
+            ("SELECT * FROM ma.v x FOR UPDATE OF x", 1142),
+            ("SELECT * FROM ma.vvi FOR SHARE", 0),
+            ("SELECT * FROM ma.vvi FOR UPDATE", 1142),
+            // The definer of the outer one may not read the inner one.
+            ("SELECT * FROM ma.vv", 1356),
+            ("SELECT * FROM ma.vv FOR SHARE", 1356),
+            ("SELECT * FROM ma.vv FOR UPDATE", 1142),
+        ],
+    ),
+    Case(
+        &[
+            "GRANT SELECT ON ma.v TO ma_user@localhost, ma_definer@localhost",
+            "GRANT SELECT ON ma.vv TO ma_user@localhost",
+            "GRANT SELECT ON ma.t TO ma_user@localhost",
+        ],
+        &[
+            ("SELECT * FROM ma.vv", 0),
+            ("EXPLAIN SELECT * FROM ma.t", 0),
+            ("EXPLAIN SELECT * FROM ma.v", 1345),
+            ("EXPLAIN SELECT * FROM ma.vv", 1345),
+        ],
+    ),
+    Case(
+        &[
+            "GRANT SELECT, SHOW VIEW, UPDATE ON ma.v TO ma_user@localhost",
+            "GRANT SELECT, SHOW VIEW ON ma.vv TO ma_user@localhost",
+            "GRANT SELECT, SHOW VIEW ON ma.vvi TO ma_user@localhost",
+            "GRANT SELECT ON ma.v TO ma_definer@localhost",
+        ],
+        &[
+            ("EXPLAIN SELECT * FROM ma.v", 1345),
+            ("EXPLAIN UPDATE ma.v SET b = 2", 1345),
+            ("EXPLAIN SELECT * FROM ma.vv", 1345),
+            ("SELECT * FROM ma.v FOR UPDATE", 0),
+            ("SELECT * FROM ma.vv FOR UPDATE", 1142),
+            ("SELECT * FROM ma.vvi FOR UPDATE", 1142),
+        ],
+    ),
+    Case(
+        &[
+            "GRANT SELECT, SHOW VIEW, UPDATE ON ma.v TO ma_user@localhost",
+            "GRANT SELECT, SHOW VIEW ON ma.vv TO ma_user@localhost",
+            "GRANT SELECT, SHOW VIEW ON ma.vvi TO ma_user@localhost",
+            "GRANT SELECT ON ma.v TO ma_definer@localhost",
+            "GRANT SELECT (a) ON ma.t TO ma_user@localhost",
+        ],
+        &[
+            ("EXPLAIN SELECT a FROM ma.v", 0),
+            ("EXPLAIN SELECT b FROM ma.v", 0),
+            ("EXPLAIN SELECT b FROM ma.vv", 0),
+            ("EXPLAIN SELECT b FROM ma.vvi", 0),
+            ("EXPLAIN UPDATE ma.v SET b = 2", 0),
         ],
     ),
     Case(
