@@ -97,6 +97,9 @@ pub(crate) struct ServeOptions {
     /// The certificate's private key, PEM.
     #[arg(long, value_name = "FILE")]
     pub(crate) ssl_key: Option<PathBuf>,
+    /// Certificates of those who sign certificates of clients, PEM: clients are asked for theirs.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ssl_ca: Option<PathBuf>,
     /// File to write the process' number to.
     #[arg(long, value_name = "FILE")]
     pub(crate) pid_file: Option<PathBuf>,

@@ -50,8 +50,8 @@ pub use self::result::{
     display_value,
 };
 pub use self::session::{
-    ClientLimits, Command, Compression, Encryption, KillHandle, LocalFiles, ProgressHandle,
-    Session, SessionOptions, SessionState, StateChanges, Transport,
+    ClientCertificate, ClientLimits, Command, Compression, Encryption, KillHandle, LocalFiles,
+    ProgressHandle, Session, SessionOptions, SessionState, StateChanges, Transport,
 };
 pub use self::statements::prepared::Prepared;
 pub use self::variables::is_system_variable;

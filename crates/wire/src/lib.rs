@@ -8,6 +8,7 @@
 //!
 //! There is no asynchronous runtime: see [`server`] for what is there instead.
 
+mod certificate;
 mod channel;
 mod connection;
 mod login;

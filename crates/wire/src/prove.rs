@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mayfly_engine::{Error, Login};
+use mayfly_engine::{Encryption, Error, Login};
 
 use crate::channel::{Channel, Failure};
 use crate::connection::Surroundings;
@@ -32,15 +32,15 @@ impl From<Failure> for Unproved {
 }
 
 /// Goes through the exchange that begins with `response`. The last packet of it, if there is one,
-/// waits in the channel for what follows. `host`: where the client is; the flags: nobody can listen,
-/// and because of TLS.
+/// waits in the channel for what follows. `host`: where the client is; `privacy`: whether
+/// nobody can listen, and how the connection is encrypted.
 pub(crate) fn prove(
     channel: &mut Channel,
     surroundings: &Surroundings,
     response: &Response,
     host: &str,
     scramble: Scramble,
-    privacy: (bool, bool),
+    privacy: (bool, Option<Encryption>),
 ) -> Result<Login, Unproved> {
     let database = &surroundings.database;
     let keys = Arc::clone(&surroundings.keys);

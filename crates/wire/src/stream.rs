@@ -10,6 +10,8 @@ use std::time::Duration;
 use mayfly_engine::Encryption;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
+use crate::certificate;
+
 /// A connected socket. Clones are the same socket.
 #[derive(Debug, Clone)]
 pub(crate) enum Socket {
@@ -121,10 +123,13 @@ impl Stream {
         };
         let suite = tls.conn.negotiated_cipher_suite();
         let name = suite.and_then(|suite| suite.suite().as_str()).unwrap_or("");
+        // The verifier has let no wrong one through.
+        let certificate = tls.conn.peer_certificates();
+        let certificate = certificate.and_then(<[_]>::first);
         Some(Encryption {
             version: version.to_owned(),
-            // As OpenSSL names those of TLS 1.3.
-            cipher: name.replacen("TLS13_", "TLS_", 1),
+            cipher: openssl_cipher(name),
+            certificate: certificate.and_then(|certificate| certificate::names(certificate)),
         })
     }
 
@@ -136,6 +141,19 @@ impl Stream {
                 let waiting = tls.conn.process_new_packets();
                 waiting.is_ok_and(|state| state.plaintext_bytes_to_read() > 0)
             }
+        }
+    }
+}
+
+/// A cipher suite as OpenSSL names it, from its name in the standard.
+fn openssl_cipher(name: &str) -> String {
+    match name.split_once("_WITH_") {
+        None => name.replacen("TLS13_", "TLS_", 1),
+        Some((exchange, cipher)) => {
+            let exchange = exchange.replacen("TLS_", "", 1).replace('_', "-");
+            let cipher = cipher.replace("CHACHA20_POLY1305_SHA256", "CHACHA20-POLY1305");
+            let cipher = cipher.replace("AES_", "AES").replace('_', "-");
+            format!("{exchange}-{cipher}")
         }
     }
 }
@@ -161,6 +179,28 @@ impl Write for Stream {
         match self {
             Self::Plain(socket) => socket.flush(),
             Self::Tls(tls) => tls.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::openssl_cipher;
+
+    #[test]
+    fn cipher_suites_have_the_names_of_openssl() {
+        for (standard, name) in [
+            ("TLS13_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384"),
+            (
+                "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+                "ECDHE-RSA-AES128-GCM-SHA256",
+            ),
+            (
+                "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+                "ECDHE-ECDSA-CHACHA20-POLY1305",
+            ),
+        ] {
+            assert_eq!(openssl_cipher(standard), name);
         }
     }
 }

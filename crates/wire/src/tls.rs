@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustls::ServerConfig;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::{RootCertStore, ServerConfig};
 
 use crate::pem;
 
@@ -30,9 +33,11 @@ pub enum TlsOptions {
     Off,
 }
 
-/// What connections need; `None` without TLS.
+/// What connections need; `None` without TLS. Clients may give certificates that `authorities`, a file
+/// of certificates, have signed.
 pub(crate) fn configuration(
     options: &TlsOptions,
+    authorities: Option<&Path>,
     directory: Option<&Path>,
 ) -> Result<Option<Arc<ServerConfig>>, String> {
     let (certificates, key) = match options {
@@ -60,28 +65,49 @@ pub(crate) fn configuration(
         },
     };
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let verifier = match authorities {
+        Some(path) => verifier(path, &provider)?,
+        None => WebPkiClientVerifier::no_client_auth(),
+    };
     let configuration = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .and_then(|builder| {
             builder
-                .with_no_client_auth()
+                .with_client_cert_verifier(verifier)
                 .with_single_cert(certificates, key)
         })
         .map_err(|error| format!("TLS: {error}"))?;
     Ok(Some(Arc::new(configuration)))
 }
 
+/// Asks clients for certificates of these authorities; they need not have one.
+fn verifier(
+    authorities: &Path,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ClientCertVerifier>, String> {
+    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", authorities.display());
+    let mut roots = RootCertStore::empty();
+    for root in read_certificates(authorities)? {
+        roots.add(root).map_err(|error| failed(&error))?;
+    }
+    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
+        .allow_unauthenticated()
+        .build()
+        .map_err(|error| failed(&error))
+}
+
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 fn read(certificate: &Path, key: &Path) -> Result<Identity, String> {
-    let failed =
-        |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let certificates: Result<Vec<_>, _> = CertificateDer::pem_file_iter(certificate)
-        .map_err(|error| failed(certificate, &error))?
-        .collect();
-    let certificates = certificates.map_err(|error| failed(certificate, &error))?;
-    let key = PrivateKeyDer::from_pem_file(key).map_err(|error| failed(key, &error))?;
+    let certificates = read_certificates(certificate)?;
+    let failed = |error| format!("{}: {error}", key.display());
+    let key = PrivateKeyDer::from_pem_file(key).map_err(failed)?;
     Ok((certificates, key))
+}
+
+fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let certificates = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
+    certificates.map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn self_signed() -> Result<rcgen::CertifiedKey<rcgen::KeyPair>, String> {
@@ -100,15 +126,15 @@ mod tests {
     #[test]
     fn a_made_certificate_is_kept() {
         let directory = tempfile::tempdir().expect("a directory");
-        let open = || configuration(&TlsOptions::SelfSigned, Some(directory.path()));
+        let open = || configuration(&TlsOptions::SelfSigned, None, Some(directory.path()));
         assert!(open().expect("made").is_some());
         let path = directory.path().join(CERTIFICATE);
         let made = std::fs::read(&path).expect("a file");
         assert!(open().expect("read").is_some());
         assert_eq!(std::fs::read(&path).expect("a file"), made);
-        assert!(configuration(&TlsOptions::SelfSigned, None).is_ok());
+        assert!(configuration(&TlsOptions::SelfSigned, None, None).is_ok());
         assert!(
-            configuration(&TlsOptions::Off, None)
+            configuration(&TlsOptions::Off, None, None)
                 .expect("none")
                 .is_none()
         );
@@ -121,7 +147,7 @@ mod tests {
             certificate: directory.path().join("missing.pem"),
             key: directory.path().join("missing.key"),
         };
-        let error = configuration(&options, None).expect_err("no such file");
+        let error = configuration(&options, None, None).expect_err("no such file");
         assert!(error.contains("missing.pem"), "{error}");
     }
 }

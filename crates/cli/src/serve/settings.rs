@@ -50,6 +50,7 @@ struct FileSettings {
     threads: Option<usize>,
     certificate: Option<PathBuf>,
     key: Option<PathBuf>,
+    authorities: Option<PathBuf>,
     pid_file: Option<PathBuf>,
     is_tls_off: bool,
     is_networking_off: bool,
@@ -101,7 +102,9 @@ impl Settings {
             false => addresses(bind.as_deref(), port, serve.insecure)?,
         };
         let certificate = serve.ssl_cert.clone().or(file.certificate);
-        let tls = match (certificate, serve.ssl_key.clone().or(file.key)) {
+        let key = serve.ssl_key.clone().or(file.key);
+        let authorities = serve.ssl_ca.clone().or(file.authorities);
+        let tls = match (certificate.clone(), key.clone()) {
             _ if file.is_tls_off => TlsOptions::Off,
             (None, None) => TlsOptions::SelfSigned,
             (Some(certificate), Some(key)) => TlsOptions::Files { certificate, key },
@@ -111,16 +114,35 @@ impl Settings {
         if addresses.is_empty() && socket.is_none() {
             return Err("with skip_networking the server needs a --socket".to_owned());
         }
+        let pid_file = serve.pid_file.clone().or(file.pid_file);
+        let mut shown = vec![("port", port.to_string())];
+        for (name, path) in [
+            ("socket", &socket),
+            ("pid_file", &pid_file),
+            ("ssl_ca", &authorities),
+            ("ssl_cert", &certificate),
+            ("ssl_key", &key),
+        ] {
+            if let Some(path) = path {
+                let path = std::path::absolute(path);
+                let path = path.map_err(|error| format!("--{name}: {error}"))?;
+                shown.push((name, path.to_string_lossy().into_owned()));
+            }
+        }
+        for (name, value) in shown {
+            database.variables.push((name.to_owned(), value));
+        }
         Ok(Self {
             server: ServerOptions {
                 addresses,
                 socket,
                 directory: database.datadir.clone(),
                 tls,
+                authorities,
             },
             database,
             insecure: serve.insecure,
-            pid_file: serve.pid_file.clone().or(file.pid_file),
+            pid_file,
             log_level: serve.log_level.clone(),
             warnings: file.warnings,
         })
@@ -170,6 +192,7 @@ impl FileSettings {
             }
             "ssl_cert" => self.certificate = Some(path()?),
             "ssl_key" => self.key = Some(path()?),
+            "ssl_ca" => self.authorities = Some(path()?),
             "pid_file" => self.pid_file = Some(path()?),
             "ssl" => self.is_tls_off = !is_on,
             "skip_ssl" => self.is_tls_off = is_on,

@@ -19,7 +19,7 @@ use super::rights::Rights;
 use super::{Accounts, Digest, crypt};
 use crate::connections::ConnectionPlace;
 use crate::database::Database;
-use crate::session::{Admission, Session, SessionOptions};
+use crate::session::{Admission, Encryption, Session, SessionOptions};
 
 /// What no password gives; of the form that a real one has.
 const NO_PASSWORD: &[u8] =
@@ -36,6 +36,7 @@ pub struct Login {
     account: Arc<Account>,
     /// The account exists.
     is_known: bool,
+    encryption: Option<Encryption>,
 }
 
 /// What the first answer of `caching_sha2_password` tells.
@@ -87,9 +88,35 @@ impl Login {
         !self.account.password.0.is_empty()
     }
 
-    /// Whether the account may only come through TLS.
-    pub fn requires_tls(&self) -> bool {
-        self.account.require != Require::None
+    /// How its connection is encrypted, which the account may require something of.
+    pub fn set_encryption(&mut self, encryption: Option<Encryption>) {
+        self.encryption = encryption;
+    }
+
+    /// Whether the connection is what an account requires.
+    fn meets(&self, require: &Require) -> bool {
+        let encryption = self.encryption.as_ref();
+        let certificate = encryption.and_then(|encryption| encryption.certificate.as_ref());
+        match (require, encryption, certificate) {
+            (Require::None, ..) | (Require::Ssl, Some(_), _) | (Require::X509, _, Some(_)) => true,
+            (
+                Require::Certificate {
+                    subject,
+                    issuer,
+                    cipher,
+                },
+                Some(encryption),
+                Some(certificate),
+            ) => {
+                let is = |wanted: &Option<String>, found: &str| {
+                    wanted.as_deref().is_none_or(|wanted| wanted == found)
+                };
+                is(cipher, &encryption.cipher)
+                    && is(issuer, &certificate.issuer)
+                    && is(subject, &certificate.subject)
+            }
+            _ => false,
+        }
     }
 
     /// `mysql_native_password`: whether a client's answer to a scramble is right.
@@ -174,6 +201,7 @@ impl Database {
             host,
             account,
             is_known,
+            encryption: None,
         }
     }
 
@@ -219,8 +247,7 @@ impl Database {
             let locked = codes::ER_ACCOUNT_HAS_BEEN_LOCKED;
             return Err(locked.with(&[&login.user, &login.host.name()]));
         }
-        // No certificate of a client is ever looked at.
-        if !matches!(account.require, Require::None | Require::Ssl) {
+        if !login.meets(&account.require) {
             return Err(login.denied(login.has_password()));
         }
         let globals = self.globals();

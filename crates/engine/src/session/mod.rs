@@ -40,7 +40,8 @@ use self::admission::KnownRights;
 pub use self::client::{ClientLimits, Command, LocalFiles, SessionState};
 use self::conditions::ConditionCounts;
 pub use self::shared::{
-    Compression, Encryption, KillHandle, ProgressHandle, SessionOptions, Transport,
+    ClientCertificate, Compression, Encryption, KillHandle, ProgressHandle, SessionOptions,
+    Transport,
 };
 pub(crate) use self::shared::{Identity, SessionShared};
 pub(crate) use self::tables::{StatementTables, Surroundings};
@@ -325,14 +326,14 @@ impl Session {
         mayfly_syntax::statements(sql, &self.options.parse).has_more()
     }
 
-    fn query_text<'a>(
-        &mut self,
-        sql: &'a str,
     fn count_empty<T>(&self) -> Option<T> {
         self.shared.counters.add(Counter::ComEmptyQuery, 1);
         None
     }
 
+    fn query_text<'a>(
+        &mut self,
+        sql: &'a str,
         alone: bool,
     ) -> Result<Option<(ResultStream<'_>, &'a str)>> {
         let kept = match self.database.statement_cache.look_up(self, sql) {

@@ -195,13 +195,24 @@ pub struct Compression {
     pub level: u32,
 }
 
-/// How a connection is encrypted.
-#[derive(Debug, Clone)]
+/// How a connection is encrypted: what SHOW STATUS tells, and what an account may require.
+#[derive(Debug, Clone, Default)]
 pub struct Encryption {
     /// `Ssl_version`, such as `TLSv1.3`.
     pub version: String,
     /// `Ssl_cipher`
     pub cipher: String,
+    /// The certificate that the client gave, if it was right.
+    pub certificate: Option<ClientCertificate>,
+}
+
+/// A client's certificate that an authority of the server's has signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientCertificate {
+    /// Whose it is, in OpenSSL's one line: `/C=DE/O=Example/CN=ann`.
+    pub subject: String,
+    /// Who has signed it, in the same form.
+    pub issuer: String,
 }
 
 impl SessionShared {

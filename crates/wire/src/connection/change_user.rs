@@ -23,7 +23,7 @@ impl Connection {
             &response,
             &self.login.host,
             self.login.scramble,
-            (self.login.is_private, self.login.has_tls),
+            (self.login.is_private, self.login.encryption.clone()),
         );
         let login = match proved {
             Ok(login) => login,

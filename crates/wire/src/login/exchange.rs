@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use mayfly_engine::{
-    AuthenticationPlugin, CollationId, Database, FastCheck, Login, SessionOptions,
+    AuthenticationPlugin, CollationId, Database, Encryption, FastCheck, Login, SessionOptions,
 };
 use mysql_common::constants::CapabilityFlags;
 use mysql_common::packets::AuthSwitchRequest;
@@ -82,17 +82,18 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     /// Begins with what the client answered to the greeting, or sent to change its user. `host`:
-    /// where it is; the flags: nobody can listen, and because of TLS.
+    /// where it is; how the connection is encrypted; whether nobody can listen.
     pub(crate) fn begin(
         database: &Database,
         keys: Arc<LoginKeys>,
         response: &Response,
         host: &str,
         scramble: Scramble,
-        (is_private, has_tls): (bool, bool),
+        (is_private, encryption): (bool, Option<Encryption>),
     ) -> std::io::Result<(Self, Step)> {
         let user = String::from_utf8_lossy(&response.user);
-        let login = database.account_for(&user, host);
+        let mut login = database.account_for(&user, host);
+        login.set_encryption(encryption);
         let plugin = plugin_name(login.plugin());
         let mut exchange = Self {
             login,
@@ -101,10 +102,6 @@ impl Exchange {
             is_private,
             expected: Expected::Proof,
         };
-        if exchange.login.requires_tls() && !has_tls {
-            let step = Step::Refuse(!response.proof.is_empty());
-            return Ok((exchange, step));
-        }
         if response.plugin == plugin.as_bytes() {
             let step = exchange.next(&response.proof);
             return Ok((exchange, step));

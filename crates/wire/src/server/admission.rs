@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_engine::{Compression, ConnectionPlace, Error, Session, Transport, codes};
+use mayfly_engine::{
+    Compression, ConnectionPlace, Encryption, Error, Session, Transport, codes,
+};
 use mysql_common::constants::CapabilityFlags;
 
 use super::{Accepted, Shared};
@@ -130,7 +132,7 @@ pub(crate) struct LoggedIn {
     pub(crate) scramble: Scramble,
     /// Nobody can listen.
     pub(crate) is_private: bool,
-    pub(crate) has_tls: bool,
+    pub(crate) encryption: Option<Encryption>,
     pub(crate) host: String,
     pub(crate) compression: Option<Algorithm>,
 }
@@ -178,7 +180,7 @@ impl Admission<'_> {
             &response,
             &self.accepted.host,
             greeting.scramble,
-            (is_private, encryption.is_some()),
+            (is_private, encryption.clone()),
         )?;
         let capabilities = CapabilityFlags::from_bits_truncate(response.capabilities)
             & server_capabilities(has_tls);
@@ -186,10 +188,9 @@ impl Admission<'_> {
         let mut session = database
             .log_in(connection_place, &login, options)
             .map_err(Refusal::Login)?;
-        let has_encryption = encryption.is_some();
         let compression = algorithm(capabilities, response.zstd_level);
         session.set_transport(Transport {
-            encryption,
+            encryption: encryption.clone(),
             compression: compression.map(|algorithm| {
                 let (algorithm, level) = algorithm.name_and_level();
                 Compression {
@@ -202,7 +203,7 @@ impl Admission<'_> {
             capabilities,
             scramble: greeting.scramble,
             is_private,
-            has_tls: has_encryption,
+            encryption,
             host: self.accepted.host.clone(),
             compression,
         };

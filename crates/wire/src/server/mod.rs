@@ -43,6 +43,8 @@ pub struct ServerOptions {
     pub directory: Option<PathBuf>,
     /// TLS.
     pub tls: TlsOptions,
+    /// `ssl_ca`: the certificates of those who may sign certificates of clients, PEM.
+    pub authorities: Option<PathBuf>,
 }
 
 /// What all threads of a server share.
@@ -84,7 +86,7 @@ impl Server {
         let (parking, poll) = Parking::new().map_err(|error| format!("poll: {error}"))?;
         let shared = Arc::new(Shared {
             surroundings,
-            tls: tls::configuration(&options.tls, directory)?,
+            tls: tls::configuration(&options.tls, options.authorities.as_deref(), directory)?,
             parking,
             workers: Workers::default(),
             is_stopping: AtomicBool::new(false),

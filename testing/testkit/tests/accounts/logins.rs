@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mayfly_engine::{
-    AuthenticationPlugin, Database, FastCheck, Login, RootPassword, Session, SessionOptions,
+    AuthenticationPlugin, ClientCertificate, Database, Encryption, FastCheck, Login, RootPassword,
+    Session, SessionOptions,
 };
 use mayfly_testkit::fixture::{Fixture, must};
 
@@ -34,7 +35,7 @@ fn a_password_opens_its_account_alone() {
     );
     let login = database.account_for("one", "192.168.0.1");
     assert_eq!(login.plugin(), AuthenticationPlugin::CachingSha2Password);
-    assert!(login.has_password() && !login.requires_tls());
+    assert!(login.has_password());
     // Nothing is remembered of it yet.
     let scramble = [7; 20];
     assert_eq!(
@@ -115,8 +116,7 @@ fn accounts_refuse_for_other_reasons_too() {
     assert_eq!(errno_of("locked"), Err(3118));
     assert_eq!(errno_of("sealed"), Err(1045));
     assert_eq!(errno_of("expired"), Err(1862));
-    assert!(database.account_for("tls", "10.0.0.1").requires_tls());
-    assert_eq!(errno_of("tls"), Ok(()));
+    assert_eq!(errno_of("tls"), Err(1045));
     let held = log_in(database, "few");
     assert_eq!(errno_of("few"), Err(1226));
     drop(held);
@@ -409,5 +409,166 @@ fn no_password_is_shown_to_others() {
         let _ = errno(&mut root, statement);
         assert!(!format!("{root:?}").contains("geheim"), "{statement}");
         assert!(!format!("{database:?}").contains("geheim"), "{statement}");
+    }
+}
+
+#[test]
+fn a_password_is_not_had_again_too_soon() {
+    let fixture = Fixture::open(|_| {});
+    let mut root = fixture.database.session();
+    let history = |session: &mut Session| {
+        let count = "SELECT COUNT(*) FROM mysql.password_history WHERE user = 'u'";
+        must(session, count).concat()
+    };
+    // What MySQL 9.7 answers to the same statements, and how many passwords it then remembers.
+    for (statement, answer, remembered) in [
+        ("CREATE USER u IDENTIFIED BY 'a' PASSWORD HISTORY 2", 0, "1"),
+        ("ALTER USER u IDENTIFIED BY 'a'", 3638, "1"),
+        ("ALTER USER u IDENTIFIED BY 'b'", 0, "2"),
+        ("ALTER USER u IDENTIFIED BY 'a'", 3638, "2"),
+        ("ALTER USER u IDENTIFIED BY 'c'", 0, "2"),
+        ("ALTER USER u IDENTIFIED BY 'b'", 3638, "2"),
+        ("ALTER USER u IDENTIFIED BY 'a'", 0, "2"),
+        ("SET PASSWORD FOR u = 'c'", 3638, "2"),
+        ("ALTER USER u IDENTIFIED BY ''", 0, "2"),
+        ("ALTER USER u IDENTIFIED BY ''", 0, "2"),
+        ("ALTER USER u IDENTIFIED BY 'c'", 3638, "2"),
+        ("ALTER USER u PASSWORD HISTORY 0", 0, "2"),
+        ("ALTER USER u IDENTIFIED BY 'c'", 0, "0"),
+        (
+            "ALTER USER u IDENTIFIED BY 'd' PASSWORD REUSE INTERVAL 10 DAY",
+            0,
+            "1",
+        ),
+        ("ALTER USER u IDENTIFIED BY 'd'", 3638, "1"),
+        ("ALTER USER u IDENTIFIED BY 'e'", 0, "2"),
+        ("ALTER USER u IDENTIFIED BY 'd'", 3638, "2"),
+        // Another plugin begins anew.
+        (
+            "ALTER USER u IDENTIFIED WITH mysql_native_password BY 'd'",
+            0,
+            "1",
+        ),
+        (
+            "ALTER USER u IDENTIFIED WITH caching_sha2_password BY 'e'",
+            0,
+            "1",
+        ),
+        ("ALTER USER u IDENTIFIED WITH caching_sha2_password", 0, "1"),
+        (
+            "ALTER USER u IDENTIFIED WITH caching_sha2_password BY 'e'",
+            3638,
+            "1",
+        ),
+        // Defaults for accounts that say nothing.
+        ("SET GLOBAL password_history = 1", 0, "1"),
+        (
+            "ALTER USER u PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL 0 DAY",
+            0,
+            "1",
+        ),
+        ("ALTER USER u IDENTIFIED BY 'e'", 3638, "1"),
+        (
+            "SET GLOBAL password_history = 0, password_reuse_interval = 1",
+            0,
+            "1",
+        ),
+        ("ALTER USER u IDENTIFIED BY 'e'", 0, "0"),
+        ("ALTER USER u PASSWORD REUSE INTERVAL DEFAULT", 0, "0"),
+        ("ALTER USER u IDENTIFIED BY 'e'", 0, "1"),
+        ("ALTER USER u IDENTIFIED BY 'e'", 3638, "1"),
+        ("RENAME USER u TO v", 0, "0"),
+        ("ALTER USER v IDENTIFIED BY 'e'", 3638, "0"),
+        ("SET GLOBAL password_reuse_interval = 0", 0, "0"),
+    ] {
+        assert_eq!(errno(&mut root, statement), answer, "{statement}");
+        assert_eq!(history(&mut root), remembered, "{statement}");
+    }
+    let error = root
+        .execute("CREATE USER w IDENTIFIED BY 'a' PASSWORD HISTORY 1")
+        .map(drop);
+    assert!(error.is_ok());
+    let error = root.execute("ALTER USER w IDENTIFIED BY 'a'").unwrap_err();
+    assert_eq!(
+        error.message(),
+        "Cannot use these credentials for 'w@%' because they contradict the password history policy"
+    );
+}
+
+#[test]
+fn who_may_set_all_passwords_need_not_know_the_own() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    for (user, grant, answer) in [
+        ("a", "CREATE USER ON *.*", 0),
+        ("b", "UPDATE ON mysql.*", 0),
+        ("c", "APPLICATION_PASSWORD_ADMIN ON *.*", 3892),
+        ("d", "SELECT ON *.*", 3892),
+    ] {
+        let create = format!("CREATE USER {user} IDENTIFIED BY 'x' PASSWORD REQUIRE CURRENT");
+        must(&mut root, &create);
+        must(&mut root, &format!("GRANT {grant} TO {user}"));
+        let login = database.account_for(user, "localhost");
+        assert!(login.check_password(b"x"));
+        let mut session = try_log_in(database, &login).unwrap();
+        let change = "ALTER USER USER() IDENTIFIED BY 'y'";
+        assert_eq!(errno(&mut session, change), answer, "{user}");
+        let wrong = "ALTER USER USER() IDENTIFIED BY 'z' REPLACE 'w'";
+        assert_eq!(errno(&mut session, wrong), 3891, "{user}");
+    }
+}
+
+#[test]
+fn an_account_may_require_tls_and_certificates() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    let suite = "TLS_AES_128_GCM_SHA256";
+    let named = |subject: &str| {
+        Some(Encryption {
+            version: "TLSv1.3".to_owned(),
+            cipher: suite.to_owned(),
+            certificate: Some(ClientCertificate {
+                subject: subject.to_owned(),
+                issuer: "/CN=authority".to_owned(),
+            }),
+        })
+    };
+    let unnamed = named("").map(|encryption| Encryption {
+        certificate: None,
+        ..encryption
+    });
+    // Who comes in: without TLS, without a certificate, with that of ann, with that of bob.
+    for (require, opens) in [
+        ("NONE", [true, true, true, true]),
+        ("SSL", [false, true, true, true]),
+        ("X509", [false, false, true, true]),
+        ("SUBJECT '/CN=ann'", [false, false, true, false]),
+        ("ISSUER '/CN=authority'", [false, false, true, true]),
+        ("ISSUER '/CN=other'", [false, false, false, false]),
+        (
+            "SUBJECT '/CN=bob' AND ISSUER '/CN=authority'",
+            [false, false, false, true],
+        ),
+        (
+            "CIPHER 'TLS_AES_128_GCM_SHA256'",
+            [false, false, true, true],
+        ),
+        (
+            "CIPHER 'TLS_AES_256_GCM_SHA384' AND SUBJECT '/CN=ann'",
+            [false, false, false, false],
+        ),
+    ] {
+        must(&mut root, &format!("CREATE USER u REQUIRE {require}"));
+        let connections = [None, unnamed.clone(), named("/CN=ann"), named("/CN=bob")];
+        for (encryption, opens) in connections.into_iter().zip(opens) {
+            let mut login = database.account_for("u", "10.0.0.1");
+            login.set_encryption(encryption.clone());
+            let expected = if opens { Ok(()) } else { Err(1045) };
+            let came = try_log_in(database, &login).map(drop);
+            assert_eq!(came, expected, "{require} {encryption:?}");
+        }
+        must(&mut root, "DROP USER u");
     }
 }
