@@ -91,12 +91,16 @@ fn set_up_root(database: &Arc<Database>, insecure: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// The line that scripts wait for.
+/// The line that scripts wait for. What they may look for behind it is there before.
 fn announce(
     server: &Server,
     options: &ServerOptions,
     pid_file: Option<&Path>,
 ) -> Result<(), String> {
+    if let Some(path) = pid_file {
+        std::fs::write(path, format!("{}\n", std::process::id()))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+    }
     let mut line = format!("mayfly {VERSION}: ready for connections.");
     if let Some(address) = server.addresses().first() {
         line.push_str(&format!(" port: {}", address.port()));
@@ -108,10 +112,6 @@ fn announce(
     writeln!(out, "{line}")
         .and_then(|()| out.flush())
         .map_err(|error| format!("standard output: {error}"))?;
-    if let Some(path) = pid_file {
-        std::fs::write(path, format!("{}\n", std::process::id()))
-            .map_err(|error| format!("{}: {error}", path.display()))?;
-    }
     // Nobody but systemd listens, and it need not be there.
     let _ = sd_notify::notify(&[NotifyState::Ready]);
     Ok(())

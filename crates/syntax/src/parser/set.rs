@@ -31,10 +31,13 @@ impl Parser<'_> {
         if let Some(statement) = self.set_account()? {
             return Ok(statement);
         }
-        self.comma_list(Self::set_item).map(Statement::Set)
+        // A word that names a scope holds for all that follow without one.
+        let mut scope = None;
+        self.comma_list(|parser| parser.set_item(&mut scope))
+            .map(Statement::Set)
     }
 
-    fn set_item(&mut self) -> Result<SetItem> {
+    fn set_item(&mut self, scope: &mut Option<VariableScope>) -> Result<SetItem> {
         let next = self.ahead(1);
         let assigns = matches!(next.kind, Kind::Equal | Kind::Assign | Kind::Dot);
         match self.keyword() {
@@ -56,7 +59,7 @@ impl Parser<'_> {
                 })
             }
             Kw::RESOURCE if !assigns => Ok(SetItem::Other(self.rest().to_owned())),
-            _ => self.set_assignment(),
+            _ => self.set_assignment(scope),
         }
     }
 
@@ -76,7 +79,8 @@ impl Parser<'_> {
         Ok(SetItem::Names { charset, collation })
     }
 
-    fn set_assignment(&mut self) -> Result<SetItem> {
+    /// `said`: the scope that a word before has named, which a `@@` does without.
+    fn set_assignment(&mut self, said: &mut Option<VariableScope>) -> Result<SetItem> {
         if self.at_kind(Kind::UserVariable) {
             let target = SetTarget::User(self.user_variable_name()?);
             if !self.eat_equal() {
@@ -97,8 +101,13 @@ impl Parser<'_> {
                 self.take();
                 if marked {
                     self.take();
+                } else {
+                    *said = scope;
                 }
             }
+        }
+        if !marked {
+            scope = *said;
         }
         let mut name = self.name()?;
         if self.eat_kind(Kind::Dot) {

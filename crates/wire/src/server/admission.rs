@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_engine::{
-    Compression, ConnectionPlace, Encryption, Error, Session, Transport, codes,
-};
+use mayfly_engine::{Compression, ConnectionPlace, Encryption, Error, Session, Transport, codes};
 use mysql_common::constants::CapabilityFlags;
 
 use super::{Accepted, Shared};

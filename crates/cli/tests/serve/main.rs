@@ -1,4 +1,5 @@
-//! Many connections: idle ones are cheap, and nothing is left of those that are gone.
+//! `mayfly serve` as a process: how it begins and ends, that many idle connections are cheap, and that
+//! nothing is left of those that are gone.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -18,18 +19,17 @@ const REAPED: Duration = Duration::from_secs(11);
 /// `mayfly serve`, as long as this lives.
 struct Served {
     process: Child,
-    socket: PathBuf,
-    _directory: TempDir,
+    directory: TempDir,
 }
 
 impl Served {
     fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let socket = directory.path().join("socket");
         let mut process = Command::new(env!("CARGO_BIN_EXE_mayfly"))
             .args(["serve", "--ephemeral", "--insecure", "--port", "0"])
-            .args(["--set", "max_connections=4000", "--socket"])
-            .arg(&socket)
+            .args(["--set", "max_connections=4000", "--socket", "socket"])
+            .args(["--log-level", "error", "--pid-file", "pid"])
+            .current_dir(directory.path())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -37,16 +37,16 @@ impl Served {
         let out = process.stdout.take().unwrap();
         BufReader::new(out).read_line(&mut line).unwrap();
         assert!(line.contains("ready for connections"), "{line}");
-        Self {
-            process,
-            socket,
-            _directory: directory,
-        }
+        Self { process, directory }
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.directory.path().join(file)
     }
 
     /// A client that has asked something.
     fn client(&self) -> Client {
-        let mut client = Client::connect(&self.socket, "root").unwrap();
+        let mut client = Client::connect(&self.path("socket"), "root").unwrap();
         let answer = client.query("SELECT 1").unwrap();
         assert!(matches!(answer, Answer::Rows { rows, .. } if rows.len() == 1));
         client
@@ -83,6 +83,27 @@ fn raise_limit_of_files() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     setrlimit(Resource::Nofile, limit).unwrap();
+}
+
+/// The only value of the only row.
+fn value(answer: Answer) -> String {
+    let Answer::Rows { mut rows, .. } = answer else {
+        panic!("no rows");
+    };
+    String::from_utf8(rows.remove(0).remove(0).unwrap()).unwrap()
+}
+
+#[test]
+fn a_client_shuts_the_server_down() {
+    let mut server = Served::start();
+    let pid_file = server.path("pid");
+    let written = fs::read_to_string(&pid_file).unwrap();
+    assert_eq!(written.trim(), server.process.id().to_string());
+    let mut client = server.client();
+    assert_eq!(value(client.query("SELECT @@pid_file").unwrap()), "pid");
+    assert!(matches!(client.query("SHUTDOWN"), Ok(Answer::Done(0))));
+    assert_eq!(server.process.wait().unwrap().code(), Some(0));
+    assert!(!pid_file.exists());
 }
 
 #[test]
