@@ -39,6 +39,8 @@ pub(crate) struct SessionCatalog<'s> {
     below_views: RefCell<Vec<usize>>,
     /// EXPLAIN: what is below a view is shown to who may read it, and the view, alone.
     explains: bool,
+    /// It would show more.
+    is_hidden: Cell<bool>,
 }
 
 impl<'s> SessionCatalog<'s> {
@@ -55,6 +57,7 @@ impl<'s> SessionCatalog<'s> {
             rights: RefCell::new(vec![session.rights()]),
             below_views: RefCell::default(),
             explains: session.explains && !session.is_unrestricted(),
+            is_hidden: Cell::new(false),
         }
     }
 
@@ -159,15 +162,22 @@ impl<'s> SessionCatalog<'s> {
         Ok(())
     }
 
-    /// EXPLAIN: 1345 unless the user has a privilege on a table, or a column of it, whoever the definer
-    /// of the view above it is.
-    fn refuse_explained(&self, database: &str, name: &str, wanted: Privilege) -> Result<()> {
+    /// EXPLAIN: the user is to have a privilege on a table, or a column of it, whoever the definer of
+    /// the view above it is.
+    fn note_explained(&self, database: &str, name: &str, wanted: Privilege) {
         let held = self.rights(0).on_any_column(database, name);
-        let is_refused =
-            self.explains && !rights::is_open(database) && !held.has(PrivilegeSet::of(&[wanted]));
-        match is_refused {
-            true => Err(codes::ER_VIEW_NO_EXPLAIN.error()),
-            false => Ok(()),
+        if self.explains && !rights::is_open(database) && !held.has(PrivilegeSet::of(&[wanted])) {
+            self.is_hidden.set(true);
+        }
+    }
+
+    /// What was planned, or 1345 when EXPLAIN would show of it what the user may not know. As in
+    /// MySQL, what is wrong with the statement outside of its views comes first.
+    pub(crate) fn explained<P>(&self, planned: Result<P>) -> Result<P> {
+        match planned {
+            Err(error) if !error.is(&codes::ER_VIEW_INVALID) => Err(error),
+            _ if self.is_hidden.get() => Err(codes::ER_VIEW_NO_EXPLAIN.error()),
+            planned => planned,
         }
     }
 
@@ -276,7 +286,7 @@ impl Catalog for SessionCatalog<'_> {
         const CHANGED: PrivilegeSet = PrivilegeSet::of(&[Privilege::Update]);
         const REMOVED: PrivilegeSet = PrivilegeSet::of(&[Privilege::Delete]);
         if let (Some(database), false) = (database, self.below_views.borrow().is_empty()) {
-            self.refuse_explained(database, name, Privilege::Select)?;
+            self.note_explained(database, name, Privilege::Select);
         }
         let rights = self.rights(self.current_rights());
         if rights.global().has(SELECT) {
@@ -343,7 +353,7 @@ impl Catalog for SessionCatalog<'_> {
     }
 
     fn enter_view(&self, view: &ViewSource) -> Result<()> {
-        self.refuse_explained(&view.database, &view.name, Privilege::ShowView)?;
+        self.note_explained(&view.database, &view.name, Privilege::ShowView);
         let number = match &view.definer {
             Some(definer) => {
                 let definer = self.session.rights_of_definer(definer)?;

@@ -196,14 +196,14 @@ pub(crate) fn plan_or_keep<P: PointAccess>(
         }
     }
     let catalog = SessionCatalog::new(session, values);
-    let plan = if parameters.is_empty() {
-        plan(&catalog, &session.options().plan)?
+    let planned = if parameters.is_empty() {
+        plan(&catalog, &session.options().plan)
     } else {
         let mut options = session.options().plan.clone();
         options.parameters = parameters.to_vec();
-        plan(&catalog, &options)?
+        plan(&catalog, &options)
     };
-    let plan = Arc::new(plan);
+    let plan = Arc::new(catalog.explained(planned)?);
     let values = catalog.values_told();
     let (tables, lasting) = catalog.into_tables();
     if let Some(kept) = &mut kept {

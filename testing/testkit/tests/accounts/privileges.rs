@@ -345,7 +345,7 @@ const CASES: &[Case] = &[
             ("EXPLAIN SELECT * FROM ma.v", 1345),
             ("EXPLAIN SELECT * FROM ma.vi", 1345),
             ("EXPLAIN SELECT 1 FROM ma.vvi", 1345),
-            ("EXPLAIN SELECT * FROM ma.v JOIN ma.t", 1345),
+            ("EXPLAIN SELECT * FROM ma.v JOIN ma.t", 1142),
             ("EXPLAIN UPDATE ma.v SET b = 2", 1142),
             ("SELECT * FROM ma.v FOR SHARE", 0),
             ("SELECT * FROM ma.v FOR UPDATE", 1142),
