@@ -13,6 +13,7 @@ mod from_client;
 mod shared;
 mod tables;
 mod tracking;
+mod transaction_work;
 mod visible;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -47,7 +48,6 @@ pub(crate) use self::shared::{Identity, SessionShared};
 pub(crate) use self::tables::{StatementTables, Surroundings};
 pub use self::tracking::StateChanges;
 use self::tracking::Tracker;
-pub(crate) use self::tracking::TransactionWork;
 use crate::catalog::BaseTable;
 use crate::connections::ConnectionPlace;
 use crate::database::{Database, space_limit};

@@ -3,7 +3,11 @@
 //!
 //! Nothing is gathered unless the client asked for it.
 
+use mayfly_syntax::ast::Statement;
+
 use super::Session;
+use super::transaction_work::TransactionWork;
+use crate::statements;
 use crate::transaction::{Characteristics, Isolation};
 use crate::variables::{self, Setting};
 
@@ -39,17 +43,6 @@ pub(super) struct Tracker {
     told_characteristics: String,
     told_state: String,
     work: TransactionWork,
-}
-
-/// What a transaction has done.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TransactionWork {
-    /// Tables with transactions were read.
-    pub(crate) read: bool,
-    /// Tables with transactions were changed.
-    pub(crate) written: bool,
-    /// Rows were sent.
-    pub(crate) sent_rows: bool,
 }
 
 impl Session {
@@ -129,15 +122,18 @@ impl Session {
         }
     }
 
-    /// A statement has read, changed or sent rows.
-    pub(crate) fn note_transaction_work(&mut self, work: TransactionWork) {
+    /// A statement is about to run: what it does in the transaction, for a client that is told.
+    pub(crate) fn note_statement(&mut self, statement: &Statement) {
+        if self.tracker.is_none() || self.settings.unsigned("session_track_transaction_info") == 0 {
+            return;
+        }
+        let work = TransactionWork::of(self, statement);
         if let Some(tracker) = &mut self.tracker {
-            let before = tracker.work;
-            tracker.work = TransactionWork {
-                read: before.read | work.read,
-                written: before.written | work.written,
-                sent_rows: before.sent_rows | work.sent_rows,
+            let before = match statements::ends_transaction(statement) {
+                true => TransactionWork::default(),
+                false => tracker.work,
             };
+            tracker.work = before | work;
         }
     }
 
@@ -145,33 +141,25 @@ impl Session {
     /// TABLES.
     fn transaction_state(&mut self) -> String {
         let begun = self.transaction.is_begun();
-        let implicit = !begun && !self.options.autocommit && self.holds_tables();
+        let begins_itself = !self.options.autocommit;
         let locked = self.has_locked_tables();
         let Some(tracker) = &mut self.tracker else {
             return String::new();
         };
-        if !begun && !implicit {
-            tracker.work = TransactionWork::default();
-        }
-        let work = tracker.work;
-        let letter = |is: bool, letter: char| if is { letter } else { '_' };
-        let kind = match (begun, implicit) {
-            (true, _) => 'T',
-            (_, true) => 'I',
-            _ => '_',
+        let kind = match begun {
+            true => 'T',
+            false if begins_itself && tracker.work.has_used_tables() => 'I',
+            false => {
+                tracker.work = TransactionWork::default();
+                '_'
+            }
         };
-        [
-            kind,
-            '_',
-            letter(work.read, 'R'),
-            '_',
-            letter(work.written, 'W'),
-            '_',
-            letter(work.sent_rows, 'S'),
-            letter(locked, 'L'),
-        ]
-        .into_iter()
-        .collect()
+        let locked = if locked { 'L' } else { '_' };
+        let letters = tracker.work.letters().into_iter();
+        std::iter::once(kind)
+            .chain(letters)
+            .chain([locked])
+            .collect()
     }
 
     fn transaction_characteristics(&self) -> String {

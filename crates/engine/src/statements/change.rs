@@ -18,7 +18,7 @@ use super::writers::{WriterId, Writers};
 use crate::catalog::BaseTable;
 use crate::catalog::session_catalog::SessionCatalog;
 use crate::result::{Outcome, ResultColumn, StatementResult};
-use crate::session::{Session, TransactionWork};
+use crate::session::Session;
 use crate::status::Counter;
 
 /// UPDATE
@@ -163,10 +163,6 @@ fn run(
     parameters: &[(Value, SqlType)],
     kept: Option<&PlanPlace<ChangePlan>>,
 ) -> Result<Done> {
-    session.note_transaction_work(TransactionWork {
-        written: true,
-        ..TransactionWork::default()
-    });
     session.read_newest();
     // Each attempt keeps the locks of the one before, so that it ends.
     loop {

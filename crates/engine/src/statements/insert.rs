@@ -19,7 +19,7 @@ use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
 use crate::expressions::{self, columns_of};
 use crate::result::{Outcome, ResultColumn, StatementResult};
-use crate::session::{Session, TransactionWork};
+use crate::session::Session;
 use crate::status::Counter;
 
 /// Runs the statement. `parameters` are the values of its `?`.
@@ -31,10 +31,6 @@ pub(crate) fn run(
 ) -> Result<Outcome> {
     super::count(session, counter(insert));
     session.read_newest();
-    session.note_transaction_work(TransactionWork {
-        written: true,
-        ..TransactionWork::default()
-    });
     let target = target(session, insert)?;
     session.writes_rows_to(&target.table);
     let positions = target.columns(listed(insert))?;

@@ -44,6 +44,7 @@ use mayfly_syntax::ast::{ShowKind, Statement, TableName};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
+pub(crate) use self::transactions::ends_transaction;
 use crate::accounts::check;
 use crate::catalog::BaseTable;
 use crate::result::Outcome;
@@ -62,6 +63,7 @@ pub(crate) fn run(session: &mut Session, parsed: &ParsedStatement<'_>) -> Result
         return Err(codes::ER_PARSE_ERROR.with(&[&near, &1]));
     }
     check::admit(session, &parsed.statement)?;
+    session.note_statement(&parsed.statement);
     dispatch(session, &parsed.statement)
 }
 

@@ -358,6 +358,7 @@ pub(crate) fn run(
         return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"]));
     }
     check::admit(session, &prepared.statement)?;
+    session.note_statement(&prepared.statement);
     // A kept plan has the tables of its names, and what was allowed then still is.
     if let Some(outcome) = run_point(session, prepared, values)? {
         return Ok(outcome);

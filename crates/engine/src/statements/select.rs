@@ -15,7 +15,7 @@ use super::{hints, locking_read};
 use crate::catalog::BaseTable;
 use crate::catalog::session_catalog::SessionCatalog;
 use crate::result::{Outcome, ResultColumn};
-use crate::session::{Session, StatementTables, Surroundings, TransactionWork};
+use crate::session::{Session, StatementTables, Surroundings};
 use crate::status::Counter;
 
 /// A query that is ready to run.
@@ -289,11 +289,6 @@ pub(crate) fn run(
         Err(error) => Err(error),
     };
     replaced.restore(session);
-    session.note_transaction_work(TransactionWork {
-        read: true,
-        sent_rows: true,
-        ..TransactionWork::default()
-    });
     outcome
 }
 

@@ -2,7 +2,7 @@
 
 use mayfly_syntax::ast::{
     AccessMode, AccountStatement, Completion, DropTable, IsolationLevel, SetTransaction,
-    StartTransaction, Statement, VariableScope,
+    StartTransaction, Statement, TableVerb, VariableScope,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Level, Result};
@@ -123,11 +123,20 @@ pub(super) fn commits_implicitly(statement: &Statement) -> bool {
         | Statement::CreateView(_)
         | Statement::DropView(_)
         | Statement::LockTables(_)
-        | Statement::TableMaintenance(_)
         | Statement::Flush(_) => true,
+        Statement::TableMaintenance(maintenance) => maintenance.verb != TableVerb::Checksum,
         Statement::Account(account) => !matches!(**account, AccountStatement::SetRole(_)),
         _ => false,
     }
+}
+
+/// Whether it ends the transaction that is open, if it succeeds.
+pub(crate) fn ends_transaction(statement: &Statement) -> bool {
+    let ends = matches!(
+        statement,
+        Statement::Commit(_) | Statement::Rollback(_) | Statement::StartTransaction(_)
+    );
+    ends || commits_implicitly(statement)
 }
 
 /// Whether a statement changes what tables there are: a transaction that is READ ONLY refuses it.
