@@ -536,6 +536,8 @@ impl Session {
             self.reset_diagnostics();
         }
         self.shared.kill.reset();
+        // An EXPLAIN before this one may have ended in a panic.
+        self.explains = false;
         self.progress.rows_read.store(0, Ordering::Relaxed);
         self.progress.rows_expected.store(0, Ordering::Relaxed);
         let now = Instant::now();

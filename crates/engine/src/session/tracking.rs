@@ -129,7 +129,7 @@ impl Session {
         }
         let work = TransactionWork::of(self, statement);
         if let Some(tracker) = &mut self.tracker {
-            let before = match statements::ends_transaction(statement) {
+            let before = match statements::begins_or_ends_transaction(statement) {
                 true => TransactionWork::default(),
                 false => tracker.work,
             };

@@ -44,7 +44,7 @@ use mayfly_syntax::ast::{ShowKind, Statement, TableName};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-pub(crate) use self::transactions::ends_transaction;
+pub(crate) use self::transactions::begins_or_ends_transaction;
 use crate::accounts::check;
 use crate::catalog::BaseTable;
 use crate::result::Outcome;

@@ -130,8 +130,8 @@ pub(super) fn commits_implicitly(statement: &Statement) -> bool {
     }
 }
 
-/// Whether it ends the transaction that is open, if it succeeds.
-pub(crate) fn ends_transaction(statement: &Statement) -> bool {
+/// Whether the transaction that is open, if there is one, is over with it.
+pub(crate) fn begins_or_ends_transaction(statement: &Statement) -> bool {
     let ends = matches!(
         statement,
         Statement::Commit(_) | Statement::Rollback(_) | Statement::StartTransaction(_)

@@ -652,6 +652,12 @@ const CLEANUP: &[&str] = &[
     "DROP ROLE IF EXISTS ma_x",
 ];
 
+/// Runs statements up to the first that fails: its error, or 0.
+fn first_error(statements: &str, run: impl FnMut(&str) -> u16) -> u16 {
+    let mut errors = statements.split("; ").map(run);
+    errors.find(|errno| *errno != 0).unwrap_or(0)
+}
+
 #[test]
 fn each_statement_needs_its_privileges() {
     let fixture = Fixture::open(|_| {});
@@ -666,13 +672,7 @@ fn each_statement_needs_its_privileges() {
                 assert_eq!(errno(&mut root, statement), 0, "{statement}");
             }
             let mut user = log_in(database, "ma_user");
-            let mut found = 0;
-            for statement in statements.split("; ") {
-                found = errno(&mut user, statement);
-                if found != 0 {
-                    break;
-                }
-            }
+            let found = first_error(statements, |statement| errno(&mut user, statement));
             if found != *expected {
                 wrong.push(format!(
                     "{:?} {statements}: {found}, not {expected}",
@@ -706,13 +706,7 @@ fn mysql_needs_the_same_privileges() {
                 assert_eq!(errno(&mut root, statement), 0, "{statement}");
             }
             let mut user = Client::connect(&socket, "ma_user").unwrap();
-            let mut found = 0;
-            for statement in statements.split("; ") {
-                found = errno(&mut user, statement);
-                if found != 0 {
-                    break;
-                }
-            }
+            let found = first_error(statements, |statement| errno(&mut user, statement));
             if found != *expected {
                 wrong.push(format!(
                     "{:?} {statements}: {found}, not {expected}",
