@@ -27,10 +27,11 @@ use crate::session::SessionShared;
 use crate::statement_cache::StatementCache;
 use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
-use crate::table_locks::Waits;
 use crate::temp_data_files;
+use crate::user_locks::UserLockTable;
 use crate::variables::check::Check;
 use crate::variables::{self, Scope, Setting, Settings};
+use crate::waits::Waits;
 
 /// How many bytes of unused blocks and of unused temporary files wait for reuse, when no memory
 /// limit says less.
@@ -55,8 +56,12 @@ pub struct Database {
     pub(crate) prepared_statements: Arc<AtomicU64>,
     started: Instant,
     pub(crate) readable_files: Arc<ReadableFiles>,
-    /// Who waits for whose tables.
-    pub(crate) table_waits: Waits,
+    /// Who waits for whose tables, and for locks by name.
+    pub(crate) waits: Arc<Waits>,
+    /// GET_LOCK()
+    pub(crate) user_locks: Arc<UserLockTable>,
+    /// The next UUID_SHORT().
+    pub(crate) short_uuids: Arc<AtomicU64>,
     store: Mutex<Option<(DurableStore, Option<SyncThread>)>>,
 }
 
@@ -79,6 +84,12 @@ pub(crate) struct Budgets {
 /// What a thread of a statement may need at once, with what it merges and the readers that it waits
 /// for: with less for each, all of them could wait for memory that the others hold.
 const MEMORY_OF_THREAD: u64 = 3 << 20;
+
+/// The first UUID_SHORT() of a server that starts now: its number, the second, and a counter.
+fn first_short_uuid(server_id: u64, now_utc_microseconds: i64) -> u64 {
+    let seconds = (now_utc_microseconds / 1_000_000).cast_unsigned();
+    (server_id & 0xFF) << 56 | (seconds << 24) & (u64::MAX >> 8)
+}
 
 /// A limit of 0 is no limit.
 pub(crate) fn space_limit(setting: u64) -> u64 {
@@ -169,8 +180,14 @@ impl Database {
         // What a dead process left in tmpdir is removed; a directory that cannot be read is found
         // out by the first overflow, which says so.
         let _ = resources.temp_space.remove_orphans();
+        let waits: Arc<Waits> = Arc::default();
         let database = Arc::new(Self {
-            table_waits: Waits::default(),
+            user_locks: Arc::new(UserLockTable::new(Arc::clone(&waits))),
+            waits,
+            short_uuids: Arc::new(AtomicU64::new(first_short_uuid(
+                globals.unsigned("server_id"),
+                options.clock.now_utc_microseconds(),
+            ))),
             readable_files: Arc::new(ReadableFiles(options.file_access.clone())),
             options,
             catalog: Catalog::new(),

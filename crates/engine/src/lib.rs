@@ -32,8 +32,10 @@ mod table_locks;
 mod temp_data_files;
 mod time_zones;
 mod transaction;
+mod user_locks;
 mod variables;
 mod visible_names;
+mod waits;
 
 pub use self::accounts::account::AuthenticationPlugin;
 pub use self::accounts::authentication::{FastCheck, Login, LoginFailure, NewRoot, RootPassword};

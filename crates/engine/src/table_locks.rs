@@ -6,10 +6,8 @@
 //! it until UNLOCK TABLES. A table that takes the place of another has the same lock. Whoever waits
 //! asks again for the name when it has waited, for the table may be gone.
 //!
-//! A wait that would never end is found by a walk over who waits for whom; the one who would close the
-//! circle gets 1213.
+//! Whoever would wait for ever gets 1213.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,6 +18,7 @@ use mayfly_types::{Interrupt, Result};
 
 use crate::catalog::BaseTable;
 use crate::session::Session;
+use crate::waits::Waits;
 
 /// How long a wait sleeps before it looks whether it was killed or goes in a circle.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
@@ -61,7 +60,7 @@ struct State {
     /// Sessions that wait for the table alone: whoever holds nothing of it yet waits behind them.
     waiting_alone: usize,
     /// Sessions that wait.
-    waiting: usize,
+    waiting: Vec<(u64, Arc<Waits>)>,
 }
 
 impl TableLock {
@@ -91,38 +90,6 @@ impl State {
     }
 }
 
-/// Who waits for whom.
-#[derive(Debug, Default)]
-pub(crate) struct Waits(Mutex<HashMap<u64, Vec<u64>>>);
-
-impl Waits {
-    fn map(&self) -> MutexGuard<'_, HashMap<u64, Vec<u64>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Notes that a session waits for others; whether one of them waits for it.
-    fn wait(&self, session: u64, others: Vec<u64>) -> bool {
-        let mut map = self.map();
-        map.insert(session, others);
-        let mut seen = vec![session];
-        let mut next: Vec<u64> = map.get(&session).cloned().unwrap_or_default();
-        while let Some(other) = next.pop() {
-            if other == session {
-                return true;
-            }
-            if !seen.contains(&other) {
-                seen.push(other);
-                next.extend(map.get(&other).into_iter().flatten());
-            }
-        }
-        false
-    }
-
-    fn end(&self, session: u64) {
-        self.map().remove(&session);
-    }
-}
-
 /// A table that a session holds; dropping it lets go.
 #[derive(Debug)]
 pub(crate) struct HeldTable {
@@ -138,11 +105,16 @@ impl Drop for HeldTable {
         if let Some(place) = state.holders.iter().position(mine) {
             state.holders.swap_remove(place);
         }
-        let is_awaited = state.waiting > 0;
-        drop(state);
-        if is_awaited {
-            self.lock.changed.notify_all();
+        if state.waiting.is_empty() {
+            return;
         }
+        // They wait no longer for this session, which may go on to wait for one of them before they
+        // have looked.
+        for (session, waits) in &state.waiting {
+            waits.end(*session);
+        }
+        drop(state);
+        self.lock.changed.notify_all();
     }
 }
 
@@ -155,7 +127,7 @@ struct Waiting<'w> {
     /// KILL and `max_execution_time`.
     interrupt: &'w Interrupt,
     /// Of the whole engine.
-    waits: &'w Waits,
+    waits: &'w Arc<Waits>,
 }
 
 /// Takes a table's lock: 1205 when it took too long, 1213 when it would never end.
@@ -166,11 +138,11 @@ fn take(lock: &Arc<TableLock>, how: TableUse, waiting: &Waiting<'_>) -> Result<H
     if waits {
         let alone = usize::from(how == TableUse::Alone);
         state.waiting_alone += alone;
-        state.waiting += 1;
+        state.waiting.push((session, Arc::clone(waiting.waits)));
         let (after, outcome) = wait(lock, state, how, waiting);
         state = after;
         state.waiting_alone -= alone;
-        state.waiting -= 1;
+        state.waiting.retain(|(waiter, _)| *waiter != session);
         waiting.waits.end(session);
         if let Err(error) = outcome {
             drop(state);
@@ -396,7 +368,7 @@ impl Session {
             session: self.id(),
             longest: Duration::from_secs(self.settings().unsigned("lock_wait_timeout")),
             interrupt: self.interrupt(),
-            waits: &self.database.table_waits,
+            waits: &self.database.waits,
         };
         take(lock, how, &waiting)
     }

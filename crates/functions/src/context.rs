@@ -2,12 +2,16 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use mayfly_types::common_type::string_of;
 use mayfly_types::convert::text::format_value;
 use mayfly_types::temporal::{Locale, TimeZone};
-use mayfly_types::{CollationId, Diagnostics, Interrupt, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{
+    CollationId, Diagnostics, Interrupt, Result, SqlMode, SqlType, TypeKind, Value,
+};
 
 /// The surroundings of a call: settings, clock and diagnostics, all injected, so that a statement
 /// can be run again with the same result. Read once a statement; shared by its threads.
@@ -46,6 +50,10 @@ pub struct EvaluationContext {
     pub clock: fn() -> i64,
     /// The files that LOAD_FILE() may read.
     pub files: Arc<dyn ServerFiles>,
+    /// The session's place among those that take locks by name: GET_LOCK().
+    pub user_locks: Arc<dyn UserLocks>,
+    /// The next UUID_SHORT() of the server.
+    pub short_uuids: Arc<AtomicU64>,
     /// Tells whether the statement is to end; SLEEP() and BENCHMARK() ask.
     pub interrupt: Interrupt,
 }
@@ -66,7 +74,7 @@ pub struct SessionFacts {
     /// CONNECTION_ID()
     pub connection_id: u64,
     /// LAST_INSERT_ID()
-    pub last_insert_id: Arc<std::sync::atomic::AtomicU64>,
+    pub last_insert_id: Arc<AtomicU64>,
     /// ROW_COUNT() of the statement before.
     pub row_count: i64,
     /// FOUND_ROWS() of the statement before.
@@ -98,6 +106,45 @@ struct NoFiles;
 impl ServerFiles for NoFiles {
     fn read(&self, _path: &str, _most: u64) -> FileContents {
         FileContents::Missing
+    }
+}
+
+/// Locks that sessions agree on by name, as one session takes and leaves them. Names come checked and
+/// in lower case.
+pub trait UserLocks: fmt::Debug + Send + Sync {
+    /// Takes a lock, once more if the session has it already; false when it took too long. 3058 when
+    /// it would never end; what ends the statement ends the wait.
+    fn acquire(&self, name: &str, longest: Duration, interrupt: &Interrupt) -> Result<bool>;
+
+    /// Lets go of it once; false when another session holds it, `None` when nobody does.
+    fn release(&self, name: &str) -> Option<bool>;
+
+    /// The connection that holds it.
+    fn holder(&self, name: &str) -> Option<u64>;
+
+    /// Lets go of all that the session holds; gives how often it had taken them.
+    fn release_all(&self) -> u64;
+}
+
+/// There is no session: nothing is to be had.
+#[derive(Debug)]
+struct NoLocks;
+
+impl UserLocks for NoLocks {
+    fn acquire(&self, _name: &str, _longest: Duration, _interrupt: &Interrupt) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn release(&self, _name: &str) -> Option<bool> {
+        None
+    }
+
+    fn holder(&self, _name: &str) -> Option<u64> {
+        None
+    }
+
+    fn release_all(&self) -> u64 {
+        0
     }
 }
 
@@ -136,6 +183,8 @@ impl EvaluationContext {
             entropy: system_entropy,
             clock: system_clock,
             files: Arc::new(NoFiles),
+            user_locks: Arc::new(NoLocks),
+            short_uuids: Arc::default(),
             interrupt: Interrupt::default(),
         }
     }

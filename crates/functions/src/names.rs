@@ -17,7 +17,7 @@ const PROMISED: &[&str] = &[
      reverse right soundex space strcmp substring_index ucase upper weight_string charset collation \
      coercibility regexp_like regexp_instr regexp_replace regexp_substr",
     // Digests, compression, identifiers, addresses
-    "md5 sha1 sha sha2 crc32 compress uncompress uncompressed_length uuid uuid_to_bin bin_to_uuid \
+    "md5 sha1 sha sha2 crc32 compress uncompress uncompressed_length uuid uuid_short uuid_to_bin bin_to_uuid \
      is_uuid random_bytes aes_encrypt aes_decrypt inet_aton inet_ntoa inet6_aton inet6_ntoa is_ipv4 \
      is_ipv6 is_ipv4_compat is_ipv4_mapped",
     // Numbers
@@ -38,7 +38,7 @@ const PROMISED: &[&str] = &[
      json_array_append json_array_insert json_pretty json_storage_size json_storage_free",
     // Information, and user variables
     "version database schema user current_role current_user session_user system_user connection_id \
-     last_insert_id row_count found_rows benchmark sleep any_value name_const icu_version \
+     ps_current_thread_id get_lock release_lock release_all_locks is_free_lock is_used_lock last_insert_id row_count found_rows benchmark sleep any_value name_const icu_version \
      format_bytes format_pico_time load_file statement_digest statement_digest_text get_user_variable set_user_variable",
 ];
 

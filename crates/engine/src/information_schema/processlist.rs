@@ -3,7 +3,7 @@
 use mayfly_types::Value;
 
 use super::relation::{Columns, Kind, Relation, Row, text, text_or_null};
-use crate::session::{Session, Work};
+use crate::session::Session;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation {
@@ -33,7 +33,6 @@ fn rows(session: &Session) -> Vec<Row> {
     let rows = living.iter().map(|other| {
         let database = other.activity.database();
         let running = other.activity.statement();
-        let work = other.activity.work();
         let identity = other.identity();
         let (memory, temp_space) = (other.memory(), other.temp_space());
         vec![
@@ -41,12 +40,9 @@ fn rows(session: &Session) -> Vec<Row> {
             text(&identity.user),
             text(&identity.host),
             text_or_null(database.as_deref()),
-            text(work.name()),
+            text(other.activity.work().name()),
             Value::UInt(other.activity.duration().as_secs()),
-            text(match work {
-                Work::Nothing => "",
-                _ => "executing",
-            }),
+            text(other.activity.state()),
             text_or_null(running.as_deref()),
             Value::UInt(memory.used()),
             Value::UInt(memory.peak()),

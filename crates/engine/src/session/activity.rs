@@ -40,6 +40,26 @@ impl Work {
     }
 }
 
+/// What a running statement is busy with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Stage {
+    /// Nothing in particular.
+    Executing,
+    /// It waits for a lock of GET_LOCK().
+    UserLock,
+}
+
+impl Stage {
+    /// As SHOW PROCESSLIST names it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Executing => "executing",
+            Self::UserLock => "User lock",
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Texts {
     database: Option<Arc<str>>,
@@ -53,6 +73,8 @@ pub(crate) struct Activity {
     texts: Mutex<Texts>,
     /// A [`Work`].
     work: AtomicU8,
+    /// A [`Stage`].
+    stage: AtomicU8,
     created: Instant,
     /// Nanoseconds after `created` when the work began, or ended.
     since: AtomicU64,
@@ -67,6 +89,7 @@ impl Activity {
                 statement: None,
             }),
             work: AtomicU8::new(Work::Nothing as u8),
+            stage: AtomicU8::new(Stage::Executing as u8),
             created: Instant::now(),
             since: AtomicU64::new(0),
         }
@@ -111,6 +134,22 @@ impl Activity {
         Work::of_number(self.work.load(Ordering::Acquire))
     }
 
+    /// The running statement has come to another stage.
+    pub(crate) fn enter(&self, stage: Stage) {
+        self.stage.store(stage as u8, Ordering::Relaxed);
+    }
+
+    /// What the running statement is busy with, as SHOW PROCESSLIST names it; empty for none.
+    pub(crate) fn state(&self) -> &'static str {
+        let stages = [Stage::Executing, Stage::UserLock];
+        let stage = self.stage.load(Ordering::Relaxed);
+        let known = stages.into_iter().find(|known| *known as u8 == stage);
+        match self.work() {
+            Work::Nothing => "",
+            _ => known.unwrap_or(Stage::Executing).name(),
+        }
+    }
+
     /// The running statement.
     pub(crate) fn statement(&self) -> Option<Arc<str>> {
         match self.work() {
@@ -138,8 +177,12 @@ mod tests {
         activity.begin(Work::Query, Some(&text), Instant::now());
         assert_eq!(activity.statement(), Some(Arc::clone(&text)));
         assert_eq!(activity.work().name(), "Query");
+        assert_eq!(activity.state(), "executing");
+        activity.enter(Stage::UserLock);
+        assert_eq!(activity.state(), "User lock");
+        activity.enter(Stage::Executing);
         activity.end(Instant::now());
-        assert_eq!(activity.statement(), None);
+        assert_eq!((activity.statement(), activity.state()), (None, ""));
         assert_eq!(activity.work().name(), "Sleep");
         activity.begin(Work::Execute, None, Instant::now());
         assert_eq!(activity.statement(), Some(text));

@@ -6,6 +6,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mayfly_functions::context::UserLocks;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -153,6 +154,7 @@ impl Session {
     pub(super) fn leave(&mut self) {
         self.transaction.roll_back();
         self.unlock_tables();
+        self.user_locks.release_all();
         self.temporary_tables.clear();
         let shown = &self.shared.temporary_tables;
         let shown = shown.lock();

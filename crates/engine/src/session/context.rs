@@ -104,6 +104,8 @@ impl Session {
             user_variables: Arc::clone(&self.user_variables),
             random: Arc::clone(&self.random),
             files: self.readable_files(),
+            user_locks: Arc::clone(&self.user_locks) as _,
+            short_uuids: Arc::clone(&self.database.short_uuids),
             interrupt: temp.interrupt().clone(),
             ..EvaluationContext::new(options.sql_mode, self.diagnostics_handle(), self.now())
         };

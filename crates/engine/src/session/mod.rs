@@ -35,7 +35,7 @@ use mayfly_syntax::SyntaxErrorKind;
 use mayfly_types::error::codes;
 use mayfly_types::{Condition, Diagnostics, Error, Interrupt, Level, Result, SqlType, Value};
 
-pub(crate) use self::activity::Work;
+pub(crate) use self::activity::{Stage, Work};
 pub(crate) use self::admission::Admission;
 use self::admission::KnownRights;
 pub use self::client::{ClientLimits, Command, LocalFiles, SessionState};
@@ -59,6 +59,7 @@ use crate::statements::prepared::Prepared;
 use crate::status::{Counter, Counters, SessionStatus};
 use crate::table_locks::{LockedTables, TransactionTables};
 use crate::transaction::{Mark, Transaction, ends_transaction};
+use crate::user_locks::SessionLocks;
 use crate::variables::{self, Scope, Setting, Settings};
 use crate::{error, statements};
 
@@ -121,6 +122,8 @@ pub struct Session {
     /// The tables that its transaction holds.
     pub(crate) transaction_tables: TransactionTables,
     pub(crate) locked_tables: LockedTables,
+    /// What it holds of GET_LOCK().
+    user_locks: Arc<SessionLocks>,
     durable: OnceCell<DurableTransaction>,
     /// The running statement's view of durable tables, once it needs one.
     durable_statement: OnceCell<DurableStatement>,
@@ -184,6 +187,8 @@ impl Session {
             .now_utc_microseconds()
             .cast_unsigned()
             ^ shared.id;
+        let user_locks = SessionLocks::new(Arc::clone(&database.user_locks), Arc::clone(&shared));
+        let user_locks = Arc::new(user_locks);
         let undo = UndoLog::new();
         let transaction_tables = TransactionTables::default();
         Self {
@@ -232,6 +237,7 @@ impl Session {
             undo,
             transaction_tables,
             locked_tables: LockedTables::default(),
+            user_locks,
             durable: OnceCell::new(),
             durable_statement: OnceCell::new(),
             direct: OnceCell::new(),

@@ -321,6 +321,9 @@ codes! {
     ER_REGEXP_RULE_SYNTAX = (3688, "HY000", "Syntax error in regular expression on line {}, character {}.");
     ER_REGEXP_BAD_ESCAPE_SEQUENCE = (3689, "HY000", "Unrecognized escape sequence in regular expression.");
     ER_REGEXP_MISMATCHED_PAREN = (3691, "HY000", "Mismatched parenthesis in regular expression.");
+    ER_USER_LOCK_WRONG_NAME = (3057, "42000", "Incorrect user-level lock name '{}'. The name is empty, NULL, or can not be expressed in the current character-set.");
+    ER_USER_LOCK_DEADLOCK = (3058, "HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.");
+    ER_USER_LOCK_OVERLONG_NAME = (4163, "42000", "User-level lock name '{}' should not exceed {} characters.");
     ER_REGEXP_BAD_INTERVAL = (3692, "HY000", "Incorrect description of a {min,max} interval.");
     ER_REGEXP_MAX_LT_MIN = (3693, "HY000", "The maximum is less than the minumum in a {min,max} interval.");
     ER_REGEXP_INVALID_BACK_REF = (3694, "HY000", "Invalid back-reference in regular expression.");

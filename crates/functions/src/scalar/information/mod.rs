@@ -11,6 +11,7 @@ mod load_file;
 mod numbers;
 mod sleep;
 mod statement_digest;
+mod user_locks;
 mod user_variable;
 
 use crate::scalar::ScalarFunction;
@@ -33,9 +34,15 @@ pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
     &numbers::CONNECTION_ID,
     &numbers::ROW_COUNT,
     &numbers::FOUND_ROWS,
+    &numbers::PS_CURRENT_THREAD_ID,
     &sleep::Sleep,
     &statement_digest::HASH,
     &statement_digest::TEXT,
+    &user_locks::GetLock,
+    &user_locks::RELEASE_LOCK,
+    &user_locks::IS_FREE_LOCK,
+    &user_locks::IS_USED_LOCK,
+    &user_locks::ReleaseAllLocks,
     &user_variable::GetUserVariable,
     &user_variable::SetUserVariable,
 ];

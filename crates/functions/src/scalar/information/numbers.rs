@@ -1,4 +1,4 @@
-//! Numbers that a session knows: CONNECTION_ID(), ROW_COUNT(), FOUND_ROWS().
+//! Numbers that a session knows: CONNECTION_ID(), PS_CURRENT_THREAD_ID(), ROW_COUNT(), FOUND_ROWS().
 
 use std::ops::RangeInclusive;
 
@@ -15,6 +15,7 @@ use crate::{
 pub(crate) struct Number {
     names: &'static [&'static str],
     unsigned: bool,
+    nullable: bool,
     value: fn(&SessionFacts) -> Value,
 }
 
@@ -22,18 +23,28 @@ pub(crate) struct Number {
 pub(crate) static CONNECTION_ID: Number = Number {
     names: &["connection_id"],
     unsigned: true,
+    nullable: false,
+    value: |facts| Value::UInt(facts.connection_id),
+};
+/// PS_CURRENT_THREAD_ID(): a session's thread in performance_schema has its number.
+pub(crate) static PS_CURRENT_THREAD_ID: Number = Number {
+    names: &["ps_current_thread_id"],
+    unsigned: true,
+    nullable: true,
     value: |facts| Value::UInt(facts.connection_id),
 };
 /// ROW_COUNT()
 pub(crate) static ROW_COUNT: Number = Number {
     names: &["row_count"],
     unsigned: false,
+    nullable: false,
     value: |facts| Value::Int(facts.row_count),
 };
 /// FOUND_ROWS()
 pub(crate) static FOUND_ROWS: Number = Number {
     names: &["found_rows"],
     unsigned: false,
+    nullable: false,
     value: |facts| Value::Int(i64::try_from(facts.found_rows).unwrap_or(i64::MAX)),
 };
 
@@ -59,7 +70,7 @@ impl ScalarFunction for Number {
             unsigned: self.unsigned,
             ..derive::bigint_of_width(21)
         };
-        Ok(Signature::new(Vec::new(), result, false))
+        Ok(Signature::new(Vec::new(), result, self.nullable))
     }
 
     fn evaluate(
@@ -82,6 +93,7 @@ mod tests {
     fn values() {
         check(&[
             ("connection_id", &[], "1"),
+            ("ps_current_thread_id", &[], "1"),
             ("row_count", &[], "-1"),
             ("found_rows", &[], "0"),
         ]);

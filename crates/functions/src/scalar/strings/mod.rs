@@ -103,6 +103,7 @@ pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
     &trim::RTRIM,
     &trim::TRIM,
     &uuid::Uuid,
+    &uuid::UuidShort,
     &uuid::IsUuid,
     &uuid::UuidToBin,
     &uuid::BinToUuid,

@@ -1,6 +1,7 @@
-//! UUID(), IS_UUID(text), UUID_TO_BIN(text[, swap]), BIN_TO_UUID(bytes[, swap]).
+//! UUID(), UUID_SHORT(), IS_UUID(text), UUID_TO_BIN(text[, swap]), BIN_TO_UUID(bytes[, swap]).
 
 use std::ops::RangeInclusive;
+use std::sync::atomic::Ordering;
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
@@ -70,6 +71,47 @@ impl ScalarFunction for Uuid {
             write(&bytes, out);
             Ok(true)
         })
+    }
+}
+
+/// UUID_SHORT(): a number that the server gives once.
+#[derive(Debug)]
+pub(crate) struct UuidShort;
+
+impl ScalarFunction for UuidShort {
+    fn names(&self) -> &'static [&'static str] {
+        &["uuid_short"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        0..=0
+    }
+
+    fn volatility(&self) -> Volatility {
+        Volatility::Volatile
+    }
+
+    fn signature(
+        &self,
+        _arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<Signature> {
+        let result = SqlType {
+            unsigned: true,
+            ..derive::bigint_of_width(21)
+        };
+        Ok(Signature::new(Vec::new(), result, false))
+    }
+
+    fn evaluate(
+        &self,
+        _arguments: &[Column],
+        row_count: usize,
+        _signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let next = || context.short_uuids.fetch_add(1, Ordering::Relaxed);
+        output::uints(row_count, |_| Ok(Some(next())))
     }
 }
 

@@ -1,0 +1,216 @@
+//! GET_LOCK() among several sessions: waits and what ends them, circles, and sessions that go.
+
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use mayfly_engine::{Session, SessionOptions};
+use mayfly_testkit::fixture::{Fixture, must, rows};
+
+/// How long something that happens at once may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What became of a statement of another thread: its one value, or the number of its error.
+type Answer = Result<String, u16>;
+
+/// A session whose statement runs in a thread of its own.
+struct Asking {
+    thread: JoinHandle<Session>,
+    answer: Receiver<Answer>,
+}
+
+impl Asking {
+    fn begin(mut session: Session, sql: &'static str) -> Self {
+        let (sender, answer) = channel();
+        let thread = std::thread::spawn(move || {
+            let answer = rows(&mut session, sql).map(|rows| rows.join(" "));
+            let answer = answer.map_err(|error| error.errno());
+            sender.send(answer).expect("somebody wants to know");
+            session
+        });
+        Self { thread, answer }
+    }
+
+    /// The same, once the session waits for a lock.
+    fn wait(session: Session, sql: &'static str, watcher: &mut Session) -> Self {
+        let seen = format!(
+            "SELECT COUNT(*) FROM information_schema.processlist WHERE id = {} AND state = 'User lock'",
+            session.id()
+        );
+        let asking = Self::begin(session, sql);
+        let begun = Instant::now();
+        while must(watcher, &seen) != ["1"] {
+            assert!(begun.elapsed() < PATIENCE, "{sql} does not wait");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        asking
+    }
+
+    /// The answer, which comes soon.
+    fn end(self) -> (Session, Answer) {
+        let answer = self.answer.recv_timeout(PATIENCE).expect("an answer");
+        (self.thread.join().expect("the session lives on"), answer)
+    }
+}
+
+fn answer(text: &str) -> Answer {
+    Ok(text.to_owned())
+}
+
+#[test]
+fn a_lock_is_handed_to_whoever_waits_longest() {
+    let fixture = Fixture::open(|_| ());
+    let [mut holder, first, second] = [(); 3].map(|()| fixture.database.session());
+    assert_eq!(must(&mut holder, "SELECT GET_LOCK('a', 0)"), ["1"]);
+    assert_eq!(must(&mut holder, "SELECT GET_LOCK('A', 0)"), ["1"]);
+    let first = Asking::wait(first, "SELECT GET_LOCK('a', -1)", &mut holder);
+    let second = Asking::wait(second, "SELECT GET_LOCK('a', 1000)", &mut holder);
+    assert_eq!(must(&mut holder, "SELECT RELEASE_LOCK('a')"), ["1"]);
+    assert!(first.answer.try_recv().is_err(), "it was taken twice");
+    // Neither the end of a transaction nor a new one lets go of it.
+    must(&mut holder, "BEGIN");
+    must(&mut holder, "COMMIT");
+    assert_eq!(
+        must(&mut holder, "SELECT IS_USED_LOCK('a') = CONNECTION_ID()"),
+        ["1"]
+    );
+    assert_eq!(must(&mut holder, "SELECT RELEASE_LOCK('a')"), ["1"]);
+    let (mut first, got) = first.end();
+    assert_eq!(got, answer("1"));
+    assert_eq!(
+        must(
+            &mut holder,
+            &format!("SELECT IS_USED_LOCK('a') = {}", first.id())
+        ),
+        ["1"]
+    );
+    assert_eq!(must(&mut holder, "SELECT RELEASE_LOCK('a')"), ["0"]);
+    assert_eq!(must(&mut holder, "SELECT GET_LOCK('a', 0)"), ["0"]);
+    assert_eq!(must(&mut first, "SELECT RELEASE_ALL_LOCKS()"), ["1"]);
+    let (second, got) = second.end();
+    assert_eq!(got, answer("1"));
+    drop(second);
+    assert_eq!(must(&mut holder, "SELECT IS_FREE_LOCK('a')"), ["1"]);
+    drop((holder, first));
+    fixture.finish();
+}
+
+#[test]
+fn a_wait_ends_with_its_time() {
+    let fixture = Fixture::open(|_| ());
+    let [mut holder, mut other] = [(); 2].map(|()| fixture.database.session());
+    must(&mut holder, "SELECT GET_LOCK('a', 0)");
+    let begun = Instant::now();
+    assert_eq!(must(&mut other, "SELECT GET_LOCK('a', 1)"), ["0"]);
+    assert!(begun.elapsed() >= Duration::from_secs(1));
+    assert_eq!(must(&mut other, "SELECT GET_LOCK('a', NULL)"), ["0"]);
+    must(&mut other, "SET max_execution_time = 50");
+    let error = rows(&mut other, "SELECT GET_LOCK('a', -1)").expect_err("its time is over");
+    assert_eq!(error.errno(), 3024);
+    // It stands in no line any more.
+    must(&mut holder, "SELECT RELEASE_ALL_LOCKS()");
+    assert_eq!(must(&mut holder, "SELECT IS_FREE_LOCK('a')"), ["1"]);
+}
+
+#[test]
+fn a_kill_ends_a_wait() {
+    let fixture = Fixture::open(|_| ());
+    let [mut holder, killed, behind] = [(); 3].map(|()| fixture.database.session());
+    must(&mut holder, "SELECT GET_LOCK('a', 0)");
+    let kill = format!("KILL QUERY {}", killed.id());
+    let killed = Asking::wait(killed, "SELECT GET_LOCK('a', -1)", &mut holder);
+    let behind = Asking::wait(behind, "SELECT GET_LOCK('a', -1)", &mut holder);
+    must(&mut holder, &kill);
+    let (mut killed, got) = killed.end();
+    assert_eq!(got, Err(1317));
+    assert_eq!(must(&mut killed, "SELECT GET_LOCK('b', 0)"), ["1"]);
+    must(&mut holder, "SELECT RELEASE_LOCK('a')");
+    assert_eq!(behind.end().1, answer("1"));
+}
+
+#[test]
+fn a_circle_is_broken_by_who_closes_it() {
+    let fixture = Fixture::open(|_| ());
+    let [mut first, mut second, mut third, mut watcher] =
+        [(); 4].map(|()| fixture.database.session());
+    must(&mut first, "SELECT GET_LOCK('a', 0)");
+    must(&mut second, "SELECT GET_LOCK('b', 0)");
+    must(&mut third, "SELECT GET_LOCK('c', 0)");
+    let first = Asking::wait(first, "SELECT GET_LOCK('b', -1)", &mut watcher);
+    let second = Asking::wait(second, "SELECT GET_LOCK('c', -1)", &mut watcher);
+    let error = rows(&mut third, "SELECT GET_LOCK('a', -1)").expect_err("a circle");
+    assert_eq!(error.errno(), 3058);
+    // Without a wait there is no circle, and what the session holds it holds still.
+    assert_eq!(must(&mut third, "SELECT GET_LOCK('a', 0)"), ["0"]);
+    assert_eq!(must(&mut third, "SELECT RELEASE_LOCK('c')"), ["1"]);
+    // The second one has what it waited for: whoever waits for it closes no circle.
+    let (mut second, got) = second.end();
+    assert_eq!(got, answer("1"));
+    let third = Asking::wait(third, "SELECT GET_LOCK('c', -1)", &mut watcher);
+    must(&mut second, "SELECT RELEASE_ALL_LOCKS()");
+    assert_eq!(third.end().1, answer("1"));
+    assert_eq!(first.end().1, answer("1"));
+}
+
+#[test]
+fn a_circle_through_a_table_is_broken() {
+    let fixture = Fixture::open(|_| ());
+    let [mut first, mut second, mut watcher] = [(); 3].map(|()| fixture.database.session());
+    must(&mut first, "CREATE TABLE t (i INT)");
+    must(&mut first, "LOCK TABLES t WRITE");
+    must(&mut second, "SELECT GET_LOCK('a', 0)");
+    let first = Asking::wait(first, "SELECT GET_LOCK('a', -1)", &mut watcher);
+    let error = rows(&mut second, "SELECT * FROM t").expect_err("a circle");
+    assert_eq!(error.errno(), 1213);
+    must(&mut second, "SELECT RELEASE_LOCK('a')");
+    assert_eq!(first.end().1, answer("1"));
+}
+
+#[test]
+fn a_session_that_goes_or_begins_anew_holds_nothing() {
+    let fixture = Fixture::open(|_| ());
+    let [mut holder, mut other] = [(); 2].map(|()| fixture.database.session());
+    must(&mut holder, "SELECT GET_LOCK('a', 0), GET_LOCK('b', 0)");
+    holder.reset();
+    assert_eq!(must(&mut other, "SELECT IS_FREE_LOCK('a')"), ["1"]);
+    assert_eq!(must(&mut holder, "SELECT RELEASE_ALL_LOCKS()"), ["0"]);
+    must(&mut holder, "SELECT GET_LOCK('a', 0)");
+    holder.change_user(SessionOptions::new());
+    assert_eq!(must(&mut other, "SELECT IS_FREE_LOCK('a')"), ["1"]);
+    must(&mut holder, "SELECT GET_LOCK('a', 0)");
+    let mut watcher = fixture.database.session();
+    let waiting = Asking::wait(other, "SELECT GET_LOCK('a', -1)", &mut watcher);
+    drop(holder);
+    assert_eq!(waiting.end().1, answer("1"));
+    assert_eq!(must(&mut watcher, "SELECT IS_FREE_LOCK('a')"), ["1"]);
+}
+
+#[test]
+fn a_number_is_given_once() {
+    let fixture = Fixture::open(|_| ());
+    let [mut first, mut second] = [(); 2].map(|()| fixture.database.session());
+    let numbers = "SELECT UUID_SHORT() FROM (SELECT 1 UNION ALL SELECT 2) AS t";
+    let mut given: Vec<u64> = Vec::new();
+    for round in 0..3 {
+        let session = if round == 1 { &mut second } else { &mut first };
+        let numbers = must(session, numbers);
+        given.extend(numbers.iter().map(|number| {
+            let number: u64 = number.parse().expect("a number");
+            assert_eq!(number >> 56, 1, "the server's number");
+            number
+        }));
+    }
+    assert!(given.is_sorted_by(|a, b| a < b), "{given:?}");
+    // The same text again, with the plan that was kept.
+    let again = "SELECT UUID_SHORT(), IS_FREE_LOCK('a'), GET_LOCK('a', 0)";
+    let before = must(&mut first, again);
+    let after = must(&mut first, again);
+    assert_ne!(before, after);
+    assert!(before[0].ends_with("1\t1") && after[0].ends_with("0\t1"));
+    must(
+        &mut second,
+        "CREATE TABLE t (n BIGINT UNSIGNED DEFAULT (UUID_SHORT()), i INT)",
+    );
+    must(&mut second, "INSERT INTO t (i) VALUES (1), (2), (3)");
+    assert_eq!(must(&mut second, "SELECT COUNT(DISTINCT n) FROM t"), ["3"]);
+}
