@@ -474,17 +474,24 @@ impl Session {
 
     /// The statement is done: alone, it is a transaction that ends here.
     pub(crate) fn commit_statement(&mut self) -> Result<()> {
-        self.transaction.end_statement()?;
+        self.end_statement()?;
         match self.is_in_transaction() {
             true => Ok(()),
             false => self.transaction.commit(),
         }
     }
 
+    /// The statement reads no more: as long as a session waits for the next one, nothing is kept for it.
+    fn end_statement(&mut self) -> Result<()> {
+        self.durable_statement = OnceCell::new();
+        self.direct_statement = OnceCell::new();
+        self.transaction.end_statement()
+    }
+
     /// The statement has failed: what it did is undone.
     fn undo_statement(&mut self, before: &Mark, error: &Error) {
         // It has failed already.
-        let _ = self.transaction.end_statement();
+        let _ = self.end_statement();
         if ends_transaction(error) || !self.is_in_transaction() {
             self.transaction.roll_back();
         } else {
@@ -494,7 +501,7 @@ impl Session {
 
     /// The rows of a statement could not all be made.
     pub(crate) fn abandon_rows(&mut self, error: &Error) {
-        let _ = self.transaction.end_statement();
+        let _ = self.end_statement();
         if ends_transaction(error) || !self.is_in_transaction() {
             self.transaction.roll_back();
         }

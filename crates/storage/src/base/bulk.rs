@@ -169,27 +169,26 @@ impl BulkTree {
             ..
         } = self;
         let anew = block_end.is_none();
-        let mut taken = 0;
-        let mut bytes = Vec::new();
+        let mut blocks = Vec::new();
         // So few bytes would never fill a block if they waited.
         let (limit, keep_rest) = match rows.code_texts() {
             true => (CODED_BLOCK_BYTES, false),
             false => (BULK_BLOCK_BYTES, keep_rest),
         };
-        self.fill.write(anew, |writer| {
-            taken = rows.divide(0, limit, keep_rest, |range| {
-                let separator = match &*block_end {
-                    Some(end) => Rows::separator(end, rows.key(range.start)),
-                    None => Vec::new(),
-                };
-                let end = block_end.get_or_insert_default();
-                end.clear();
-                end.extend_from_slice(rows.key(range.end - 1));
-                rows.encode(&Sizes::of(rows, range.clone()), range, &mut bytes);
-                writer.put(&tree::block_key(*tree, &separator), &bytes)
-            })?;
-            Ok(())
+        let taken = rows.divide(0, limit, keep_rest, |range| {
+            let separator = match &*block_end {
+                Some(end) => Rows::separator(end, rows.key(range.start)),
+                None => Vec::new(),
+            };
+            let end = block_end.get_or_insert_default();
+            end.clear();
+            end.extend_from_slice(rows.key(range.end - 1));
+            let mut bytes = Vec::new();
+            rows.encode(&Sizes::of(rows, range.clone()), range, &mut bytes);
+            blocks.push((tree::block_key(*tree, &separator), bytes));
+            Ok::<(), mayfly_types::Error>(())
         })?;
+        self.fill.write(anew, &blocks)?;
         self.rows = self.rows.rest(taken);
         Ok(())
     }

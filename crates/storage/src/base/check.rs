@@ -9,9 +9,9 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::block::Block;
-use super::commit::{count_of, row_count_name};
 use super::definition::{IndexTree, TableDefinition};
 use super::environment::{META, TreeId};
+use super::file_writer::{count_of, row_count_name};
 use super::fill;
 use super::gather::Pieces;
 use super::snapshot::Snapshot;

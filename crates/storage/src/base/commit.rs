@@ -1,21 +1,23 @@
-//! Making transactions durable, several at a time (group commit).
+//! Making transactions durable, several at a time (group commit: DeWitt et al., SIGMOD 1984).
 //!
-//! Who commits puts its changes into a queue and then waits to become the writer. The writer takes
-//! all that is in the queue, in the order of keys, and commits it as one transaction of the file, with
-//! one sync of the redo log ([`super::log`]). Whoever was in the queue finds its result there. Transactions of one group never change
-//! the same key: they hold locks until they are done.
+//! Who commits puts its changes into a queue. The first of the queue takes all that is in it as a group as
+//! soon as the group before is in the redo log, and writes that one ([`super::pipeline`]) with one sync of
+//! the log and one transaction of the file. Transactions of one group never change the same key, nor do
+//! those of groups that are on their way at the same time: they hold locks until they are done.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::environment::{Environment, META, TreeId, record_key};
-use super::file_writer::FileWriter;
-use super::fill::{self, Filling};
+use super::file_writer::row_count_name;
+use super::fill::{self, Filling, LeftOver};
 use super::overlay::{Filled, Overlay, TreeChanges};
+use super::pipeline::{Changes, Logging};
+use super::redo::Redo;
 use super::tree::RowChange;
 
 /// When a commit is on disk (`innodb_flush_log_at_trx_commit`).
@@ -31,46 +33,75 @@ pub enum Durability {
 #[derive(Debug)]
 struct Waiting {
     overlay: Overlay,
-    result: Mutex<Option<Result<()>>>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+enum State {
+    Queued,
+    /// It is to write the queue.
+    First,
+    Done(Result<()>),
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Vec<Arc<Waiting>>,
-    /// Somebody writes. Who comes next finds a longer queue.
-    is_writing: bool,
+    /// Somebody writes to the log. Who comes next finds a longer queue.
+    is_logging: bool,
 }
 
-/// The queue and the right to write.
+/// The queue.
 #[derive(Debug, Default)]
 pub(super) struct Committer {
     queue: Mutex<Queue>,
-    written: Condvar,
     durability: AtomicU8,
     pub(super) filling: Filling,
 }
 
-/// The right to write, until it is dropped.
+/// The right to write the queue, until it is dropped: then the first of those that came meanwhile has it.
 struct Turn<'a>(&'a Committer);
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        lock(&self.0.queue).is_writing = false;
-        self.0.written.notify_all();
+        let mut queue = lock(&self.0.queue);
+        match queue.waiting.first() {
+            Some(first) => first.set(State::First),
+            None => queue.is_logging = false,
+        }
+    }
+}
+
+impl Waiting {
+    fn set(&self, state: State) {
+        *lock(&self.state) = state;
+        self.changed.notify_one();
+    }
+
+    fn is_done(&self) -> bool {
+        matches!(*lock(&self.state), State::Done(_))
+    }
+
+    /// Waits until it is done, or is to do something itself.
+    fn wait(&self) -> Option<Result<()>> {
+        let mut state = lock(&self.state);
+        loop {
+            match &*state {
+                State::Queued => {}
+                State::First => return None,
+                State::Done(result) => return Some(result.clone()),
+            }
+            let woken = self.changed.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
     }
 }
 
 /// The record with the largest number that a tree ever had.
 pub(super) const LAST_TREE: &[u8] = b"\0last tree";
 
-/// The name of the record with a tree's number of rows.
-pub(super) fn row_count_name(tree: TreeId) -> Vec<u8> {
-    let mut name = b"\0rows".to_vec();
-    name.extend_from_slice(&tree.to_be_bytes());
-    name
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -84,211 +115,164 @@ impl Committer {
     pub(super) fn commit(&self, environment: &Environment, overlay: Overlay) -> Result<()> {
         let own = Arc::new(Waiting {
             overlay,
-            result: Mutex::new(None),
+            state: Mutex::new(State::Queued),
+            changed: Condvar::new(),
         });
         let mut queue = lock(&self.queue);
         queue.waiting.push(Arc::clone(&own));
-        let (group, turn) = loop {
-            if let Some(result) = lock(&own.result).take() {
-                return result;
-            }
-            if !queue.is_writing {
-                queue.is_writing = true;
-                break (std::mem::take(&mut queue.waiting), Turn(self));
-            }
-            let woken = self.written.wait(queue);
-            queue = woken.unwrap_or_else(PoisonError::into_inner);
-        };
+        let is_first = !std::mem::replace(&mut queue.is_logging, true);
         drop(queue);
-        let syncs = self.durability.load(Ordering::Relaxed) == 0;
-        let write = |group: &[Arc<Waiting>]| write(environment, &self.filling, group, syncs);
-        let result = write(&group);
-        if result.is_err() && group.len() > 1 {
-            // Who is to blame shall fail alone.
-            for waiting in &group {
-                let result = write(std::slice::from_ref(waiting));
-                *lock(&waiting.result) = Some(result);
-            }
-        } else {
-            for waiting in &group {
-                *lock(&waiting.result) = Some(result.clone());
-            }
+        if !is_first && let Some(result) = own.wait() {
+            return result;
         }
-        drop(turn);
-        // Without a result, whoever wrote it has panicked.
-        let unknown = || codes::ER_UNKNOWN_ERROR.with(&[&"the commit was not finished"]);
-        lock(&own.result).take().unwrap_or_else(|| Err(unknown()))
+        let turn = Turn(self);
+        let group = Acknowledged(std::mem::take(&mut lock(&self.queue).waiting));
+        let group = &group.0;
+        let result = self.write(environment, group, move || drop(turn));
+        for waiting in group {
+            // Who is to blame shall fail alone.
+            let result = match group.len() > 1 && result.is_err() {
+                true => self.write(environment, std::slice::from_ref(waiting), || {}),
+                false => result.clone(),
+            };
+            waiting.set(State::Done(result));
+        }
+        own.wait().unwrap_or_else(|| Err(unfinished()))
     }
 
-    /// Changes the file at once, as one transaction of it. What is not logged is lost when the
-    /// process ends before the next checkpoint.
-    pub(super) fn change(
+    /// Writes the changes of a group; `logged` is called when the next may follow.
+    fn write(
         &self,
         environment: &Environment,
-        is_logged: bool,
-        change: impl FnOnce(&mut FileWriter<'_>) -> Result<()>,
+        group: &[Arc<Waiting>],
+        logged: impl FnOnce(),
     ) -> Result<()> {
-        let _turn = self.turn();
-        let _readable = environment.newest()?;
-        let file = environment.file()?;
-        let mut log = environment.log();
-        let group = log.as_deref_mut().filter(|_| is_logged);
-        let mut writer = FileWriter::begin(environment, &file, group)?;
-        change(&mut writer)?;
-        writer.commit(false)?;
-        if let (Some(log), false) = (&mut log, is_logged) {
-            log.pass_by();
+        let logging = match self.durability.load(Ordering::Relaxed) {
+            0 => Logging::Synced,
+            _ => Logging::Unsynced,
+        };
+        let group = Group::new(group, self.filling.left_over());
+        if group.filled().any(|filled| filled.fill.needs_checkpoint()) {
+            environment.checkpoint()?;
+        } else if environment.is_checkpoint_late() {
+            // One that fails is tried again.
+            let _ = environment.checkpoint();
         }
+        environment.write(&group, logging, logged)?;
+        group.filled().for_each(|filled| filled.fill.keep());
+        group.left_over.removed();
         Ok(())
     }
+}
 
-    /// Waits for the right to write.
-    fn turn(&self) -> Turn<'_> {
-        let mut queue = lock(&self.queue);
-        while queue.is_writing {
-            let woken = self.written.wait(queue);
-            queue = woken.unwrap_or_else(PoisonError::into_inner);
+/// A group whose transactions get an answer, whatever happens.
+struct Acknowledged(Vec<Arc<Waiting>>);
+
+impl Drop for Acknowledged {
+    fn drop(&mut self) {
+        for waiting in &self.0 {
+            if !waiting.is_done() {
+                waiting.set(State::Done(Err(unfinished())));
+            }
         }
-        queue.is_writing = true;
-        Turn(self)
     }
 }
 
-/// Writes the changes of a group in one transaction of the file.
-fn write(
-    environment: &Environment,
-    filling: &Filling,
-    group: &[Arc<Waiting>],
-    syncs: bool,
-) -> Result<()> {
-    let mut trees: BTreeMap<TreeId, Vec<&TreeChanges>> = BTreeMap::new();
-    for waiting in group {
-        for (tree, changes) in &waiting.overlay.trees {
-            trees.entry(*tree).or_default().push(changes);
-        }
-    }
-    let mut fills = trees.values().flat_map(|all| filled(all));
-    if fills.any(|filled| filled.fill.needs_checkpoint()) {
-        environment.checkpoint()?;
-    } else if environment.is_checkpoint_late() {
-        // One that fails is tried again.
-        let _ = environment.checkpoint();
-    }
-    // Whatever comes of it, there is a state to read.
-    let _readable = environment.newest()?;
-    let file = environment.file()?;
-    let mut log = environment.log();
-    let mut writer = FileWriter::begin(environment, &file, log.as_deref_mut())?;
-    let removed = filling.remove_left_over(&mut writer)?;
-    for (id, all) in &trees {
-        if *id == META {
-            in_turns(all, |changes| write_records(&mut writer, changes))?;
-            continue;
-        }
-        let cleared = all.iter().any(|tree| tree.cleared);
-        if cleared {
-            writer.clear(*id)?;
-        }
-        let mut rows = 0;
-        for filled in filled(all) {
-            fill::remove_mark(&mut writer, *id)?;
-            rows += filled.rows as i64;
-        }
-        let types = &all[0].types;
-        if all.iter().any(|tree| tree.dropped) {
-            writer.remove(&record_key(META, &row_count_name(*id)))?;
-            continue;
-        }
-        in_turns(all, |changes| {
-            rows += writer.change_rows(*id, types, changes)?;
-            Ok(())
-        })?;
-        count_rows(&mut writer, *id, rows, cleared)?;
-    }
-    writer.commit(syncs)?;
-    filling.removed(&removed);
-    trees
-        .values()
-        .flat_map(|all| filled(all))
-        .for_each(|filled| filled.fill.keep());
-    Ok(())
+/// Whoever wrote it has panicked.
+fn unfinished() -> mayfly_types::Error {
+    codes::ER_UNKNOWN_ERROR.with(&[&"the commit was not finished"])
 }
 
-/// Gives the changes of several transactions, which are of different keys, to `apply`: in order as far
-/// as they are in memory, and parts of those that are in temporary tables, each in order.
-fn in_turns(
-    all: &[&TreeChanges],
-    mut apply: impl FnMut(&[RowChange<'_>]) -> Result<()>,
-) -> Result<()> {
-    let in_memory = || all.iter().filter(|tree| !tree.changes.has_table());
-    let mut changes: Vec<RowChange<'_>> = Vec::new();
-    for tree in in_memory() {
-        let of_tree = tree.changes.in_memory();
-        changes.extend(of_tree.map(|(key, change)| (key, change.as_deref())));
-    }
-    if in_memory().count() > 1 {
-        changes.sort_by_key(|(key, _)| *key);
-    }
-    apply(&changes)?;
-    for tree in all.iter().filter(|tree| tree.changes.has_table()) {
-        tree.in_turns(|turn| {
-            let changes: Vec<_> = turn
-                .iter()
-                .map(|(key, row)| (key.as_slice(), row.as_deref()))
-                .collect();
-            apply(&changes)?;
-            turn.clear();
-            Ok(())
-        })?;
-    }
-    Ok(())
+/// The changes of several transactions.
+struct Group<'g> {
+    left_over: LeftOver<'g>,
+    trees: BTreeMap<TreeId, Vec<&'g TreeChanges>>,
+    /// Of each tree, the changes that are in memory, in order.
+    in_memory: BTreeMap<TreeId, Vec<RowChange<'g>>>,
 }
 
-fn filled<'a>(all: &'a [&TreeChanges]) -> impl Iterator<Item = &'a Arc<Filled>> {
+impl<'g> Group<'g> {
+    fn new(group: &'g [Arc<Waiting>], left_over: LeftOver<'g>) -> Self {
+        let mut trees: BTreeMap<TreeId, Vec<&TreeChanges>> = BTreeMap::new();
+        for waiting in group {
+            for (tree, changes) in &waiting.overlay.trees {
+                trees.entry(*tree).or_default().push(changes);
+            }
+        }
+        let in_memory = |(tree, all): (&TreeId, &Vec<&'g TreeChanges>)| {
+            let all = all.iter().filter(|tree| !tree.changes.has_table());
+            let all: Vec<_> = all.map(|tree| &tree.changes).collect();
+            let mut changes: Vec<RowChange<'_>> = Vec::new();
+            for of_tree in &all {
+                let of_tree = of_tree.in_memory();
+                changes.extend(of_tree.map(|(key, change)| (key, change.as_deref())));
+            }
+            if all.len() > 1 {
+                changes.sort_by_key(|(key, _)| *key);
+            }
+            (*tree, changes)
+        };
+        Self {
+            left_over,
+            in_memory: trees.iter().map(in_memory).collect(),
+            trees,
+        }
+    }
+
+    fn filled(&self) -> impl Iterator<Item = &'g Arc<Filled>> {
+        self.trees.values().flat_map(|all| filled(all))
+    }
+}
+
+fn filled<'a>(all: &[&'a TreeChanges]) -> impl Iterator<Item = &'a Arc<Filled>> {
     all.iter().filter_map(|tree| tree.filled.as_ref())
 }
 
-fn write_records(writer: &mut FileWriter<'_>, changes: &[RowChange<'_>]) -> Result<()> {
-    for (name, value) in changes {
-        let key = record_key(META, name);
-        if *name == LAST_TREE {
-            // Transactions need not commit in the order in which they made trees.
-            let (records, txn) = writer.read();
-            let before = records.get(txn, &key);
-            let before = before.map_err(|error| writer.environment().error(&error))?;
-            let number = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
-            if before.map(number) >= value.map(number) {
+impl Changes for Group<'_> {
+    fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()> {
+        self.left_over.each(change)?;
+        for (tree, all) in &self.trees {
+            let cleared = all.iter().any(|tree| tree.cleared);
+            if cleared {
+                fill::clear(*tree, change)?;
+            }
+            let mut more = 0;
+            for filled in filled(all) {
+                fill::remove_mark(*tree, change)?;
+                more += filled.rows as i64;
+            }
+            if all.iter().any(|tree| tree.dropped) {
+                change(Redo::Remove(&record_key(META, &row_count_name(*tree))))?;
                 continue;
             }
+            if cleared || more > 0 {
+                change(Redo::Count {
+                    tree: *tree,
+                    more,
+                    anew: cleared,
+                })?;
+            }
+            let types = &all[0].types;
+            let mut rows = |rows: &[RowChange<'_>]| match *tree {
+                _ if rows.is_empty() => Ok(()),
+                META => rows.iter().try_for_each(|(name, value)| {
+                    let key = record_key(META, name);
+                    let value = value.map(|value| Redo::Put(&key, value));
+                    change(value.unwrap_or(Redo::Remove(&key)))
+                }),
+                tree => change(Redo::Rows(tree, types, rows)),
+            };
+            rows(&self.in_memory[tree])?;
+            for tree in all.iter().filter(|tree| tree.changes.has_table()) {
+                tree.in_turns(|turn| {
+                    let changes = turn.iter();
+                    let changes = changes.map(|(key, row)| (key.as_slice(), row.as_deref()));
+                    rows(&changes.collect::<Vec<_>>())?;
+                    turn.clear();
+                    Ok(())
+                })?;
+            }
         }
-        match value {
-            Some(value) => writer.put(&key, value)?,
-            None => writer.remove(&key)?,
-        }
+        Ok(())
     }
-    Ok(())
-}
-
-/// Counts a tree's rows.
-pub(super) fn count_rows(
-    writer: &mut FileWriter<'_>,
-    tree: TreeId,
-    more: i64,
-    anew: bool,
-) -> Result<()> {
-    if more == 0 && !anew {
-        return Ok(());
-    }
-    let key = record_key(META, &row_count_name(tree));
-    let (records, txn) = writer.read();
-    let before = records.get(txn, &key);
-    let before = before.map_err(|error| writer.environment().error(&error))?;
-    let before = before.filter(|_| !anew).map_or(0, count_of);
-    let count = before.saturating_add_signed(more);
-    writer.put(&key, &count.to_le_bytes())
-}
-
-/// The number in such a record.
-pub(super) fn count_of(record: &[u8]) -> u64 {
-    record.try_into().map_or(0, u64::from_le_bytes)
 }

@@ -23,9 +23,8 @@ use mayfly_memory::{StableRange, StableRanges, TempDirectory};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::file_writer::FileWriter;
-use super::format;
-use super::log::{Log, Step};
+use super::log::Log;
+use super::pipeline::Making;
 use super::snapshot::Snapshot;
 use super::store::StorePlace;
 
@@ -46,16 +45,7 @@ pub(super) const META: TreeId = 0;
 /// The name that the library gives its file.
 pub(super) const DATA_FILE: &str = "data.mdb";
 
-/// A log of so many bytes ends in a checkpoint: they are read when the directory is opened.
-const LONG_LOG: u64 = 32 << 20;
-/// A file that has grown by so many bytes gets a checkpoint: until then it cannot use again the space of
-/// blocks that were changed.
-const GROWN: u64 = 64 << 20;
-
-/// So many bytes of the log are made again in one transaction of the file.
-const REDONE_AT_ONCE: usize = 4 << 20;
-
-/// How long a statement waits for others to end, so that a file that was given up can be opened anew.
+/// How long a commit waits for others to end, so that a file that was given up can be opened anew.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The open file.
@@ -64,7 +54,7 @@ pub(super) struct DataFile {
     pub(super) env: Env<WithoutTls>,
     pub(super) records: Records,
     /// How many bytes at the beginning say which state is the last one.
-    state_bytes: usize,
+    pub(super) state_bytes: usize,
     map: Range<usize>,
     _stable: StableRange,
 }
@@ -82,19 +72,21 @@ pub(super) struct Environment {
     version: AtomicU64,
     newest: Mutex<Option<Arc<Snapshot>>>,
     log: Option<Mutex<Log>>,
+    /// Who has the log takes this before it lets go of the log ([`super::pipeline`]).
+    making: Mutex<Making>,
     /// The state of the last checkpoint: its pages must not be used for something else.
-    checkpoint: Mutex<Option<Arc<Snapshot>>>,
+    pub(super) checkpoint: Mutex<Option<Arc<Snapshot>>>,
     /// Bytes that the file had then.
-    checkpoint_bytes: AtomicU64,
+    pub(super) checkpoint_bytes: AtomicU64,
     /// The numbers that snapshots have.
     numbers: Arc<Mutex<Vec<bool>>>,
     // Given up last of all.
-    claim: Claim,
+    pub(super) claim: Claim,
 }
 
 /// The right to a directory.
 #[derive(Debug)]
-enum Claim {
+pub(super) enum Claim {
     Data(DataDirectory),
     Temporary(TempDirectory),
 }
@@ -146,6 +138,7 @@ impl Environment {
             version: AtomicU64::new(0),
             newest: Mutex::new(None),
             log,
+            making: Mutex::default(),
             checkpoint: Mutex::new(None),
             checkpoint_bytes: AtomicU64::new(0),
             numbers: Arc::default(),
@@ -155,53 +148,7 @@ impl Environment {
         Ok(Arc::new(environment))
     }
 
-    /// Makes what is in the log again.
-    fn recover(&self) -> Result<()> {
-        let (Some(mut log), Claim::Data(directory)) = (self.log(), &self.claim) else {
-            return Ok(());
-        };
-        let file = self.file()?;
-        let checkpoint = self.snapshot_of(&file)?;
-        let has_version = format::check(&checkpoint, &self.directory)?;
-        self.set_checkpoint(&file, checkpoint);
-        let mut writer = None;
-        let mut bytes = 0;
-        let failed = |error: std::io::Error| io_error(&error, &self.directory, "read");
-        log.replay(failed, |step| match step {
-            Step::Changes(changes) => {
-                let writer = match &mut writer {
-                    Some(writer) => writer,
-                    None => writer.insert(FileWriter::begin(self, &file, None)?),
-                };
-                bytes += changes.bytes();
-                writer.redo(changes)
-            }
-            // Nobody sees what is between two of them.
-            Step::Commit if bytes < REDONE_AT_ONCE => Ok(()),
-            Step::Commit => {
-                bytes = 0;
-                writer.take().map_or(Ok(()), |writer| writer.commit(false))
-            }
-        })?;
-        if let Some(writer) = writer {
-            writer.commit(false)?;
-        }
-        if !has_version {
-            let mut writer = FileWriter::begin(self, &file, None)?;
-            format::note(&mut writer)?;
-            writer.commit(false)?;
-            log.pass_by();
-        }
-        if log.wants_checkpoint() {
-            self.write_checkpoint(&file, &mut log)?;
-            directory
-                .sync()
-                .map_err(|error| io_error(&error, &self.directory, "write"))?;
-        }
-        Ok(())
-    }
-
-    fn snapshot_of(&self, file: &Arc<DataFile>) -> Result<Arc<Snapshot>> {
+    pub(super) fn snapshot_of(&self, file: &Arc<DataFile>) -> Result<Arc<Snapshot>> {
         let (version, number) = (self.version(), self.snapshot_number());
         Snapshot::new(file, &self.directory, version, number).map(Arc::new)
     }
@@ -224,76 +171,14 @@ impl Environment {
         SnapshotNumber(number, Arc::clone(&self.numbers))
     }
 
-    /// The log, for who writes; none of an ephemeral file.
+    /// The log, for who writes to it; none of an ephemeral file.
     pub(super) fn log(&self) -> Option<MutexGuard<'_, Log>> {
         self.log.as_ref().map(lock)
     }
 
-    /// Brings to disk what was committed without.
-    pub(super) fn sync(&self) -> Result<()> {
-        let Some(mut log) = self.log() else {
-            return Ok(());
-        };
-        log.sync()
-            .map_err(|error| io_error(&error, &self.directory, "write"))
-    }
-
-    /// Whether much was changed since the last checkpoint.
-    pub(super) fn is_checkpoint_due(&self) -> bool {
-        self.has_changed(1)
-    }
-
-    /// Whether so much was changed that whoever writes should make the checkpoint itself: those that
-    /// are made while others write do not keep up with them.
-    pub(super) fn is_checkpoint_late(&self) -> bool {
-        self.has_changed(4)
-    }
-
-    /// Whether there were so many times as many changes since the last checkpoint as one is due for.
-    fn has_changed(&self, times: u64) -> bool {
-        let Some(log_bytes) = self.log().map(|log| log.bytes()) else {
-            return false;
-        };
-        let before = self.checkpoint_bytes.load(Ordering::Relaxed);
-        let has_grown = |file: Arc<DataFile>| file.bytes() > before + times * GROWN;
-        log_bytes > times * LONG_LOG || self.file().is_ok_and(has_grown)
-    }
-
-    /// Brings the file to disk as a whole, so that the log begins anew.
-    pub(super) fn checkpoint(&self) -> Result<()> {
-        if !self.log().is_some_and(|log| log.wants_checkpoint()) {
-            return Ok(());
-        }
-        let file = self.file()?;
-        // Most of it while others write.
-        let synced = file.env.force_sync();
-        synced.map_err(|error| self.error(&error))?;
-        match self.log() {
-            Some(mut log) => self.write_checkpoint(&file, &mut log),
-            None => Ok(()),
-        }
-    }
-
-    /// The same, while nobody else writes.
-    fn write_checkpoint(&self, file: &Arc<DataFile>, log: &mut Log) -> Result<()> {
-        let failed = |error: std::io::Error| io_error(&error, &self.directory, "write");
-        let synced = file.env.force_sync();
-        synced.map_err(|error| self.error(&error))?;
-        let snapshot = self.snapshot_of(file)?;
-        let mut pages = vec![0; file.state_bytes];
-        let Claim::Data(directory) = &self.claim else {
-            return Ok(());
-        };
-        let data = directory.file(DATA_FILE).map_err(failed)?;
-        data.read_at(&mut pages, 0).map_err(failed)?;
-        log.restart(&pages).map_err(failed)?;
-        self.set_checkpoint(file, snapshot);
-        Ok(())
-    }
-
-    fn set_checkpoint(&self, file: &DataFile, snapshot: Arc<Snapshot>) {
-        self.checkpoint_bytes.store(file.bytes(), Ordering::Relaxed);
-        *lock(&self.checkpoint) = Some(snapshot);
+    /// The right to change the file.
+    pub(super) fn making(&self) -> MutexGuard<'_, Making> {
+        lock(&self.making)
     }
 
     /// The open file.
@@ -320,9 +205,13 @@ impl Environment {
 
     /// The rows as the last commit left them.
     pub(super) fn newest(&self) -> Result<Arc<Snapshot>> {
-        if self.is_given_up.load(Ordering::Acquire) {
-            self.open_anew();
-        }
+        // Who waited here might hold what others wait for.
+        self.open_anew(Duration::ZERO);
+        self.newest_of_file()
+    }
+
+    /// The same of the file as it is.
+    pub(super) fn newest_of_file(&self) -> Result<Arc<Snapshot>> {
         let mut newest = lock(&self.newest);
         let version = self.version();
         if let Some(snapshot) = &*newest
@@ -353,10 +242,19 @@ impl Environment {
         }
     }
 
-    /// Opens a file anew that the library has given up, if everybody else who reads in it ends soon.
-    fn open_anew(&self) {
+    /// Opens the file anew if the library has given it up and nobody reads in it any more. For who
+    /// commits, and so reads no more itself: waits a little for others.
+    pub(super) fn open_for_commit(&self) {
+        self.open_anew(PATIENCE);
+    }
+
+    fn open_anew(&self, patience: Duration) {
+        if !self.is_given_up.load(Ordering::Acquire) {
+            return;
+        }
         let begun = Instant::now();
         loop {
+            let mut quiet = self.quiet();
             let mut newest = lock(&self.newest);
             let mut file = self.file.write().unwrap_or_else(PoisonError::into_inner);
             if !self.is_given_up.load(Ordering::Acquire) {
@@ -375,13 +273,13 @@ impl Environment {
                 *checkpoint = None;
                 *file = None;
                 drop(checkpoint);
-                *file = self.open_file().ok();
+                *file = self.open_file(quiet.log.as_deref_mut()).ok();
                 self.is_given_up.store(file.is_none(), Ordering::Release);
                 return;
             }
             drop(checkpoint);
-            drop((newest, file));
-            if begun.elapsed() >= PATIENCE {
+            drop((newest, file, quiet));
+            if begun.elapsed() >= patience {
                 return;
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -389,10 +287,10 @@ impl Environment {
     }
 
     /// Opens the file anew, with a checkpoint: nothing keeps the pages of the last one any more.
-    fn open_file(&self) -> Result<Arc<DataFile>> {
+    fn open_file(&self, log: Option<&mut Log>) -> Result<Arc<DataFile>> {
         let file = Arc::new(DataFile::new(&self.directory, &self.stable)?);
-        if let Some(mut log) = self.log() {
-            self.write_checkpoint(&file, &mut log)?;
+        if let Some(log) = log {
+            self.write_checkpoint(&file, log)?;
         }
         Ok(file)
     }
@@ -437,7 +335,7 @@ impl DataFile {
     }
 
     /// How many bytes of it are in use, or were.
-    fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         let pages = self.env.info().last_page_number as u64 + 1;
         pages * (self.state_bytes as u64 / 2)
     }

@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mayfly_types::Result;
 
 use super::environment::{META, TreeId, record_key};
-use super::file_writer::FileWriter;
+use super::pipeline::{Changes, Logging};
+use super::redo::Redo;
 use super::snapshot::Snapshot;
 use super::store::Store;
 
@@ -40,24 +41,46 @@ impl Filling {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes what fills have left behind, in the transaction that a writer makes; gives the trees.
-    pub(super) fn remove_left_over(&self, writer: &mut FileWriter<'_>) -> Result<Vec<TreeId>> {
-        let left = self.trees().left_over.clone();
-        for tree in &left {
-            writer.clear(*tree)?;
-            remove_mark(writer, *tree)?;
+    /// What fills have left behind, for who removes it.
+    pub(super) fn left_over(&self) -> LeftOver<'_> {
+        LeftOver {
+            trees: std::mem::take(&mut self.trees().left_over),
+            filling: self,
         }
-        Ok(left)
     }
+}
 
-    /// The transaction has committed: these trees are empty.
-    pub(super) fn removed(&self, removed: &[TreeId]) {
-        if removed.is_empty() {
-            return;
+/// Trees that fills have left behind. Until they are known to be removed, nobody fills them.
+pub(super) struct LeftOver<'f> {
+    trees: Vec<TreeId>,
+    filling: &'f Filling,
+}
+
+impl LeftOver<'_> {
+    /// They are empty.
+    pub(super) fn removed(mut self) {
+        let removed = std::mem::take(&mut self.trees);
+        let mut trees = self.filling.trees();
+        for tree in removed {
+            trees.taken.remove(&tree);
         }
-        let mut trees = self.trees();
-        trees.left_over.retain(|tree| !removed.contains(tree));
-        trees.taken.retain(|tree| !removed.contains(tree));
+    }
+}
+
+impl Changes for LeftOver<'_> {
+    fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()> {
+        for tree in &self.trees {
+            clear(*tree, change)?;
+            remove_mark(*tree, change)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for LeftOver<'_> {
+    fn drop(&mut self) {
+        let left = std::mem::take(&mut self.trees);
+        self.filling.trees().left_over.extend(left);
     }
 }
 
@@ -72,9 +95,19 @@ pub(super) fn marked(snapshot: &Snapshot) -> Result<Vec<TreeId>> {
     Ok(records.iter().filter_map(|(name, _)| tree(name)).collect())
 }
 
-/// Removes the mark of a tree, in the transaction that makes its blocks visible or removes them.
-pub(super) fn remove_mark(writer: &mut FileWriter<'_>, tree: TreeId) -> Result<()> {
-    writer.remove(&record_key(META, &mark_of(tree)))
+/// Removes the mark of a tree, with the changes that make its blocks visible or remove them.
+pub(super) fn remove_mark(
+    tree: TreeId,
+    change: &mut dyn FnMut(Redo<'_>) -> Result<()>,
+) -> Result<()> {
+    change(Redo::Remove(&record_key(META, &mark_of(tree))))
+}
+
+/// Removes every block of a tree.
+pub(super) fn clear(tree: TreeId, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()> {
+    let low = record_key(tree, &[]);
+    let high = record_key(tree.saturating_add(1), &[]);
+    change(Redo::Clear(&low, &high))
 }
 
 /// Removes what fills left behind that ended with their process.
@@ -85,17 +118,32 @@ pub(super) fn remove_left_over(store: &Store) -> Result<()> {
 }
 
 fn clean_up(store: &Store) -> Result<()> {
-    let filling = &store.committer.filling;
-    if filling.trees().left_over.is_empty() {
-        return Ok(());
+    let left = store.committer.filling.left_over();
+    if !left.trees.is_empty() {
+        store.environment.write(&left, Logging::Unsynced, || {})?;
+        left.removed();
     }
-    let mut removed = Vec::new();
-    store.committer.change(&store.environment, true, |writer| {
-        removed = filling.remove_left_over(writer)?;
-        Ok(())
-    })?;
-    filling.removed(&removed);
     Ok(())
+}
+
+/// Blocks of a fill.
+struct Blocks<'f> {
+    tree: TreeId,
+    is_first: bool,
+    anew: bool,
+    blocks: &'f [(Vec<u8>, Vec<u8>)],
+}
+
+impl Changes for Blocks<'_> {
+    fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()> {
+        if self.is_first {
+            change(Redo::Put(&record_key(META, &mark_of(self.tree)), &[]))?;
+        } else if self.anew {
+            clear(self.tree, change)?;
+        }
+        let mut blocks = self.blocks.iter();
+        blocks.try_for_each(|(key, block)| change(Redo::Put(key, block)))
+    }
 }
 
 /// A tree that its transaction fills as a whole.
@@ -132,29 +180,26 @@ impl Fill {
         })
     }
 
-    /// Writes blocks; after `anew`, in place of all that was written before.
-    pub(super) fn write(
-        &self,
-        anew: bool,
-        write: impl FnOnce(&mut FileWriter<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let environment = &self.store.environment;
+    /// Writes blocks, with their keys; after `anew`, in place of all that was written before.
+    pub(super) fn write(&self, anew: bool, blocks: &[(Vec<u8>, Vec<u8>)]) -> Result<()> {
         let is_logged = self.logged.load(Ordering::Relaxed) < LOGGED_BYTES;
+        let logging = match is_logged {
+            true => Logging::Unsynced,
+            false => Logging::Nothing,
+        };
         if !is_logged {
             self.needs_checkpoint.store(true, Ordering::Relaxed);
         }
-        self.store
-            .committer
-            .change(environment, is_logged, |writer| {
-                if !self.begun.load(Ordering::Relaxed) {
-                    writer.put(&record_key(META, &mark_of(self.tree)), &[])?;
-                } else if anew {
-                    writer.clear(self.tree)?;
-                }
-                write(writer)?;
-                self.logged.fetch_add(writer.bytes(), Ordering::Relaxed);
-                Ok(())
-            })?;
+        let changes = Blocks {
+            tree: self.tree,
+            is_first: !self.begun.load(Ordering::Relaxed),
+            anew,
+            blocks,
+        };
+        self.store.environment.write(&changes, logging, || {})?;
+        let bytes = blocks.iter().map(|(key, block)| key.len() + block.len());
+        let bytes = bytes.sum::<usize>() as u64;
+        self.logged.fetch_add(bytes, Ordering::Relaxed);
         self.begun.store(true, Ordering::Relaxed);
         Ok(())
     }

@@ -17,10 +17,12 @@ use super::snapshot::Snapshot;
 /// The name of the record: four bytes, the least significant first.
 const NAME: &[u8] = b"\0format";
 
-/// The version that is written here. A directory without the record is of the first.
-const VERSION: u32 = 1;
+/// The version that is written here. A directory without the record is of the first, whose redo log has
+/// the numbers of rows as records; since the second they follow from the rows, which a log of before does
+/// not contradict.
+const VERSION: u32 = 2;
 
-/// Refuses a directory that only a newer program understands; whether it says its version.
+/// Refuses a directory that only a newer program understands; whether it says the version of this one.
 pub(super) fn check(snapshot: &Snapshot, directory: &Path) -> Result<bool> {
     let Some(record) = snapshot.record(NAME)? else {
         return Ok(false);
@@ -34,7 +36,7 @@ pub(super) fn check(snapshot: &Snapshot, directory: &Path) -> Result<bool> {
             directory.display()
         )]));
     }
-    Ok(true)
+    Ok(version == VERSION)
 }
 
 /// Notes the version.
@@ -44,10 +46,10 @@ pub(super) fn note(writer: &mut FileWriter<'_>) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use mayfly_memory::StableRanges;
+    use mayfly_memory::{Budget, BudgetKind, StableRanges};
 
     use super::*;
-    use crate::base::{DurableStore, StoreOptions, StorePlace};
+    use crate::base::{ChangeStorage, DurableStore, StoreOptions, StorePlace};
 
     fn open(directory: &Path) -> Result<DurableStore> {
         DurableStore::open(StoreOptions {
@@ -57,13 +59,11 @@ mod tests {
     }
 
     fn set(store: &DurableStore, value: Option<&[u8]>) {
-        let committer = &store.0.committer;
-        let name = record_key(META, NAME);
-        let changed = committer.change(&store.0.environment, true, |writer| match value {
-            Some(value) => writer.put(&name, value),
-            None => writer.remove(&name),
-        });
-        changed.unwrap();
+        let session = store.session(ChangeStorage::for_tests(&Budget::unlimited(
+            BudgetKind::Memory,
+        )));
+        session.set_record(NAME, value).unwrap();
+        session.commit().unwrap();
     }
 
     #[test]
@@ -80,7 +80,7 @@ mod tests {
         for _ in 0..2 {
             let error = open(directory.path()).unwrap_err();
             assert!(
-                error.message().contains("has format 2, of a newer"),
+                error.message().contains("has format 3, of a newer"),
                 "{error}"
             );
         }

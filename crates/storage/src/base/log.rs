@@ -7,28 +7,22 @@
 //! of it is used for something else. Opening a directory puts those pages back, whatever of the later
 //! ones came to disk, and makes the changes of the log again (ARIES' redo: Mohan et al., TODS 1992).
 //! It holds the rows that were changed, not the blocks: those come from the state of the checkpoint, by
-//! the code that changed them first.
+//! the code that changed them first ([`super::file_writer`]).
 //!
 //! ```text
 //! file:   header | header | frames                the valid header of the greatest generation counts
 //! header: checksum u64 | generation u64 | length u32 | the first pages of the data file
 //! frame:  checksum u64 | generation u64 | group u64 | length u32 | is last u32 | changes
-//! change: 0 | key | value       1 | key: removed        2 | key | key: removed from here to there
-//!         3 | tree u32 | types of its columns: the rows that follow, of rising keys, are its
-//!         4 | key | row         5 | key: the row is removed
 //! ```
+//! Changes are entries of [`super::redo`].
 //!
 //! A group is what one commit of the file changes; it counts when its last frame is there. Groups are
 //! numbered, also those that failed: what a longer one has left behind a shorter one is no part of
 //! the log, since its number is smaller.
 
-use std::io::{Error, ErrorKind, Result};
-use std::sync::Arc;
-
+use super::redo::{self, ChangeReader, Redo};
 use mayfly_memory::io::{DataDirectory, DirectoryFile};
-use mayfly_types::PhysicalType;
-
-use super::environment::TreeId;
+use std::io::{Error, ErrorKind, Result};
 
 /// The name of the file.
 pub(super) const LOG_FILE: &str = "redo.log";
@@ -45,35 +39,13 @@ const STEP: u64 = 1 << 20;
 /// What a checkpoint leaves of a file that has grown.
 const KEPT: u64 = 64 << 20;
 
-const PUT: u8 = 0;
-const REMOVE: u8 = 1;
-const CLEAR: u8 = 2;
-const TREE: u8 = 3;
-const ROW: u8 = 4;
-const REMOVE_ROW: u8 = 5;
-
-/// A change of the data file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Redo<'a> {
-    /// A record gets a value.
-    Put(&'a [u8], &'a [u8]),
-    /// A record goes.
-    Remove(&'a [u8]),
-    /// The records from one key to another go.
-    Clear(&'a [u8], &'a [u8]),
-    /// The rows that follow are of a tree with columns of these types.
-    Tree(TreeId, Arc<[PhysicalType]>),
-    /// A key gets a row, or loses the one it has.
-    Row(&'a [u8], Option<&'a [u8]>),
-}
-
 /// What is to be done again.
 #[derive(Debug)]
 pub(super) enum Step<'a> {
-    /// Some changes.
-    Changes(Changes<'a>),
-    /// Those since the last commit were committed together.
-    Commit,
+    /// A change.
+    Change(Redo<'a>),
+    /// Those since the last commit were committed together; how many bytes of the log they are.
+    Commit(u64),
 }
 
 /// The open log.
@@ -161,21 +133,21 @@ impl Log {
         mut each: impl FnMut(Step<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let damaged = |what: &str| failed(Error::new(ErrorKind::InvalidData, what));
+        let mut reader = ChangeReader::new();
         while let Some(end) = self.end_of_group(self.end).map_err(&failed)? {
-            let mut at = self.end;
+            let begin = self.end;
+            let mut at = begin;
             while at < end {
                 let frame = self.read_frame(at).map_err(&failed)?;
                 let (frame, _) = frame.ok_or_else(|| damaged("the redo log changes"))?;
                 at += frame.len() as u64;
-                let changes = &frame[FRAME_BYTES..];
-                let mut left = Changes(changes);
-                (&mut left).for_each(drop);
-                if !left.0.is_empty() {
+                let is_whole =
+                    reader.read(&frame[FRAME_BYTES..], |change| each(Step::Change(change)))?;
+                if !is_whole {
                     return Err(damaged("a change of the redo log makes no sense"));
                 }
-                each(Step::Changes(Changes(changes)))?;
             }
-            each(Step::Commit)?;
+            each(Step::Commit(end - begin))?;
             self.end = end;
         }
         self.at = self.end;
@@ -222,42 +194,26 @@ impl Log {
         Ok(Some((frame, is_last)))
     }
 
-    /// Begins a group.
-    pub(super) fn begin(&mut self) {
+    /// Begins a group; where that is in the file.
+    pub(super) fn begin(&mut self) -> u64 {
         self.group += 1;
         self.at = self.end;
         self.frame.clear();
+        self.end
     }
 
     /// Adds a change to the group.
     pub(super) fn add(&mut self, change: Redo<'_>) -> Result<()> {
-        if self.frame.is_empty() {
-            self.frame.resize(FRAME_BYTES, 0);
-        }
-        let (number, types);
-        let (kind, key, value) = match change {
-            Redo::Put(key, value) => (PUT, key, Some(value)),
-            Redo::Remove(key) => (REMOVE, key, None),
-            Redo::Clear(low, high) => (CLEAR, low, Some(high)),
-            Redo::Row(key, Some(row)) => (ROW, key, Some(row)),
-            Redo::Row(key, None) => (REMOVE_ROW, key, None),
-            Redo::Tree(tree, of) => {
-                number = tree.to_le_bytes();
-                types = of.iter().flat_map(|ty| type_code(*ty)).collect::<Vec<u8>>();
-                (TREE, number.as_slice(), Some(types.as_slice()))
+        change.entries(|kind, key, value| {
+            if self.frame.is_empty() {
+                self.frame.resize(FRAME_BYTES, 0);
             }
-        };
-        self.frame.push(kind);
-        for bytes in std::iter::once(key).chain(value) {
-            let length = u32::try_from(bytes.len())
-                .map_err(|_| Error::new(ErrorKind::InvalidInput, "a record is too long"))?;
-            self.frame.extend_from_slice(&length.to_le_bytes());
-            self.frame.extend_from_slice(bytes);
-        }
-        match self.frame.len() < FRAME_FULL {
-            true => Ok(()),
-            false => self.write_frame(false),
-        }
+            redo::append_entry(&mut self.frame, kind, key, value)?;
+            match self.frame.len() < FRAME_FULL {
+                true => Ok(()),
+                false => self.write_frame(false),
+            }
+        })
     }
 
     fn write_frame(&mut self, is_last: bool) -> Result<()> {
@@ -285,14 +241,16 @@ impl Log {
         Ok(())
     }
 
-    /// Ends the group, on disk if `syncs`.
+    /// Ends the group, on disk if `syncs`: from here on it counts.
     pub(super) fn finish(&mut self, syncs: bool) -> Result<()> {
         self.remove_doubtful()?;
         self.write_frame(true)?;
-        match syncs {
-            true => self.file.sync(),
-            false => Ok(()),
+        if syncs {
+            self.file.sync()?;
         }
+        self.end = self.at;
+        self.is_dirty = !syncs;
+        Ok(())
     }
 
     /// A checkpoint has failed while its header was written. If that came to disk after all, the groups
@@ -306,22 +264,18 @@ impl Log {
         Ok(())
     }
 
-    /// The finished group counts: the file has its changes.
-    pub(super) fn accept(&mut self, is_synced: bool) {
-        self.end = self.at;
-        self.is_dirty = !is_synced;
-    }
-
-    /// The group has failed; the next one takes its place.
-    pub(super) fn cancel(&mut self) {
+    /// What begins at a place is no part of the log: a group that was not finished, or one whose changes
+    /// could not be made, and what is behind it. The next one takes its place.
+    pub(super) fn cut(&mut self, place: u64) {
         self.frame.clear();
-        if self.at > self.end {
+        if self.at > place {
             // If that fails too, and the process ends before the next commit, the transactions that
             // failed are found committed.
-            let removed = self.file.write_at(&[0; FRAME_BYTES], self.end);
+            let removed = self.file.write_at(&[0; FRAME_BYTES], place);
             let _ = removed.and_then(|()| self.file.sync());
-            self.at = self.end;
         }
+        self.end = place;
+        self.at = place;
     }
 
     /// Brings to disk what is not there yet.
@@ -399,85 +353,13 @@ fn read_header(file: &DirectoryFile, length: u64, at: u64) -> Result<Option<(u64
     Ok(is_whole.then(|| (word(&header, 8), header.split_off(HEADER_BYTES))))
 }
 
-/// Two bytes for the type of a column.
-fn type_code(ty: PhysicalType) -> [u8; 2] {
-    match ty {
-        PhysicalType::Bool => [0, 0],
-        PhysicalType::Int64 => [1, 0],
-        PhysicalType::UInt64 => [2, 0],
-        PhysicalType::Float64 => [3, 0],
-        PhysicalType::Decimal128(scale) => [4, scale],
-        PhysicalType::Decimal256(scale) => [5, scale],
-        PhysicalType::Bytes => [6, 0],
-    }
-}
-
-fn type_of(code: [u8; 2]) -> Option<PhysicalType> {
-    Some(match code {
-        [0, 0] => PhysicalType::Bool,
-        [1, 0] => PhysicalType::Int64,
-        [2, 0] => PhysicalType::UInt64,
-        [3, 0] => PhysicalType::Float64,
-        [4, scale] => PhysicalType::Decimal128(scale),
-        [5, scale] => PhysicalType::Decimal256(scale),
-        [6, 0] => PhysicalType::Bytes,
-        _ => return None,
-    })
-}
-
-/// The changes of a frame. It ends before what makes no sense.
-#[derive(Debug, Clone)]
-pub(super) struct Changes<'a>(&'a [u8]);
-
-impl<'a> Changes<'a> {
-    /// How many bytes they are.
-    pub(super) fn bytes(&self) -> usize {
-        self.0.len()
-    }
-
-    fn next_bytes(&mut self) -> Option<&'a [u8]> {
-        let (length, rest) = self.0.split_first_chunk::<4>()?;
-        let length = u32::from_le_bytes(*length) as usize;
-        let (bytes, rest) = rest.split_at_checked(length)?;
-        self.0 = rest;
-        Some(bytes)
-    }
-}
-
-impl<'a> Iterator for Changes<'a> {
-    type Item = Redo<'a>;
-
-    fn next(&mut self) -> Option<Redo<'a>> {
-        let before = self.0;
-        let (kind, rest) = self.0.split_first()?;
-        self.0 = rest;
-        let change = (|| {
-            Some(match *kind {
-                PUT => Redo::Put(self.next_bytes()?, self.next_bytes()?),
-                REMOVE => Redo::Remove(self.next_bytes()?),
-                CLEAR => Redo::Clear(self.next_bytes()?, self.next_bytes()?),
-                TREE => {
-                    let number = self.next_bytes()?.try_into().ok()?;
-                    let (types, []) = self.next_bytes()?.as_chunks() else {
-                        return None;
-                    };
-                    let types = types.iter().map(|code| type_of(*code));
-                    Redo::Tree(u32::from_le_bytes(number), types.collect::<Option<_>>()?)
-                }
-                ROW => Redo::Row(self.next_bytes()?, Some(self.next_bytes()?)),
-                REMOVE_ROW => Redo::Row(self.next_bytes()?, None),
-                _ => return None,
-            })
-        })();
-        if change.is_none() {
-            self.0 = before;
-        }
-        change
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use mayfly_types::PhysicalType;
+
+    use super::super::tree::RowChange;
     use super::*;
 
     fn directory(name: &str) -> (std::path::PathBuf, DataDirectory) {
@@ -486,25 +368,29 @@ mod tests {
         (path, directory.expect("nobody has it"))
     }
 
+    /// What a change does, by key.
+    fn names(change: Redo<'_>) -> Vec<Vec<u8>> {
+        let row = |(key, row): &RowChange<'_>| [*key, b"->", row.unwrap_or_default()].concat();
+        vec![match change {
+            Redo::Put(key, value) => [key, b"=", &value[..3]].concat(),
+            Redo::Remove(key) => [b"-", key].concat(),
+            Redo::Clear(low, high) => [low, b"..", high].concat(),
+            Redo::Count { tree, more, anew } => format!("{tree}: {more} {anew}").into_bytes(),
+            Redo::Rows(tree, types, rows) => {
+                let tree = format!("{tree}: {types:?}").into_bytes();
+                return std::iter::once(tree).chain(rows.iter().map(row)).collect();
+            }
+        }]
+    }
+
     /// The groups that a log has, and the pages of its checkpoint.
     fn groups(directory: &DataDirectory) -> (Vec<Vec<Vec<u8>>>, Option<Vec<u8>>) {
         let (mut log, pages) = Log::open(directory).expect("it opens");
         let mut groups = vec![Vec::new()];
-        let name = |change: Redo<'_>| match change {
-            Redo::Put(key, value) => [key, b"=", &value[..3]].concat(),
-            Redo::Remove(key) => [b"-", key].concat(),
-            Redo::Clear(low, high) => [low, b"..", high].concat(),
-            Redo::Tree(tree, types) => format!("{tree}: {types:?}").into_bytes(),
-            Redo::Row(key, Some(row)) => [key, b"->", row].concat(),
-            Redo::Row(key, None) => [key, b"->"].concat(),
-        };
         let each = |step: Step<'_>| {
             match step {
-                Step::Changes(changes) => {
-                    let group = groups.last_mut().expect("one");
-                    group.extend(changes.map(name));
-                }
-                Step::Commit => groups.push(Vec::new()),
+                Step::Change(change) => groups.last_mut().expect("one").extend(names(change)),
+                Step::Commit(_) => groups.push(Vec::new()),
             }
             Ok(())
         };
@@ -513,13 +399,13 @@ mod tests {
         (groups, pages)
     }
 
-    fn put(log: &mut Log, keys: &[&[u8]]) {
-        log.begin();
+    fn put(log: &mut Log, keys: &[&[u8]]) -> u64 {
+        let place = log.begin();
         for key in keys {
             log.add(Redo::Put(key, b"value")).expect("it is written");
         }
         log.finish(true).expect("it is written");
-        log.accept(true);
+        place
     }
 
     #[test]
@@ -533,7 +419,6 @@ mod tests {
         log.add(Redo::Remove(b"a")).expect("it is written");
         log.add(Redo::Clear(b"k", b"l")).expect("it is written");
         log.finish(false).expect("it is written");
-        log.accept(false);
         // One that was not finished.
         log.begin();
         log.add(Redo::Remove(b"z")).expect("it is written");
@@ -560,26 +445,47 @@ mod tests {
             PhysicalType::Bytes,
         ]);
         log.begin();
+        let none = Arc::from([]);
         let changes = [
-            Redo::Tree(7, Arc::clone(&types)),
-            Redo::Row(b"a", Some(b"row")),
-            Redo::Row(b"b", None),
-            Redo::Tree(8, Arc::from([])),
-            Redo::Row(b"", Some(b"")),
+            Redo::Rows(7, &types, &[(b"a", Some(b"row")), (b"b", None)]),
+            Redo::Rows(8, &none, &[(b"", Some(b""))]),
+            Redo::Count {
+                tree: 8,
+                more: -3,
+                anew: true,
+            },
         ];
         for change in changes {
             log.add(change).expect("it is written");
         }
         log.finish(true).expect("it is written");
-        log.accept(true);
         let expected = [
             format!("7: {types:?}").into_bytes(),
             b"a->row".to_vec(),
             b"b->".to_vec(),
             b"8: []".to_vec(),
             b"->".to_vec(),
+            b"8: -3 true".to_vec(),
         ];
         assert_eq!(groups(&directory).0, [expected]);
+    }
+
+    #[test]
+    fn rows_go_on_in_the_next_frame() {
+        let (_, directory) = directory("frames");
+        let (mut log, _) = Log::open(&directory).expect("it opens");
+        log.restart(b"pages").expect("it is written");
+        let types: Arc<[PhysicalType]> = Arc::from([PhysicalType::Bytes]);
+        let long = vec![b'x'; FRAME_FULL];
+        let rows: [RowChange<'_>; 3] = [(b"a", Some(&long)), (b"b", None), (b"c", Some(&long))];
+        log.begin();
+        log.add(Redo::Rows(9, &types, &rows))
+            .expect("it is written");
+        log.finish(true).expect("it is written");
+        let tree = b"9: [Bytes]".to_vec();
+        let long = |key: &[u8]| [key, b"->", &long].concat();
+        let expected = [tree.clone(), long(b"a"), tree, b"b->".to_vec(), long(b"c")];
+        assert!(groups(&directory).0 == [expected]);
     }
 
     #[test]
@@ -594,7 +500,6 @@ mod tests {
                 log.add(Redo::Put(key, &long)).expect("it is written");
             }
             log.finish(true).expect("it is written");
-            log.accept(true);
         }
         let (read, _) = groups(&directory);
         assert_eq!(read.len(), 2);
@@ -609,18 +514,33 @@ mod tests {
         put(&mut log, &[b"a"]);
         // Frames of the same length, so that the second would follow the next group.
         let long = vec![7; FRAME_FULL];
-        log.begin();
+        let place = log.begin();
         log.add(Redo::Put(b"b", &long)).expect("it is written");
         log.add(Redo::Put(b"c", &long)).expect("it is written");
         log.finish(true).expect("it is written");
-        log.cancel();
+        log.cut(place);
         assert_eq!(groups(&directory).0.len(), 1);
         log.begin();
         log.add(Redo::Put(b"d", &long)).expect("it is written");
         log.finish(true).expect("it is written");
-        log.accept(true);
         let (read, _) = groups(&directory);
         assert_eq!(read, [[b"a=val".to_vec()], [b"d=\x07\x07\x07".to_vec()]]);
+    }
+
+    #[test]
+    fn a_cut_takes_what_is_behind_it() {
+        let (_, directory) = directory("cut");
+        let (mut log, _) = Log::open(&directory).expect("it opens");
+        log.restart(b"pages").expect("it is written");
+        put(&mut log, &[b"a"]);
+        let place = put(&mut log, &[b"b"]);
+        put(&mut log, &[b"c"]);
+        log.cut(place);
+        assert_eq!(groups(&directory).0, [[b"a=val".to_vec()]]);
+        // The one behind it would follow this one again.
+        put(&mut log, &[b"d"]);
+        let expected = [[b"a=val".to_vec()], [b"d=val".to_vec()]];
+        assert_eq!(groups(&directory).0, expected);
     }
 
     #[test]

@@ -13,8 +13,9 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::change_map::ChangeStorage;
-use super::commit::{Committer, Durability, LAST_TREE, count_of, row_count_name};
+use super::commit::{Committer, Durability, LAST_TREE};
 use super::environment::{Environment, TreeId};
+use super::file_writer::{count_of, row_count_name};
 use super::locks::{LockOwner, Locks};
 use super::transaction::DurableTransaction;
 

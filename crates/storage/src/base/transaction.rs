@@ -12,9 +12,9 @@ use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result, Value};
 
 use super::change_map::ChangeStorage;
-use super::commit::row_count_name;
 use super::definition::TableDefinition;
 use super::environment::{META, TreeId};
+use super::file_writer::row_count_name;
 use super::locks::{Held, LockOwner};
 use super::overlay::{Change, Changes, TreeChanges};
 use super::row;
@@ -301,7 +301,10 @@ impl Transaction {
             }
         }
         let overlay = state.changes.take();
+        // Nothing more is read in it, and a file that was given up is opened anew when nobody reads.
+        let snapshot = state.snapshot.take();
         drop(state);
+        drop(snapshot);
         let committed = if overlay.is_empty() {
             Ok(())
         } else {

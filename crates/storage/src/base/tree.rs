@@ -20,8 +20,7 @@ const SMALL_BYTES: usize = BLOCK_BYTES / 4;
 /// A key and its new row (see [`super::row`]); none when it is removed.
 pub(super) type RowChange<'a> = (&'a [u8], Option<&'a [u8]>);
 
-/// Changes a tree's rows, whose keys rise; by how many they became more. What is logged is the changes,
-/// not the blocks ([`FileWriter::change_rows`]).
+/// Changes a tree's rows, whose keys rise; by how many they became more.
 pub(super) fn apply(
     writer: &mut FileWriter<'_>,
     tree: TreeId,
@@ -127,11 +126,11 @@ impl Merge {
             .iter()
             .filter(|key| rows.len() == 0 || **key != first_key)
         {
-            writer.remove_unlogged(key)?;
+            writer.remove(key)?;
         }
         if rows.len() > 0 && sizes.total <= BLOCK_BYTES {
             rows.encode(&sizes, 0..rows.len(), bytes);
-            writer.put_unlogged(&first_key, bytes)?;
+            writer.put(&first_key, bytes)?;
             return Ok((done, difference));
         }
         let limit = match at_end {
@@ -144,7 +143,7 @@ impl Merge {
                 separator = Rows::separator(rows.key(range.start - 1), rows.key(range.start));
             }
             rows.encode(&Sizes::of(rows, range.clone()), range, bytes);
-            writer.put_unlogged(&block_key(tree, &separator), bytes)
+            writer.put(&block_key(tree, &separator), bytes)
         })?;
         Ok((done, difference))
     }

@@ -260,6 +260,72 @@ mod faults {
         world.finish();
     }
 
+    /// Sessions that commit at the same time: what was written to the log behind a commit that fails is
+    /// not lost, what failed does not come back, and a file that was given up is soon open again.
+    fn several_sessions(fault: Fault) {
+        const SESSIONS: u64 = 4;
+        let _alone = alone();
+        let _watchdog = Watchdog::new();
+        let mut world = World::new(&format!("several-{fault:?}"));
+        must(
+            &mut world.session,
+            "CREATE TABLE kept (id INT PRIMARY KEY, s VARCHAR(100), KEY (s))",
+        );
+        let (mut failed, mut acknowledged) = (0, 0);
+        for round in 0..24 {
+            let insert = |session: u64| {
+                let mut own = world.database.session();
+                must(&mut own, "USE work");
+                let numbers = 0..30;
+                let ids = numbers.map(|number| (round * SESSIONS + session) * 30 + number);
+                let (kept, lost): (Vec<_>, Vec<_>) = ids.partition(|id| {
+                    let sql = format!("INSERT INTO kept VALUES ({id}, REPEAT(MD5({id}), 3))");
+                    rows(&mut own, &sql).is_ok()
+                });
+                (kept.len(), lost.len())
+            };
+            arm(fault, 1 + round * 3);
+            std::thread::scope(|scope| {
+                let sessions = (0..SESSIONS).map(|session| scope.spawn(move || insert(session)));
+                for session in sessions.collect::<Vec<_>>() {
+                    let (kept, lost) = session.join().unwrap();
+                    acknowledged += kept;
+                    failed += lost;
+                }
+            });
+            disarm();
+            let count = must(&mut world.session, "SELECT COUNT(*) FROM kept");
+            assert_eq!(count, [acknowledged.to_string()], "round {round}");
+            if round % 4 == 0 {
+                // What a process would find that takes the place of one that is killed now.
+                let copy = world.directory.join("copy");
+                std::fs::create_dir_all(copy.join("data")).unwrap();
+                for file in ["redo.log", "data.mdb"] {
+                    let (from, to) = (world.directory.join("data"), copy.join("data"));
+                    std::fs::copy(from.join(file), to.join(file)).unwrap();
+                }
+                std::fs::create_dir_all(copy.join("tmp")).unwrap();
+                let database = open(&copy);
+                database.check().unwrap();
+                let seen = look(&mut database.session());
+                assert_same(&seen, &look(&mut world.session), &format!("round {round}"));
+                drop(database);
+                std::fs::remove_dir_all(&copy).unwrap();
+            }
+        }
+        // One that fails takes nobody with it but its group, and those that are on their way.
+        assert!((1..=240).contains(&failed), "{failed}");
+        world.database.check().unwrap();
+        world.finish();
+    }
+
+    #[test]
+    fn who_commits_beside_one_that_fails_is_not_lost() {
+        several_sessions(Fault::DeviceError);
+        several_sessions(Fault::DiskFull);
+        several_sessions(Fault::LateError);
+    }
+
     /// Syncs while something is done, and how long that took.
     fn syncs_of(work: impl FnOnce()) -> (u64, Duration) {
         arm(Fault::DiskFull, 0);

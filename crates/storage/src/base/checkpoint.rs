@@ -1,0 +1,143 @@
+//! Checkpoints: the data file is brought to disk as a whole, and the redo log begins anew; and what is
+//! done with both when a directory is opened.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use mayfly_types::Result;
+
+use super::environment::{Claim, DATA_FILE, DataFile, Environment, io_error};
+use super::file_writer::FileWriter;
+use super::format;
+use super::log::{Log, Step};
+use super::snapshot::Snapshot;
+
+/// A log of so many bytes ends in a checkpoint: they are read when the directory is opened.
+const LONG_LOG: u64 = 32 << 20;
+/// A file that has grown by so many bytes gets a checkpoint: until then it cannot use again the space of
+/// blocks that were changed.
+const GROWN: u64 = 64 << 20;
+
+/// So many bytes of the log are made again in one transaction of the file.
+const REDONE_AT_ONCE: u64 = 4 << 20;
+
+impl Environment {
+    /// Makes what is in the log again.
+    pub(super) fn recover(&self) -> Result<()> {
+        let (Some(mut log), Claim::Data(directory)) = (self.log(), &self.claim) else {
+            return Ok(());
+        };
+        let file = self.file()?;
+        let checkpoint = self.snapshot_of(&file)?;
+        let is_noted = format::check(&checkpoint, self.directory())?;
+        self.set_checkpoint(&file, checkpoint);
+        let mut writer = None;
+        let mut bytes = 0;
+        let failed = |error: std::io::Error| io_error(&error, self.directory(), "read");
+        log.replay(failed, |step| match step {
+            Step::Change(change) => {
+                let writer = match &mut writer {
+                    Some(writer) => writer,
+                    None => writer.insert(FileWriter::begin(self, &file)?),
+                };
+                writer.redo(change)
+            }
+            Step::Commit(more) => {
+                bytes += more;
+                if bytes < REDONE_AT_ONCE {
+                    // Nobody sees what is between two of them.
+                    return Ok(());
+                }
+                bytes = 0;
+                writer.take().map_or(Ok(()), FileWriter::commit)
+            }
+        })?;
+        if let Some(writer) = writer {
+            writer.commit()?;
+        }
+        if !is_noted {
+            let mut writer = FileWriter::begin(self, &file)?;
+            format::note(&mut writer)?;
+            writer.commit()?;
+            log.pass_by();
+        }
+        if log.wants_checkpoint() {
+            self.write_checkpoint(&file, &mut log)?;
+            directory
+                .sync()
+                .map_err(|error| io_error(&error, self.directory(), "write"))?;
+        }
+        Ok(())
+    }
+
+    /// Brings to disk what was committed without.
+    pub(super) fn sync(&self) -> Result<()> {
+        let Some(mut log) = self.log() else {
+            return Ok(());
+        };
+        log.sync()
+            .map_err(|error| io_error(&error, self.directory(), "write"))
+    }
+
+    /// Whether much was changed since the last checkpoint.
+    pub(super) fn is_checkpoint_due(&self) -> bool {
+        self.has_changed(1)
+    }
+
+    /// Whether so much was changed that whoever writes should make the checkpoint itself: those that
+    /// are made while others write do not keep up with them.
+    pub(super) fn is_checkpoint_late(&self) -> bool {
+        self.has_changed(4)
+    }
+
+    /// Whether there were so many times as many changes since the last checkpoint as one is due for.
+    fn has_changed(&self, times: u64) -> bool {
+        let Some(log_bytes) = self.log().map(|log| log.bytes()) else {
+            return false;
+        };
+        let before = self.checkpoint_bytes.load(Ordering::Relaxed);
+        let has_grown = |file: Arc<DataFile>| file.bytes() > before + times * GROWN;
+        log_bytes > times * LONG_LOG || self.file().is_ok_and(has_grown)
+    }
+
+    /// Brings the file to disk as a whole, so that the log begins anew.
+    pub(super) fn checkpoint(&self) -> Result<()> {
+        if !self.log().is_some_and(|log| log.wants_checkpoint()) {
+            return Ok(());
+        }
+        let file = self.file()?;
+        // Most of it while others write.
+        let synced = file.env.force_sync();
+        synced.map_err(|error| self.error(&error))?;
+        drop(file);
+        match &mut self.quiet().log {
+            Some(log) => self.write_checkpoint(&self.file()?, log),
+            None => Ok(()),
+        }
+    }
+
+    /// The same, while nobody else writes.
+    pub(super) fn write_checkpoint(&self, file: &Arc<DataFile>, log: &mut Log) -> Result<()> {
+        let failed = |error: std::io::Error| io_error(&error, self.directory(), "write");
+        let synced = file.env.force_sync();
+        synced.map_err(|error| self.error(&error))?;
+        let snapshot = self.snapshot_of(file)?;
+        let mut pages = vec![0; file.state_bytes];
+        let Claim::Data(directory) = &self.claim else {
+            return Ok(());
+        };
+        let data = directory.file(DATA_FILE).map_err(failed)?;
+        data.read_at(&mut pages, 0).map_err(failed)?;
+        log.restart(&pages).map_err(failed)?;
+        self.set_checkpoint(file, snapshot);
+        Ok(())
+    }
+
+    fn set_checkpoint(&self, file: &DataFile, snapshot: Arc<Snapshot>) {
+        self.checkpoint_bytes.store(file.bytes(), Ordering::Relaxed);
+        *self
+            .checkpoint
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(snapshot);
+    }
+}

@@ -1,0 +1,131 @@
+//! How changes get into the data file: first they are in the redo log, on disk, and then they are made.
+//!
+//! While the changes of one group are made, the next is already written to the log and synced. Who has the
+//! log takes the file before it lets go of the log, so that groups are made in the order of the log. A
+//! group counts, and is seen, when it is made; who committed it waits for that. If it cannot be made,
+//! the log is cut off where it begins before anybody hears of it. A group that was logged behind it
+//! meanwhile is logged anew.
+//!
+//! Who has both has a file that is what the log says ([`Quiet`]): only then may the log begin anew.
+
+use std::sync::MutexGuard;
+
+use mayfly_types::Result;
+
+use super::environment::{Environment, io_error};
+use super::file_writer::FileWriter;
+use super::log::Log;
+use super::redo::Redo;
+
+/// Changes that are committed together.
+pub(super) trait Changes {
+    /// Gives them in order. They are the same each time.
+    fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()>;
+}
+
+/// What of a commit is in the log before it is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Logging {
+    /// Its changes, on disk.
+    Synced,
+    /// Its changes.
+    Unsynced,
+    /// Nothing: it is lost when the process ends before the next checkpoint.
+    Nothing,
+}
+
+/// What the one who makes changes knows.
+#[derive(Debug, Default)]
+pub(super) struct Making {
+    /// Where a group begins in the log that is not made.
+    unmade: Option<u64>,
+}
+
+/// The right to begin the log anew: it says nothing that the file does not.
+pub(super) struct Quiet<'e> {
+    /// None of an ephemeral file.
+    pub(super) log: Option<MutexGuard<'e, Log>>,
+    _making: MutexGuard<'e, Making>,
+}
+
+impl Environment {
+    /// Waits until all that is in the log is made.
+    pub(super) fn quiet(&self) -> Quiet<'_> {
+        let mut log = self.log();
+        let mut making = self.making();
+        if let (Some(log), Some(place)) = (&mut log, making.unmade.take()) {
+            log.cut(place);
+        }
+        Quiet {
+            log,
+            _making: making,
+        }
+    }
+
+    /// Makes changes durable and visible. `logged` is called as soon as others may write to the log.
+    pub(super) fn write(
+        &self,
+        changes: &impl Changes,
+        logging: Logging,
+        logged: impl FnOnce(),
+    ) -> Result<()> {
+        self.open_for_commit();
+        let mut log = self.log();
+        let mut place = self.append(log.as_deref_mut(), changes, logging)?;
+        let mut making = self.making();
+        if let (Some(log), Some(before)) = (log.as_deref_mut(), making.unmade.take()) {
+            log.cut(before);
+            place = self.append(Some(log), changes, logging)?;
+        }
+        drop(log);
+        logged();
+        making.unmade = place;
+        let made = self.make(changes);
+        if made.is_ok() {
+            making.unmade = None;
+        }
+        drop(making);
+        if made.is_err() {
+            drop(self.quiet());
+        }
+        made
+    }
+
+    /// Writes a group to the log; where it begins.
+    fn append(
+        &self,
+        log: Option<&mut Log>,
+        changes: &impl Changes,
+        logging: Logging,
+    ) -> Result<Option<u64>> {
+        let Some(log) = log else {
+            return Ok(None);
+        };
+        if logging == Logging::Nothing {
+            log.pass_by();
+            return Ok(None);
+        }
+        let failed = |error: std::io::Error| io_error(&error, self.directory(), "write");
+        let place = log.begin();
+        let mut logged = changes.each(&mut |change| log.add(change).map_err(failed));
+        if logged.is_ok() {
+            logged = log.finish(logging == Logging::Synced).map_err(failed);
+        }
+        match logged {
+            Ok(()) => Ok(Some(place)),
+            Err(error) => {
+                log.cut(place);
+                Err(error)
+            }
+        }
+    }
+
+    fn make(&self, changes: &impl Changes) -> Result<()> {
+        // Whatever comes of it, there is a state to read.
+        let _readable = self.newest_of_file()?;
+        let file = self.file()?;
+        let mut writer = FileWriter::begin(self, &file)?;
+        changes.each(&mut |change| writer.redo(change))?;
+        writer.commit()
+    }
+}
