@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
 use mayfly_types::Result;
@@ -62,7 +62,8 @@ pub(crate) struct Connections {
 /// A client that has not logged in yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Arriving {
-    pub(crate) host: Arc<str>,
+    /// Where it is, as SHOW PROCESSLIST names it.
+    pub(crate) host: String,
     pub(crate) since: Instant,
     pub(crate) kill: KillHandle,
 }
@@ -173,6 +174,8 @@ pub struct ConnectionPlace {
     database: Arc<Database>,
     id: u64,
     is_extra: bool,
+    /// The client's, if it came through TCP.
+    port: OnceLock<u16>,
 }
 
 impl ConnectionPlace {
@@ -181,10 +184,14 @@ impl ConnectionPlace {
         self.id
     }
 
-    /// Its client is about to log in, from a host: others see it, and may end it.
-    pub fn begin_login(&self, host: &str) -> KillHandle {
+    /// Its client is about to log in, from a host, and a port if it came through TCP: others see it, and
+    /// may end it.
+    pub fn begin_login(&self, host: &str, port: Option<u16>) -> KillHandle {
+        if let Some(port) = port {
+            self.port.get_or_init(|| port);
+        }
         let arriving = Arriving {
-            host: Arc::from(host),
+            host: host_and_port(host, port),
             since: Instant::now(),
             kill: KillHandle::default(),
         };
@@ -201,6 +208,11 @@ impl ConnectionPlace {
         self.is_extra
     }
 
+    /// The port of a client that came through TCP.
+    pub(crate) fn port(&self) -> Option<u16> {
+        self.port.get().copied()
+    }
+
     /// The engine.
     pub(crate) fn database(&self) -> &Arc<Database> {
         &self.database
@@ -211,6 +223,14 @@ impl ConnectionPlace {
     pub fn session(self, options: SessionOptions) -> Result<Session> {
         self.database.refuse_many_of(&options.user)?;
         Ok(Session::new(self, options, Admission::default()))
+    }
+}
+
+/// Where a client is, as SHOW PROCESSLIST names it.
+pub(crate) fn host_and_port(host: &str, port: Option<u16>) -> String {
+    match port {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
     }
 }
 
@@ -232,6 +252,7 @@ impl Database {
             database: Arc::clone(self),
             id: FIRST + number,
             is_extra: connected > most,
+            port: OnceLock::new(),
         }
     }
 

@@ -270,10 +270,16 @@ fn kept(ty: SqlType, value: Value) -> (SqlType, Value) {
             let text = SqlType::text(TypeKind::LongText, CollationId::BINARY);
             (text, Value::Null)
         }
-        TypeKind::Year | TypeKind::Bit => (SqlType::bigint_unsigned(), value),
+        TypeKind::Year | TypeKind::Bit => (
+            SqlType {
+                length: 21,
+                ..SqlType::bigint_unsigned()
+            },
+            value,
+        ),
         _ if ty.is_integer() => {
             let kept = SqlType {
-                length: ty.length,
+                length: 21,
                 unsigned: ty.unsigned,
                 ..SqlType::bigint()
             };

@@ -109,6 +109,14 @@ class Client:
     def lost(self, error):
         return self.errno(error) in (2006, 2013, 4031, 1927)
 
+    def cursors(self, connection):
+        """A cursor of each kind."""
+        return [connection.cursor()]
+
+    def described(self, cursor):
+        """What the client is told of each column of a result: name, type, charset, length, flags and decimals, as far as it says."""
+        raise NotImplementedError
+
     def read(self, column, value):
         """A value as ROWS have it: BIT as a number, SET as text, JSON parsed."""
         if value is None:
@@ -196,6 +204,19 @@ def add(round_, client):
         for sql in statements("types.sql"):
             query(connection, sql)
         connection.commit()
+        connection.close()
+
+    @check
+    def metadata__of_every_type():
+        needs(SERVER != "mariadb", "MariaDB's flags and lengths differ")
+        connection = client.connect()
+        for cursor in client.cursors(connection):
+            cursor.execute("SELECT * FROM every_type t ORDER BY id LIMIT 0")
+            cursor.fetchall()
+            for told, (column, *rest) in zip(client.described(cursor), rows_of("metadata.tsv"), strict=True):
+                expected = dict(zip(("type", "charset", "length", "flags", "decimals"), map(int, rest)), name=column)
+                equal(told, {fact: expected.get(fact) for fact in told}, column)
+            cursor.close()
         connection.close()
 
     def open_():
@@ -650,8 +671,8 @@ def add(round_, client):
         query(connection, "CREATE TABLE large (id INT PRIMARY KEY, b LONGBLOB, t LONGTEXT)")
         blob = random.Random(1).randbytes(20 * MIB)
         long_text = "ab€😀é'\\\n" * (20 * MIB // 15)
-        client.insert_large(connection, "INSERT INTO large VALUES (1, {0}, NULL)", blob)
-        client.insert_large(connection, "INSERT INTO large VALUES (2, NULL, {0})", long_text)
+        query(connection, "INSERT INTO large VALUES (1, %s, NULL)", (blob,))
+        query(connection, "INSERT INTO large VALUES (2, NULL, %s)", (long_text,))
         connection.commit()
         equal(query(connection, "SELECT LENGTH(b), LENGTH(t), CHAR_LENGTH(t) FROM large ORDER BY id"), [
             (len(blob), None, None), (None, len(long_text.encode()), len(long_text))])  # fmt: skip

@@ -65,32 +65,40 @@ pub(crate) fn admit(session: &Session, statement: &Statement) -> Result<()> {
     }
 }
 
-/// Whether MAX_UPDATES_PER_HOUR counts it.
-fn updates(statement: &Statement) -> bool {
-    !matches!(
-        statement,
+/// Statements that need no right of their own and change nothing that lasts. What others need is
+/// asked for where their names get a meaning.
+macro_rules! session_statements {
+    () => {
         Statement::Query(_)
-            | Statement::SelectInto(_)
-            | Statement::Show(_)
-            | Statement::Describe(_)
-            | Statement::Explain(_)
-            | Statement::Set(_)
-            | Statement::SetTransaction(_)
             | Statement::Use(_)
-            | Statement::Do(_)
+            | Statement::Help(_)
+            | Statement::Set(_)
             | Statement::StartTransaction(_)
             | Statement::Commit(_)
             | Statement::Rollback(_)
             | Statement::Savepoint(_)
             | Statement::RollbackToSavepoint(_)
             | Statement::ReleaseSavepoint(_)
+            | Statement::Do(_)
+            | Statement::Kill { .. }
             | Statement::Prepare(_)
             | Statement::Execute(_)
             | Statement::Deallocate(_)
             | Statement::UnlockTables
-            | Statement::Kill { .. }
+    };
+}
+
+/// Whether MAX_UPDATES_PER_HOUR counts it.
+fn updates(statement: &Statement) -> bool {
+    !matches!(
+        statement,
+        session_statements!()
+            | Statement::SelectInto(_)
+            | Statement::Show(_)
+            | Statement::Describe(_)
+            | Statement::Explain(_)
+            | Statement::SetTransaction(_)
             | Statement::Shutdown
-            | Statement::Help(_)
     )
 }
 
@@ -175,24 +183,7 @@ impl Check<'_> {
             }
             Statement::TableMaintenance(maintenance) => self.maintenance(maintenance),
             Statement::Shutdown => self.rights.require(SHUTDOWN, &[], "SHUTDOWN"),
-            Statement::Handler(_)
-            | Statement::Query(_)
-            | Statement::Use(_)
-            | Statement::Help(_)
-            | Statement::Set(_)
-            | Statement::StartTransaction(_)
-            | Statement::Commit(_)
-            | Statement::Rollback(_)
-            | Statement::Savepoint(_)
-            | Statement::RollbackToSavepoint(_)
-            | Statement::ReleaseSavepoint(_)
-            | Statement::Do(_)
-            | Statement::Kill { .. }
-            | Statement::Prepare(_)
-            | Statement::Execute(_)
-            | Statement::Deallocate(_)
-            | Statement::UnlockTables
-            | Statement::Account(_) => Ok(()),
+            session_statements!() | Statement::Handler(_) | Statement::Account(_) => Ok(()),
         }
     }
 

@@ -147,7 +147,8 @@ impl FieldDefinition {
             | TypeKind::Json => {
                 let field = string(ty, shown, flags, results);
                 match column.client_type {
-                    ClientType::Hexadecimal => field.of_hexadecimal(),
+                    ClientType::Hexadecimal => field.of_number(true),
+                    ClientType::Bits => field.of_number(false),
                     _ => field,
                 }
             }
@@ -158,8 +159,8 @@ impl FieldDefinition {
 
 impl FieldDefinition {
     /// That of a string which is a number, too.
-    fn of_hexadecimal(mut self) -> Self {
-        self.flags.set(FieldFlags::UNSIGNED, true);
+    fn of_number(mut self, unsigned: bool) -> Self {
+        self.flags.set(FieldFlags::UNSIGNED, unsigned);
         self.decimals = 0;
         self
     }

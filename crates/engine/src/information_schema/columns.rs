@@ -7,6 +7,7 @@ use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
 
+use super::logs;
 use super::relation::{Columns, Relation, Row, text, text_or_null, yes_no};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyTarget, TableDefinition};
@@ -45,7 +46,10 @@ pub(super) fn rows(session: &Session) -> Vec<Row> {
             if !session.rights().sees_table(schema, &source.name) {
                 continue;
             }
-            rows.extend(system_rows(source));
+            match logs::definition(schema, &source.name) {
+                Some(log) => rows.extend(definition_rows(&log, &session.options().time_zone)),
+                None => rows.extend(system_rows(source)),
+            }
         }
     }
     let rights = session.rights();

@@ -6,6 +6,7 @@
 mod columns;
 mod constraints;
 mod extensions;
+pub(crate) mod logs;
 mod mysql;
 mod privileges;
 mod processlist;
@@ -51,6 +52,7 @@ const RELATIONS: &[&[Relation]] = &[
     extensions::RELATIONS,
     privileges::RELATIONS,
     mysql::RELATIONS,
+    logs::RELATIONS,
 ];
 
 /// Positions of relations are the lower bits of their [`TableId`]s, which no base table reaches.

@@ -3,6 +3,7 @@
 use mayfly_types::Value;
 
 use super::relation::{Columns, Kind, Relation, Row, text, text_or_null};
+use crate::connections::host_and_port;
 use crate::session::Session;
 
 pub(super) const RELATIONS: &[Relation] = &[
@@ -38,7 +39,7 @@ fn rows(session: &Session) -> Vec<Row> {
         vec![
             Value::UInt(other.id),
             text(&identity.user),
-            text(&identity.host),
+            text(host_and_port(&identity.host, other.port)),
             text_or_null(database.as_deref()),
             text(other.activity.work().name()),
             Value::UInt(other.activity.duration().as_secs()),
@@ -63,7 +64,7 @@ fn arriving(session: &Session) -> Vec<Row> {
         vec![
             Value::UInt(*id),
             text("unauthenticated user"),
-            text(&*client.host),
+            text(&client.host),
             Value::Null,
             text("Connect"),
             Value::UInt(client.since.elapsed().as_secs()),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use mayfly_storage::{DeclaredSize, TableStatistics};
 use mayfly_types::{TypeKind, Value};
 
+use super::logs;
 use super::relation::{Relation, Row, text};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
@@ -20,6 +21,12 @@ pub(super) fn rows(session: &Session) -> Vec<Row> {
             if !session.rights().sees_table(schema, &source.name) {
                 continue;
             }
+            let log = logs::definition(schema, &source.name);
+            // The tables of accounts are not among those that a copy of the server is made of: what
+            // they tell of is changed by statements on accounts alone.
+            if schema == "mysql" && log.is_none() {
+                continue;
+            }
             let is_view = schema == "information_schema";
             let mut row = vec![
                 text("def"),
@@ -32,6 +39,12 @@ pub(super) fn rows(session: &Session) -> Vec<Row> {
             row[7..13].fill(Value::UInt(0));
             row[19] = text("");
             row[20] = text("");
+            if let Some(log) = log {
+                row[4] = text(&log.engine);
+                row[6] = text(row_format(&log));
+                row[17] = text(character_sets::row(log.collation).name);
+                row[20] = text(&log.comment);
+            }
             rows.push(row);
         }
     }

@@ -154,7 +154,7 @@ impl Session {
         let database = Arc::clone(place.database());
         let identity = identity(&options, &admission);
         let (memory, temp_space) = database.budgets.of_user(&options.user);
-        let shared = SessionShared::new(place.id(), identity, memory, temp_space);
+        let shared = SessionShared::new(place.id(), place.port(), identity, memory, temp_space);
         let shared = Arc::new(shared);
         database.connections.begin(&shared);
         Self::over(database, Some(place), shared, options, admission)

@@ -167,6 +167,8 @@ struct Owner {
 #[derive(Debug)]
 pub(crate) struct SessionShared {
     pub(crate) id: u64,
+    /// The port of a client that came through TCP.
+    pub(crate) port: Option<u16>,
     owner: RwLock<Owner>,
     pub(crate) counters: Counters,
     pub(crate) kill: KillHandle,
@@ -218,12 +220,14 @@ pub struct ClientCertificate {
 impl SessionShared {
     pub(super) fn new(
         id: u64,
+        port: Option<u16>,
         identity: Arc<Identity>,
         memory: Budget,
         temp_space: Budget,
     ) -> Self {
         Self {
             id,
+            port,
             owner: RwLock::new(Owner {
                 identity,
                 memory,

@@ -16,6 +16,7 @@ use crate::catalog::BaseTable;
 use crate::catalog::create;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::catalog::foreign_key_checks;
+use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
@@ -44,7 +45,9 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
     let exists = if statement.temporary {
         session.temporary_table(&database, &name).is_some()
     } else {
-        catalog.has(&database, &name)
+        // Whoever brings a copy of a whole server has the logs in it.
+        let is_log = || information_schema::logs::definition(&database, &name).is_some();
+        catalog.has(&database, &name) || (statement.if_not_exists && is_log())
     };
     if exists && !(statement.or_replace) {
         let error = codes::ER_TABLE_EXISTS_ERROR.with(&[&name]);

@@ -30,17 +30,31 @@ pub(super) fn create(session: &mut Session, statement: &CreateDatabase) -> Resul
     super::count(session, Counter::ComCreateDb);
     let name = statement.name.as_str();
     names::check_name(name, &codes::ER_WRONG_DB_NAME)?;
+    if name.eq_ignore_ascii_case("sys") {
+        // It is the server's here and a database like others in MySQL: a copy of a whole server has it.
+        return exists(session, statement);
+    }
     super::refuse_system_schema(session, name)?;
     let collation = collation(&statement.options)?;
     let collation = collation.unwrap_or(session.options().collation_server);
     let catalog = &session.database.catalog;
     if !catalog.create_database(session, name, collation)? {
-        let error = codes::ER_DB_CREATE_EXISTS.with(&[&name]);
-        if !statement.if_not_exists {
-            return Err(error);
-        }
-        session.diagnostics().push(Level::Note, error);
+        return exists(session, statement);
     }
+    Ok(StatementResult {
+        affected_rows: 1,
+        ..StatementResult::default()
+    }
+    .into())
+}
+
+/// There is a database of that name: 1007, or a note.
+fn exists(session: &Session, statement: &CreateDatabase) -> Result<Outcome> {
+    let error = codes::ER_DB_CREATE_EXISTS.with(&[&statement.name]);
+    if !statement.if_not_exists {
+        return Err(error);
+    }
+    session.diagnostics().push(Level::Note, error);
     Ok(StatementResult {
         affected_rows: 1,
         ..StatementResult::default()

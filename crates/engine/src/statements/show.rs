@@ -6,6 +6,7 @@ use mayfly_syntax::ast::{
 };
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 use mayfly_types::error::codes;
+use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, Condition, Level, Result, SqlType, TypeKind, Value};
 
 use super::simple::text_rows;
@@ -441,6 +442,10 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
             let Some(found) = session.find_table(&database, &name) else {
                 if let Some(view) = session.database.catalog.view(&database, &name) {
                     return create_view(session, &view);
+                }
+                if let Some(log) = information_schema::logs::definition(&database, &name) {
+                    let text = show_create::table(&log, 1, quote, &TimeZone::UTC);
+                    return Ok(text_rows(&["Table", "Create Table"], &[[name, text]]).into());
                 }
                 if session
                     .database

@@ -68,6 +68,8 @@ pub enum ClientType {
     ComputedInteger,
     /// A literal like `X'41'`: a string that is an unsigned number where a number is wanted.
     Hexadecimal,
+    /// A literal like `b'101'`: a string that is a number where a number is wanted.
+    Bits,
 }
 
 /// Where an unchanged column comes from.

@@ -83,7 +83,7 @@ pub(super) fn admit(shared: &Arc<Shared>, accepted: Accepted) -> Option<Connecti
         }
     };
     let socket = accepted.socket.clone();
-    let kill = connection_place.begin_login(&accepted.host);
+    let kill = connection_place.begin_login(&accepted.host, accepted.port);
     kill.on_close(move || socket.stop_reading());
     let mut admission = Admission {
         shared,

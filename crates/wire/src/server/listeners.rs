@@ -88,6 +88,7 @@ impl Listeners {
                 Ok(Accepted {
                     socket: Socket::Tcp(Arc::new(stream)),
                     host: host(address.ip()),
+                    port: Some(address.port()),
                     is_private: false,
                 })
             }),
@@ -97,6 +98,7 @@ impl Listeners {
                 Ok(Accepted {
                     socket: Socket::Unix(Arc::new(stream)),
                     host: LOCALHOST.to_owned(),
+                    port: None,
                     is_private: true,
                 })
             }),

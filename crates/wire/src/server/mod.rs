@@ -155,6 +155,8 @@ pub(crate) struct Accepted {
     socket: Socket,
     /// An address without its port, or `localhost`.
     host: String,
+    /// The port behind the address.
+    port: Option<u16>,
     /// It came through the Unix socket: nobody can listen.
     is_private: bool,
 }

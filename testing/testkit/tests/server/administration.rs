@@ -115,6 +115,19 @@ fn the_log_is_told_how_the_server_is() {
 }
 
 #[test]
+fn a_client_is_listed_with_its_port() {
+    let host = Host::start(|_| {});
+    let mut root = host.root();
+    let port = root.stream.local_addr().expect("an address").port();
+    let own = "SELECT host, USER() FROM information_schema.processlist WHERE id = CONNECTION_ID()";
+    let seen = row(&root.query(own));
+    assert_eq!(
+        seen,
+        [format!("localhost:{port}"), "root@localhost".to_owned()]
+    );
+}
+
+#[test]
 fn a_client_that_logs_in_is_seen_and_can_be_ended() {
     let host = Host::start(|_| {});
     let mut root = host.root();
@@ -123,12 +136,12 @@ fn a_client_that_logs_in_is_seen_and_can_be_ended() {
     ann.log_in("ann");
     let mut unknown = host.connect();
     unknown.read().expect("a greeting");
-    let list = "SELECT id, user, host, db, command, state, info FROM information_schema.processlist \
-                WHERE user LIKE 'unauth%'";
+    let list = "SELECT id, user, REGEXP_REPLACE(host, '[0-9]+$', 'port'), db, command, state, info \
+                FROM information_schema.processlist WHERE user LIKE 'unauth%'";
     let seen = row(&root.query(list));
     let after = [
         "unauthenticated user",
-        "localhost",
+        "localhost:port",
         "",
         "Connect",
         "Receiving from client",

@@ -45,9 +45,9 @@ impl ScalarFunction for Extract {
             | IntervalUnit::Minute
             | IntervalUnit::Second => 3,
             IntervalUnit::Hour => 4,
-            IntervalUnit::DayHour => 6,
-            IntervalUnit::DayMinute => 8,
-            IntervalUnit::DaySecond => 10,
+            IntervalUnit::DayHour => 9,
+            IntervalUnit::DayMinute => 11,
+            IntervalUnit::DaySecond => 13,
             IntervalUnit::HourMinute => 6,
             IntervalUnit::HourSecond => 8,
             IntervalUnit::MinuteSecond => 5,

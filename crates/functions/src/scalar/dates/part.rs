@@ -16,46 +16,51 @@ use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, de
 #[derive(Debug)]
 pub(crate) struct DatePart {
     names: &'static [&'static str],
-    /// The display width of the result; 4 is that of a YEAR.
-    width: u32,
+    result: Shown,
     zero_parts: ZeroParts,
     compute: fn(DateTime) -> i64,
 }
 
-const YEAR_WIDTH: u32 = 4;
+/// What the result is shown as.
+#[derive(Debug, Clone, Copy)]
+enum Shown {
+    Year,
+    /// An integer of a display width.
+    Integer(u32),
+}
 
 /// YEAR()
 pub(crate) static YEAR: DatePart = DatePart {
     names: &["year"],
-    width: YEAR_WIDTH,
+    result: Shown::Year,
     zero_parts: ZeroParts::Allowed,
     compute: |date| i64::from(date.year),
 };
 /// QUARTER()
 pub(crate) static QUARTER: DatePart = DatePart {
     names: &["quarter"],
-    width: 2,
+    result: Shown::Integer(2),
     zero_parts: ZeroParts::Allowed,
     compute: |date| i64::from(date.month.div_ceil(3)),
 };
 /// MONTH()
 pub(crate) static MONTH: DatePart = DatePart {
     names: &["month"],
-    width: 3,
+    result: Shown::Integer(3),
     zero_parts: ZeroParts::Allowed,
     compute: |date| i64::from(date.month),
 };
 /// DAYOFMONTH()
 pub(crate) static DAY: DatePart = DatePart {
     names: &["dayofmonth", "day"],
-    width: 3,
+    result: Shown::Integer(3),
     zero_parts: ZeroParts::Allowed,
     compute: |date| i64::from(date.day),
 };
 /// DAYOFWEEK()
 pub(crate) static DAYOFWEEK: DatePart = DatePart {
     names: &["dayofweek"],
-    width: 2,
+    result: Shown::Integer(2),
     zero_parts: ZeroParts::Refused,
     // 1 is Sunday.
     compute: |date| (i64::from(calendar::weekday(calendar::day_number(date))) + 1) % 7 + 1,
@@ -63,35 +68,35 @@ pub(crate) static DAYOFWEEK: DatePart = DatePart {
 /// WEEKDAY()
 pub(crate) static WEEKDAY: DatePart = DatePart {
     names: &["weekday"],
-    width: 2,
+    result: Shown::Integer(2),
     zero_parts: ZeroParts::Refused,
     compute: |date| i64::from(calendar::weekday(calendar::day_number(date))),
 };
 /// DAYOFYEAR()
 pub(crate) static DAYOFYEAR: DatePart = DatePart {
     names: &["dayofyear"],
-    width: 3,
+    result: Shown::Integer(4),
     zero_parts: ZeroParts::Refused,
     compute: calendar::day_of_year,
 };
 /// WEEKOFYEAR()
 pub(crate) static WEEKOFYEAR: DatePart = DatePart {
     names: &["weekofyear"],
-    width: 3,
+    result: Shown::Integer(3),
     zero_parts: ZeroParts::Refused,
     compute: |date| i64::from(calendar::week(date, WeekMode::new(3)).1),
 };
 /// TO_DAYS()
 pub(crate) static TO_DAYS: DatePart = DatePart {
     names: &["to_days"],
-    width: 8,
+    result: Shown::Integer(8),
     zero_parts: ZeroParts::Refused,
     compute: calendar::day_number,
 };
 /// TO_SECONDS()
 pub(crate) static TO_SECONDS: DatePart = DatePart {
     names: &["to_seconds"],
-    width: 21,
+    result: Shown::Integer(21),
     zero_parts: ZeroParts::Refused,
     compute: |date| date.to_micros() / MICROS_PER_SECOND,
 };
@@ -110,13 +115,13 @@ impl ScalarFunction for DatePart {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        let result = match self.width {
-            YEAR_WIDTH => SqlType {
+        let result = match self.result {
+            Shown::Year => SqlType {
                 unsigned: true,
                 ..SqlType::temporal(TypeKind::Year, 0)
             },
-            width if width > 11 => derive::bigint_of_width(width),
-            width => derive::int_of_width(width),
+            Shown::Integer(width @ 12..) => derive::bigint_of_width(width),
+            Shown::Integer(width) => derive::int_of_width(width),
         };
         let argument = arguments::datetime_type(&arguments[0], context);
         Ok(Signature::new(vec![argument], result, true))
@@ -129,8 +134,8 @@ impl ScalarFunction for DatePart {
         signature: &Signature,
         context: &EvaluationContext,
     ) -> Result<ArrayRef> {
-        let wanted = match self.width {
-            21 => Wanted::DateTime,
+        let wanted = match self.result {
+            Shown::Integer(21) => Wanted::DateTime,
             _ => Wanted::Date,
         };
         let ty = &signature.arguments[0];

@@ -33,7 +33,7 @@ impl ScalarFunction for Sign {
         let (ty, _) = rounding::number(&arguments[0]);
         Ok(Signature::new(
             vec![ty],
-            derive::bigint_of_width(17),
+            derive::bigint_of_width(21),
             arguments[0].nullable,
         ))
     }

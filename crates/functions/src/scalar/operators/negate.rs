@@ -8,9 +8,7 @@ use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
 
 use super::numeric;
 use crate::scalar::ScalarFunction;
-use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
 
 /// Unary `-`
 #[derive(Debug)]
@@ -35,11 +33,8 @@ impl ScalarFunction for Negate {
             numeric::Kind::Integer => {
                 let ty = numeric::integer_argument(argument.ty);
                 // The literal 9223372036854775808 is unsigned; its negation is the smallest BIGINT.
-                let result = if ty.length > 11 || ty.unsigned && ty.length >= 20 {
-                    derive::bigint_of_width(20)
-                } else {
-                    derive::int_of_width(11)
-                };
+                let width = ty.length + u32::from(ty.unsigned);
+                let result = numeric::integer_result(width, false);
                 (ty, result)
             }
             numeric::Kind::Decimal => {

@@ -103,7 +103,7 @@ pub(crate) fn integer_result(length: u32, unsigned: bool) -> SqlType {
         TypeKind::BigInt
     };
     SqlType {
-        length: length.min(21),
+        length,
         unsigned,
         ..SqlType::integer(kind)
     }

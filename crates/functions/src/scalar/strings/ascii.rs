@@ -31,7 +31,7 @@ impl ScalarFunction for Ascii {
     ) -> Result<Signature> {
         Ok(Signature::new(
             vec![derive::text_of(&arguments[0], context)],
-            derive::int_of_width(3),
+            derive::int_of_width(4),
             arguments[0].nullable,
         ))
     }

@@ -99,7 +99,7 @@ impl ScalarFunction for Field {
         } else {
             vec![SqlType::double(); arguments.len()]
         };
-        Ok(Signature::new(types, derive::int_of_width(3), false))
+        Ok(Signature::new(types, derive::int_of_width(11), false))
     }
 
     fn evaluate(

@@ -38,7 +38,7 @@ impl ScalarFunction for FindInSet {
         )?;
         Ok(Signature::new(
             signature.arguments,
-            derive::int_of_width(3),
+            derive::int_of_width(11),
             signature.nullable,
         ))
     }

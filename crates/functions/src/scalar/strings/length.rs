@@ -22,7 +22,7 @@ pub(crate) struct Length {
 /// LENGTH()
 pub(crate) static LENGTH: Length = Length {
     names: &["length", "octet_length"],
-    width: 10,
+    width: 11,
     measure: chars::octets,
 };
 /// BIT_LENGTH()
@@ -34,7 +34,7 @@ pub(crate) static BIT_LENGTH: Length = Length {
 /// CHAR_LENGTH()
 pub(crate) static CHAR_LENGTH: Length = Length {
     names: &["char_length", "character_length"],
-    width: 10,
+    width: 11,
     measure: chars::count,
 };
 

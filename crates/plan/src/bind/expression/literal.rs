@@ -119,6 +119,16 @@ pub(crate) fn is_hexadecimal(expression: &Expression) -> bool {
         && expression.ty.collation == CollationId::BINARY
 }
 
+/// Whether it is written b'1'.
+pub(crate) fn is_bits(expr: &ast::Expr) -> bool {
+    match expr {
+        ast::Expr::Value(value) => {
+            matches!(value.value, ast::Value::SingleQuotedByteStringLiteral(_))
+        }
+        _ => false,
+    }
+}
+
 /// A hexadecimal or bit literal as the number that it is, NULL as a DOUBLE, anything else as it is.
 pub fn as_number(expression: Expression) -> Expression {
     // MIN(NULL) is of the type of NULL and no literal.

@@ -1,0 +1,65 @@
+//! `mysql.general_log` and `mysql.slow_log`: programs that copy whole servers ask what they are. They
+//! have no rows, for what happens is not logged in tables.
+
+use mayfly_types::{CollationId, TypeKind};
+
+use super::relation::{Columns, Relation};
+use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
+
+const fn relation(name: &'static str, columns: &'static str) -> Relation {
+    Relation {
+        schema: "mysql",
+        name,
+        columns: Columns::Standard(columns),
+        rows: |_| Vec::new(),
+    }
+}
+
+pub(super) const RELATIONS: &[Relation] = &[
+    relation("general_log", "mysql.general_log"),
+    relation("slow_log", "mysql.slow_log"),
+];
+
+/// The tables as statements would make them.
+pub(crate) fn definition(database: &str, name: &str) -> Option<TableDefinition> {
+    let comment = match name {
+        "general_log" => "General log",
+        "slow_log" => "Slow log",
+        _ => return None,
+    };
+    let source = super::table(database, name)?;
+    let columns = source.columns.iter().map(|column| {
+        let is_moment = column.ty.kind == TypeKind::Timestamp;
+        ColumnDefinition {
+            name: column.name.clone(),
+            ty: column.ty.clone(),
+            nullable: column.nullable,
+            default: match is_moment {
+                true => ColumnDefault::Now,
+                false => ColumnDefault::None,
+            },
+            on_update_now: is_moment,
+            auto_increment: false,
+            generated: None,
+            comment: String::new(),
+            invisible: false,
+            explicit_collation: false,
+        }
+    });
+    Some(TableDefinition {
+        database: source.database.clone(),
+        name: source.name.clone(),
+        columns: columns.collect(),
+        keys: Vec::new(),
+        foreign_keys: Vec::new(),
+        checks: Vec::new(),
+        collation: CollationId::UTF8MB3_GENERAL_CI,
+        engine: "CSV".to_owned(),
+        comment: comment.to_owned(),
+        options: Vec::new(),
+        auto_increment_start: 1,
+        partitioning: None,
+        temporary: false,
+        created: 0,
+    })
+}
