@@ -203,7 +203,11 @@ pub(crate) enum Found {
     Column(ColumnPlace),
     Item(usize),
     /// A GROUP BY expression that is a column.
-    Key(usize),
+    Key {
+        index: usize,
+        /// The select list has something else of that name.
+        hides_item: bool,
+    },
 }
 
 /// A possibly qualified name, as written.
@@ -494,6 +498,10 @@ impl Scope {
         if by_alias.is_none() && behind_alias_twice {
             return Err(self.ambiguous(name));
         }
+        // An item that is called otherwise is only meant when the name means one column.
+        if by_alias.is_none() && matches!(self.clause, Clause::GroupBy | Clause::OrderBy) {
+            self.find_column(name)?;
+        }
         Ok(by_alias.or(behind_alias))
     }
 
@@ -516,6 +524,7 @@ impl Scope {
     }
 
     fn find_in_having(&self, name: Name<'_>) -> Result<Option<Found>> {
+        let item = self.find_item(name)?;
         // A column that is grouped by wins over an item of that name.
         for (index, key) in self.group_keys.iter().enumerate() {
             let ExpressionKind::Column(id) = &key.kind else {
@@ -529,10 +538,11 @@ impl Scope {
                 .table
                 .is_none_or(|written| table.is_called(name.database, written));
             if table_matches && same_name(table.name(place.column), name.column) {
-                return Ok(Some(Found::Key(index)));
+                let hides_item = item.is_some_and(|item| self.items[item].column != Some(place));
+                return Ok(Some(Found::Key { index, hides_item }));
             }
         }
-        Ok(self.find_item(name)?.map(Found::Item))
+        Ok(item.map(Found::Item))
     }
 }
 

@@ -322,7 +322,15 @@ impl Binder<'_> {
                     item.expression.clone()
                 }
                 None => {
-                    let key = match self.bind_stored(expr) {
+                    let item = match name_in(expr) {
+                        Some(name) => self.grouped_item(name)?,
+                        None => None,
+                    };
+                    let bound = match item {
+                        Some(item) => Ok(self.scope().items[item].expression.clone()),
+                        None => self.bind_stored(expr),
+                    };
+                    let key = match bound {
                         // It is an item of the select list that cannot be grouped by.
                         Err(error)
                             if error.is(&codes::ER_INVALID_GROUP_FUNC_USE)
@@ -341,6 +349,25 @@ impl Binder<'_> {
             keys.push(key);
         }
         Ok(keys)
+    }
+
+    /// The item of the select list that GROUP BY means by a name: none when a column of a table has it
+    /// that is another, with warning 1052.
+    fn grouped_item(&mut self, name: Name<'_>) -> Result<Option<usize>> {
+        let scope = self.scope();
+        let Some(item) = scope.find_item(name)? else {
+            return Ok(None);
+        };
+        // A name that several tables have means no column here.
+        let Ok(Some(column)) = scope.find_column(name) else {
+            return Ok(Some(item));
+        };
+        if scope.items[item].column == Some(column) {
+            return Ok(Some(item));
+        }
+        let warning = scope.ambiguous(name);
+        self.catalog.warn(warning);
+        Ok(None)
     }
 
     fn bind_order_keys(&mut self, written: &[OrderByExpr]) -> Result<Vec<OrderKey>> {

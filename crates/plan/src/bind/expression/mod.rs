@@ -238,7 +238,12 @@ impl Binder<'_> {
                     self.check_read(depth, place)?;
                     scope.column(place)
                 }
-                Found::Key(key) => scope.group_keys[key].clone(),
+                Found::Key { index, hides_item } => {
+                    if hides_item {
+                        self.catalog.warn(scope.ambiguous(name));
+                    }
+                    scope.group_keys[index].clone()
+                }
                 Found::Item(item) => {
                     let item = &scope.items[item];
                     if scope.inside_aggregate > 0 && scope.reads_aggregate(&item.expression) {
