@@ -45,7 +45,7 @@ pub(crate) fn names(der: &[u8]) -> Option<ClientCertificate> {
 fn one_line(name: &X509Name<'_>) -> String {
     let mut line = String::new();
     for part in name.iter_attributes() {
-        let number = part.attr_type().to_id_string();
+        let number = identifier(part.attr_type().as_bytes());
         let known = SHORT_NAMES.iter().find(|(known, _)| *known == number);
         let short = known.map_or(number.as_str(), |(_, short)| short);
         let _ = write!(line, "/{short}=");
@@ -59,6 +59,27 @@ fn one_line(name: &X509Name<'_>) -> String {
         }
     }
     line
+}
+
+/// An object identifier as its numbers. (The parser's own text takes the first two for a single byte.)
+fn identifier(der: &[u8]) -> String {
+    let mut text = String::new();
+    let mut number: u64 = 0;
+    for byte in der {
+        number = number << 7 | u64::from(byte & 0x7F);
+        if byte & 0x80 != 0 {
+            continue;
+        }
+        if text.is_empty() {
+            // The first two numbers are one.
+            let first = (number / 40).min(2);
+            let _ = write!(text, "{first}.{}", number - first * 40);
+        } else {
+            let _ = write!(text, ".{number}");
+        }
+        number = 0;
+    }
+    text
 }
 
 #[cfg(test)]
