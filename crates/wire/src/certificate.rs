@@ -1,5 +1,5 @@
-//! Names in certificates of clients, in OpenSSL's one line, which is what accounts require:
-//! `/C=DE/O=Example/CN=ann`.
+//! What is read from certificates: names in those of clients, in OpenSSL's one line, which is what accounts
+//! require (`/C=DE/O=Example/CN=ann`), and the version.
 
 use std::fmt::Write;
 
@@ -40,6 +40,12 @@ pub(crate) fn names(der: &[u8]) -> Option<ClientCertificate> {
         subject: one_line(certificate.subject()),
         issuer: one_line(certificate.issuer()),
     })
+}
+
+/// The version of X.509; `None` when it is malformed.
+pub(crate) fn version(der: &[u8]) -> Option<u32> {
+    let (_, certificate) = X509Certificate::from_der(der).ok()?;
+    Some(certificate.version().0 + 1)
 }
 
 fn one_line(name: &X509Name<'_>) -> String {

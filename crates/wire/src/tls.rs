@@ -10,7 +10,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::{RootCertStore, ServerConfig};
 
-use crate::pem;
+use crate::{certificate, pem};
 
 /// File names in the data directory, as MySQL's.
 const CERTIFICATE: &str = "server-cert.pem";
@@ -98,8 +98,15 @@ fn verifier(
 
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
-fn read(certificate: &Path, key: &Path) -> Result<Identity, String> {
-    let certificates = read_certificates(certificate)?;
+fn read(path: &Path, key: &Path) -> Result<Identity, String> {
+    let certificates = read_certificates(path)?;
+    if let Some(version @ ..=2) = certificates.first().and_then(|it| certificate::version(it)) {
+        return Err(format!(
+            "{}: a certificate of X.509 version {version}, which has no names of hosts: version 3 is needed \
+             (openssl x509 -req -extfile FILE, with subjectAltName in the file)",
+            path.display()
+        ));
+    }
     let failed = |error| format!("{}: {error}", key.display());
     let key = PrivateKeyDer::from_pem_file(key).map_err(failed)?;
     Ok((certificates, key))
@@ -122,6 +129,37 @@ fn self_signed() -> Result<rcgen::CertifiedKey<rcgen::KeyPair>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As `openssl x509 -req` makes them without a file of extensions.
+    const VERSION_1: &str = "\
+-----BEGIN CERTIFICATE-----
+MIIBJTCBywIURE/NRzyZsINQM0OS/x/Q+G1x0QIwCgYIKoZIzj0EAwIwFDESMBAG
+A1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjE3NTM1M1oYDzIxMjYxMDI5MTc1MzUz
+WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC
+AAQBrlIrpz/KyFMH7vBsjR5cWYegExEDIf2cEWlVh2lEHje+3rsPz5Ojvng0OZpK
+CADPgbIbKq+bbUaNnqSUWl4XMAoGCCqGSM49BAMCA0kAMEYCIQD5QsgeLiS5iXp/
+SIKEFK/Yq4s03mJgCAVRbiamHJ4vaQIhAOQHTDc8FyiL9XeAm4fKM49j4PaLMCpx
+lbgp8cqSInzx
+-----END CERTIFICATE-----
+";
+
+    #[test]
+    fn a_certificate_without_extensions_is_refused_with_what_to_do() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (certificate, key) = (
+            directory.path().join("old.pem"),
+            directory.path().join("key"),
+        );
+        std::fs::write(&certificate, VERSION_1).expect("written");
+        let made = self_signed().expect("made");
+        std::fs::write(&key, made.signing_key.serialize_pem()).expect("written");
+        let files = TlsOptions::Files { certificate, key };
+        let error = configuration(&files, None, None).expect_err("refused");
+        assert!(
+            error.contains("old.pem: a certificate of X.509 version 1"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn a_made_certificate_is_kept() {
