@@ -28,8 +28,9 @@ const REMEMBERED: usize = 4096;
 /// Longer texts are not kept: they hold rows to be inserted.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
-/// How many copies of a statement are kept.
-const COPIES_MAX: usize = 16;
+/// How many copies of a statement are kept: as many as there may well be sessions that have begun to run it
+/// and wait for a processor.
+const COPIES_MAX: usize = 128;
 
 /// What a statement takes without its text, about: its struct, its places in the tables.
 const STATEMENT_BYTES: u64 = 4 << 10;
