@@ -155,7 +155,7 @@ impl Database {
         }
         let budgets = Budgets::new(&options, &globals);
         let known = budgets.memory.child("statement_cache_size", UNLIMITED);
-        let statement_cache = StatementCache::new(known);
+        let statement_cache = StatementCache::new(known, options.keep_all_plans);
         statement_cache.set_limit(cache_limit(&options, &globals));
         let idle_limit = options
             .memory_limit

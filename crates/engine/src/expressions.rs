@@ -237,18 +237,26 @@ pub(crate) fn plain_literal(session: &Session, expr: &Expr) -> Option<(Value, Sq
     };
     match &value.value {
         Literal::Null if !negative => Some((Value::Null, SqlType::null())),
-        Literal::SingleQuotedString(text) if !negative => {
-            let length = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
-            let ty = SqlType::varchar(length, session.options().collation_connection);
-            Some((Value::Bytes(text.clone().into_bytes()), ty))
-        }
+        Literal::SingleQuotedString(text) if !negative => Some(string_literal(session, text)),
         Literal::Number(digits, _) => {
             let number: i64 = digits.parse().ok()?;
             let number = if negative { -number } else { number };
-            Some((Value::Int(number), SqlType::bigint()))
+            Some(integer_literal(number))
         }
         _ => None,
     }
+}
+
+/// The value and the type of a string in quotes.
+pub(crate) fn string_literal(session: &Session, text: &str) -> (Value, SqlType) {
+    let length = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+    let ty = SqlType::varchar(length, session.options().collation_connection);
+    (Value::from(text), ty)
+}
+
+/// The value and the type of a whole number.
+pub(crate) fn integer_literal(number: i64) -> (Value, SqlType) {
+    (Value::Int(number), SqlType::bigint())
 }
 
 /// The fractional digits of an expression that is the moment of the statement: CURRENT_TIMESTAMP in any

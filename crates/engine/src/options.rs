@@ -85,6 +85,8 @@ pub struct DatabaseOptions {
     pub batch_size: usize,
     /// Every temporary table overflows to disk as early as it can, whatever its size: a test mode.
     pub force_overflow: bool,
+    /// Every statement is taken for one that has come before, so that its plan is kept: a test mode.
+    pub keep_all_plans: bool,
     /// How rows are hashed.
     pub hash_mode: HashMode,
     /// Whether optional rules of the optimizer run.
@@ -118,6 +120,7 @@ impl DatabaseOptions {
             parallel_rows_min: 100_000,
             batch_size: 8192,
             force_overflow: false,
+            keep_all_plans: false,
             hash_mode: HashMode::Normal,
             optimizer: true,
             file_access: FileAccess::Anywhere,

@@ -6,7 +6,9 @@
 //! kept as are needed at once, however many sessions there are. Its plan says itself when tables or
 //! settings have changed since.
 //!
-//! A text is kept when it comes for the second time. Until then it costs a hash.
+//! A text is kept when it comes for the second time. Until then it costs a hash. Texts of point
+//! statements that differ in their literals are one, with `?` in their place
+//! (see [`Session::run_parameterized`]).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +24,7 @@ use crate::statements::prepared::Prepared;
 /// Sessions with different texts do not meet.
 const SHARDS: usize = 32;
 
-/// How many texts are remembered to have come once.
+/// How many texts are remembered to have come once, or to be no point statements.
 const REMEMBERED: usize = 4096;
 
 /// Longer texts are not kept: they hold rows to be inserted.
@@ -68,15 +70,31 @@ pub(crate) struct Known {
     _held: Reservation,
 }
 
-/// What is known of a text.
+/// Hashes, as many as there are places; one that needs another's place takes it.
 #[derive(Debug)]
-pub(crate) enum Lookup {
-    /// The statement, to be run and brought back.
-    Known(Known),
-    /// It has come before: it is worth keeping.
-    Again(u64),
-    /// It has not.
-    New,
+struct HashPlaces(Vec<AtomicU64>);
+
+impl HashPlaces {
+    fn new() -> Self {
+        Self((0..REMEMBERED).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    fn place(&self, hash: u64) -> &AtomicU64 {
+        &self.0[(hash >> 32) as usize % REMEMBERED]
+    }
+
+    fn has(&self, hash: u64) -> bool {
+        self.place(hash).load(Ordering::Relaxed) == hash
+    }
+
+    /// Whether it was new.
+    fn put(&self, hash: u64) -> bool {
+        let is_new = !self.has(hash);
+        if is_new {
+            self.place(hash).store(hash, Ordering::Relaxed);
+        }
+        is_new
+    }
 }
 
 /// The known statements of an engine.
@@ -84,20 +102,26 @@ pub(crate) enum Lookup {
 pub(crate) struct StatementCache {
     shards: Vec<Mutex<HashMap<u64, Vec<Known>>>>,
     /// The hashes of texts that came once, each at its place.
-    remembered: Vec<AtomicU64>,
+    remembered: HashPlaces,
+    /// Those of texts with `?` that come to no point statement as things are.
+    refused: HashPlaces,
     /// Counts what is brought back.
     clock: AtomicU64,
     /// Whose turn it is to forget.
     turn: AtomicU64,
     budget: Budget,
+    /// See [`DatabaseOptions::keep_all_plans`](crate::DatabaseOptions::keep_all_plans).
+    keeps_all: bool,
 }
 
 impl StatementCache {
     /// One that holds no more than its budget.
-    pub(crate) fn new(budget: Budget) -> Self {
+    pub(crate) fn new(budget: Budget, keeps_all: bool) -> Self {
         Self {
+            keeps_all,
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
-            remembered: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(),
+            remembered: HashPlaces::new(),
+            refused: HashPlaces::new(),
             clock: AtomicU64::new(0),
             turn: AtomicU64::new(0),
             budget,
@@ -120,26 +144,36 @@ impl StatementCache {
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of a text that a session is to run.
-    pub(crate) fn look_up(&self, session: &Session, text: &str) -> Lookup {
-        if text.len() > TEXT_BYTES_MAX || self.budget.limit() == 0 {
-            return Lookup::New;
-        }
-        let hash = hash(session, text);
-        let place = &self.remembered[(hash >> 32) as usize % REMEMBERED];
-        if place.load(Ordering::Relaxed) != hash {
-            place.store(hash, Ordering::Relaxed);
-            return Lookup::New;
+    /// What a text is known by in a session; `None` for one that is not kept.
+    pub(crate) fn hash(&self, session: &Session, text: &str) -> Option<u64> {
+        let is_kept = text.len() <= TEXT_BYTES_MAX && self.budget.limit() > 0;
+        is_kept.then(|| hash(session, text))
+    }
+
+    /// The known statement of a text, to be run and brought back.
+    pub(crate) fn take(&self, session: &Session, hash: u64, text: &str) -> Option<Known> {
+        if !self.remembered.has(hash) {
+            return None;
         }
         let mut shard = self.shard(hash);
-        let Some(copies) = shard.get_mut(&hash) else {
-            return Lookup::Again(hash);
-        };
+        let copies = shard.get_mut(&hash)?;
         let is_it = |known: &Known| known.key.is_for(session, text);
-        match copies.iter().rposition(is_it) {
-            Some(place) => Lookup::Known(copies.swap_remove(place)),
-            None => Lookup::Again(hash),
-        }
+        let place = copies.iter().rposition(is_it)?;
+        Some(copies.swap_remove(place))
+    }
+
+    /// A text has come that is not known; whether it came before, and is worth keeping.
+    pub(crate) fn comes_again(&self, hash: u64) -> bool {
+        !self.remembered.put(hash) || self.keeps_all
+    }
+
+    /// A text with `?` comes to no point statement, as long as names and settings are what they are.
+    pub(crate) fn refuse(&self, session: &Session, hash: u64) {
+        self.refused.put(refusal(session, hash));
+    }
+
+    pub(crate) fn is_refused(&self, session: &Session, hash: u64) -> bool {
+        self.refused.has(refusal(session, hash))
     }
 
     /// A statement to be kept, if there is place for it.
@@ -206,11 +240,20 @@ impl StatementCache {
     }
 }
 
-/// The text and what it means; what else [`Key`] has is compared.
+/// A hash of a text, as long as names are what they are.
+fn refusal(session: &Session, hash: u64) -> u64 {
+    (hash ^ session.names_version().wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1)
+}
+
+/// The text, and what its names mean; what else [`Key`] has is compared.
 fn hash(session: &Session, text: &str) -> u64 {
     let mut hash = xxh3_64(text.as_bytes());
     if let Some(database) = session.current_database() {
         hash ^= xxh3_64(database.as_bytes()).rotate_left(17);
+    }
+    // Names of temporary tables mean something to their session alone.
+    if session.temporary_tables().next().is_some() {
+        hash ^= session.id().wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
     // 0 stands for no text.
     hash.max(1)

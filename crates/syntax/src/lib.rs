@@ -19,6 +19,7 @@ mod error;
 mod keywords;
 mod lexer;
 mod options;
+mod parameterize;
 mod parser;
 pub mod printer;
 mod secrets;
@@ -29,6 +30,7 @@ pub use self::digest::{digest, digest_with_options};
 pub use self::error::{SyntaxError, SyntaxErrorKind};
 pub use self::keywords::{all_keywords, is_reserved_word};
 pub use self::options::ParseOptions;
+pub use self::parameterize::{Parameterized, PlainLiteral, parameterize};
 pub use self::secrets::{text_without_passwords, without_passwords};
 pub use self::statements::{ParsedStatement, Statements, parse, parse_one, statements, with_stack};
 

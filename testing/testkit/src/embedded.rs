@@ -156,6 +156,7 @@ fn set(options: &mut DatabaseOptions, name: &str, value: &toml::Value) -> Option
         "threads" => options.threads = usize::try_from(number()?).ok()?,
         "batch_size" => options.batch_size = usize::try_from(number()?).ok()?,
         "force_overflow" => options.force_overflow = value.as_bool()?,
+        "keep_all_plans" => options.keep_all_plans = value.as_bool()?,
         "optimizer" => options.optimizer = value.as_bool()?,
         "hash_mode" => {
             options.hash_mode = match value.as_str()? {

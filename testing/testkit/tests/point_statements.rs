@@ -1,5 +1,6 @@
-//! Prepared statements on one row by its key leave what the same statements leave that are not prepared:
-//! rows, results, errors, warnings, counters, and what ROLLBACK undoes.
+//! Statements on one row by its key whose plans are kept, because they are prepared or because texts
+//! like theirs came before, leave what they leave without a kept plan: rows, results, errors, warnings,
+//! counters, and what ROLLBACK undoes.
 
 use mayfly_engine::{Session, SqlType, StatementResult, TypeKind, Value};
 use mayfly_testkit::fixture::Fixture;
@@ -88,23 +89,61 @@ fn begin(session: &mut Session, mode: &str) {
     session.execute(&mode).expect("sets");
 }
 
-/// Runs statements prepared in one session and as texts in the other.
-fn run_both(sessions: &mut [Session; 2], steps: &[(&str, Vec<(Value, SqlType)>)], mode: &str) {
-    let [prepared, direct] = sessions;
+/// Why a plan is kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kept {
+    Prepared,
+    /// It was the plan of texts that differ in literals alone.
+    Text,
+}
+
+/// Two engines: one keeps plans of texts, the other does not.
+fn engines() -> [Fixture; 2] {
+    let engines = [Fixture::open(|_| ()), Fixture::open(|_| ())];
+    let mut session = engines[1].database.session();
+    let off = session.execute("SET GLOBAL statement_cache_size = 0");
+    off.expect("sets");
+    engines
+}
+
+/// Runs statements with kept plans in one session and without in the other.
+fn run_both(
+    sessions: &mut [Session; 2],
+    steps: &[(&str, Vec<(Value, SqlType)>)],
+    mode: &str,
+    why: Kept,
+) {
+    let [kept, direct] = sessions;
     let mut statements: Vec<(&str, _)> = Vec::new();
     for (sql, values) in steps {
-        let known = statements.iter().position(|(text, _)| text == sql);
-        let known = known.unwrap_or_else(|| {
-            statements.push((sql, prepared.prepare(sql).expect("prepares")));
-            statements.len() - 1
-        });
-        let statement = std::sync::Arc::clone(&statements[known].1);
-        let result = prepared.execute_prepared(&statement, values);
-        let result = show(result.and_then(mayfly_engine::ResultStream::into_result));
         let text = plain(sql, values);
-        assert_eq!(result, one(direct, &text), "{text} ({mode})");
-        assert_eq!(left(prepared), left(direct), "after {text} ({mode})");
+        let result = match why {
+            Kept::Text => one(kept, &text),
+            Kept::Prepared => {
+                let known = statements.iter().position(|(text, _)| text == sql);
+                let known = known.unwrap_or_else(|| {
+                    statements.push((sql, kept.prepare(sql).expect("prepares")));
+                    statements.len() - 1
+                });
+                let statement = std::sync::Arc::clone(&statements[known].1);
+                let result = kept.execute_prepared(&statement, values);
+                show(result.and_then(mayfly_engine::ResultStream::into_result))
+            }
+        };
+        assert_eq!(result, one(direct, &text), "{text} ({mode}, {why:?})");
+        assert_eq!(left(kept), left(direct), "after {text} ({mode}, {why:?})");
     }
+    if why == Kept::Text {
+        assert!(parameterized(kept) > steps.len() / 4, "few plans were used");
+    }
+}
+
+/// How many of a session's statements had a known plan; those of [`left`] are not counted.
+fn parameterized(session: &mut Session) -> usize {
+    let sql = "SHOW SESSION STATUS LIKE 'Statement_cache_parameterized'";
+    let rows = session.execute(sql).expect("runs").remove(0).rows_text();
+    let hits = rows[0][1].as_ref().expect("a number");
+    hits.parse().expect("a number")
 }
 
 #[test]
@@ -222,13 +261,16 @@ fn they_leave_what_others_leave() {
         (few, vec![number(1), number(2)]),
         (delete, vec![number(1)]),
     ];
-    for (mode, transaction) in [
-        ("", false),
-        ("STRICT_TRANS_TABLES", false),
-        ("STRICT_TRANS_TABLES", true),
+    for (mode, transaction, why) in [
+        ("", false, Kept::Prepared),
+        ("STRICT_TRANS_TABLES", false, Kept::Prepared),
+        ("STRICT_TRANS_TABLES", true, Kept::Prepared),
+        ("", false, Kept::Text),
+        ("STRICT_TRANS_TABLES", false, Kept::Text),
+        ("STRICT_TRANS_TABLES", true, Kept::Text),
     ] {
-        let fixture = Fixture::open(|_| ());
-        let mut sessions = [fixture.database.session(), fixture.database.session()];
+        let engines = engines();
+        let mut sessions = engines.each_ref().map(|engine| engine.database.session());
         for session in &mut sessions {
             begin(session, mode);
             session.execute(TABLE).expect("makes a table");
@@ -239,16 +281,14 @@ fn they_leave_what_others_leave() {
                 session.execute("BEGIN").expect("begins");
             }
         }
-        run_both(&mut sessions, &steps, mode);
-        let [prepared, direct] = &mut sessions;
+        run_both(&mut sessions, &steps, mode, why);
         if transaction {
-            for session in [&mut *prepared, &mut *direct] {
+            for session in &mut sessions {
                 session.execute("ROLLBACK").expect("undoes");
                 let rows = one(session, "SELECT id, k, u FROM t");
                 assert_eq!(rows, r#"[[Some("3"), Some("4"), Some("kept")]] 0 0 "" 0"#);
             }
         }
-        drop(sessions);
     }
 }
 
@@ -311,16 +351,23 @@ fn values_are_made() {
         (less, vec![number(5), number(1)]),
         (read, vec![number(1)]),
     ];
-    for mode in ["", "STRICT_TRANS_TABLES", "NO_AUTO_VALUE_ON_ZERO"] {
-        let fixture = Fixture::open(|_| ());
-        let mut sessions = [fixture.database.session(), fixture.database.session()];
+    for (mode, why) in [
+        ("", Kept::Prepared),
+        ("STRICT_TRANS_TABLES", Kept::Prepared),
+        ("NO_AUTO_VALUE_ON_ZERO", Kept::Prepared),
+        ("", Kept::Text),
+        ("STRICT_TRANS_TABLES", Kept::Text),
+        ("NO_AUTO_VALUE_ON_ZERO", Kept::Text),
+    ] {
+        let engines = engines();
+        let mut sessions = engines.each_ref().map(|engine| engine.database.session());
         for session in &mut sessions {
             begin(session, mode);
             let clock = "SET timestamp = 1700000000.5, time_zone = 'Europe/Berlin'";
             session.execute(clock).expect("sets");
             session.execute(table).expect("makes a table");
         }
-        run_both(&mut sessions, &steps, mode);
+        run_both(&mut sessions, &steps, mode, why);
         let [prepared, direct] = &mut sessions;
         for sql in [
             "SHOW CREATE TABLE t",
@@ -410,4 +457,91 @@ fn a_dropped_table_goes_though_its_plan_is_kept() {
     let values = [number(1), number(1)];
     let gone = session.execute_prepared(&statement, &values);
     assert_eq!(gone.expect_err("there is no table").errno(), 1146);
+}
+
+/// Texts of the same kind as point statements that mean something else.
+#[test]
+fn a_literal_that_is_no_value_is_read_as_it_stands() {
+    let fixture = Fixture::open(|_| ());
+    let mut session = fixture.database.session();
+    begin(&mut session, "");
+    session.execute(TABLE).expect("a table");
+    let rows = "INSERT INTO t (id, k, v) VALUES (1, 10, 'one'), (2, 20, 'two'), (3, 30, 'three')";
+    session.execute(rows).expect("rows");
+    let mut run = |sql: &str| one(&mut session, sql);
+    for id in 1..=3 {
+        let row = |text: &str| format!("[[Some(\"{text}\")]] 0 0 \"\" 0");
+        let k = (id * 10).to_string();
+        assert_eq!(
+            run(&format!("SELECT k FROM t WHERE id = {id} ORDER BY 1")),
+            row(&k)
+        );
+        // There is no second column.
+        let wrong = run(&format!("SELECT k FROM t WHERE id = {id} ORDER BY 2"));
+        assert!(wrong.contains("Unknown column '2'"), "{wrong}");
+        assert_eq!(
+            run(&format!("SELECT k FROM t WHERE id = {id} LIMIT 0")),
+            "[] 0 0 \"\" 0"
+        );
+        assert_eq!(
+            run(&format!("SELECT k FROM t WHERE id = {id} LIMIT 1")),
+            row(&k)
+        );
+        let both = format!("SELECT k FROM t WHERE id = {id} AND k = {k}");
+        assert_eq!(run(&both), row(&k));
+        assert_eq!(
+            run(&format!("SELECT {id} FROM t WHERE id = 1")),
+            row(&id.to_string())
+        );
+        assert_eq!(
+            run(&format!("SELECT k FROM t WHERE id = {id} FOR UPDATE")),
+            row(&k)
+        );
+        assert_eq!(run(&format!("SELECT k FROM t WHERE id = '{id}'")), row(&k));
+        assert_eq!(
+            run(&format!("SELECT k FROM t WHERE id = '{id}x'")),
+            format!("[[Some(\"{k}\")]] 0 0 \"\" 1")
+        );
+    }
+}
+
+/// A name means the table that it is now.
+#[test]
+fn tables_come_and_go_between_texts() {
+    let fixture = Fixture::open(|_| ());
+    let mut sessions = [fixture.database.session(), fixture.database.session()];
+    for session in &mut sessions {
+        begin(session, "");
+    }
+    let [one_session, other] = &mut sessions;
+    let read =
+        |session: &mut Session, id: i64| one(session, &format!("SELECT v FROM t WHERE id = {id}"));
+    let found = |text: &str| format!("[[Some(\"{text}\")]] 0 0 \"\" 0");
+    for _ in 0..4 {
+        assert!(read(one_session, 1).contains("doesn't exist"));
+    }
+    let base = "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20)); INSERT INTO t VALUES (1, 'base'), (2, 'base')";
+    one_session.execute(base).expect("a table");
+    let hides =
+        "CREATE TEMPORARY TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 5), (2, 5)";
+    for _ in 0..4 {
+        assert_eq!(read(one_session, 1), found("base"));
+        assert_eq!(read(other, 2), found("base"));
+    }
+    other.execute(hides).expect("a temporary table");
+    for id in [1, 2, 1, 2] {
+        assert_eq!(read(one_session, id), found("base"));
+        assert_eq!(read(other, id), found("5"));
+    }
+    other.execute("DROP TEMPORARY TABLE t").expect("drops");
+    one_session
+        .execute("ALTER TABLE t ADD COLUMN w INT FIRST")
+        .expect("alters");
+    for id in [1, 2, 1, 2] {
+        assert_eq!(read(one_session, id), found("base"));
+        assert_eq!(read(other, id), found("base"));
+    }
+    one_session.execute("DROP TABLE t").expect("drops");
+    assert!(read(other, 1).contains("doesn't exist"));
+    assert!(read(one_session, 1).contains("doesn't exist"));
 }

@@ -50,6 +50,11 @@ impl Session {
         }
     }
 
+    /// A number that is another one when names of tables may mean something else, nearly always.
+    pub(crate) fn names_version(&self) -> u64 {
+        self.database.catalog.version() ^ self.temporary_version.rotate_left(32)
+    }
+
     /// The session's temporary table of a name.
     pub(crate) fn temporary_table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
         if self.temporary_tables.is_empty() {

@@ -121,11 +121,23 @@ pub(super) fn describe(
     plan: impl FnOnce(&SessionCatalog<'_>, &PlanOptions) -> Result<ChangePlan>,
 ) -> Result<Arc<[ResultColumn]>> {
     let (types, values) = session.parameter_values();
-    let ready = select::plan_or_keep(session, &types, &values, None, plan)?;
+    plan_only(session, &types, &values, None, plan)?;
+    Ok(Arc::default())
+}
+
+/// Plans the statement for parameters of these types, and with these values, and keeps the plan.
+pub(super) fn plan_only(
+    session: &Session,
+    types: &[SqlType],
+    values: &[Value],
+    kept: Option<&PlanPlace<ChangePlan>>,
+    plan: impl FnOnce(&SessionCatalog<'_>, &PlanOptions) -> Result<ChangePlan>,
+) -> Result<()> {
+    let ready = select::plan_or_keep(session, types, values, kept, plan)?;
     for target in &ready.plan.targets {
         super::writable_table(session, &target.table.database, &target.table.name)?;
     }
-    Ok(Arc::default())
+    Ok(())
 }
 
 fn is_join(tables: &[TableWithJoins]) -> bool {

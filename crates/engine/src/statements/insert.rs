@@ -73,17 +73,7 @@ pub(crate) fn run(
     let info = info.into();
     let (columns, batches) = returning.evaluate(&rows)?;
     if let Some(kept) = kept {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if !kept
-            .as_ref()
-            .is_some_and(|kept| kept.is_for(session, parameters))
-        {
-            let point = match target.view {
-                None => point::of_insert(session, insert, &target.table, &positions, parameters),
-                Some(_) => None,
-            };
-            *kept = Some(KeptPlan::of_point(session, parameters, point));
-        }
+        keep_point(session, insert, &target, &positions, parameters, kept);
     }
     let untouched = match session.counts_found_rows {
         true => written.untouched,
@@ -98,6 +88,39 @@ pub(crate) fn run(
         ..StatementResult::default()
     }
     .into())
+}
+
+/// Keeps what the statement comes to.
+fn keep_point(
+    session: &Session,
+    insert: &InsertStatement,
+    target: &RowTarget,
+    positions: &[usize],
+    parameters: &[(Value, SqlType)],
+    kept: &PlanPlace<()>,
+) {
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_good = |kept: &KeptPlan<()>| kept.is_for(session, parameters);
+    if !kept.as_ref().is_some_and(is_good) {
+        let point = match target.view {
+            None => point::of_insert(session, insert, &target.table, positions, parameters),
+            Some(_) => None,
+        };
+        *kept = Some(KeptPlan::of_point(session, parameters, point));
+    }
+}
+
+/// Finds what the statement comes to, without running it.
+pub(super) fn plan_only(
+    session: &Session,
+    insert: &InsertStatement,
+    parameters: &[(Value, SqlType)],
+    kept: &PlanPlace<()>,
+) -> Result<()> {
+    let target = target(session, insert)?;
+    let positions = target.columns(listed(insert))?;
+    keep_point(session, insert, &target, &positions, parameters, kept);
+    Ok(())
 }
 
 /// The columns that the statement will give; what it names must be there.

@@ -3,11 +3,11 @@
 //! A prepared statement keeps its tree. Values for its `?` come as parameters of the plan, which is
 //! made when the statement runs: their types decide about conversions.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 
-use mayfly_plan::ChangePlan;
 use mayfly_plan::physical::{ClientType, QueryPlan};
+use mayfly_plan::{ChangePlan, PlanOptions};
 use mayfly_syntax::ParsedStatement;
 use mayfly_syntax::ast::{Execute, Prepare, PrepareSource, ShowKind, Statement, TableVerb};
 use mayfly_types::error::codes;
@@ -15,6 +15,7 @@ use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
 use mayfly_types::{Error, Result, SqlType, TypeKind, Value};
 
 use crate::accounts::check;
+use crate::catalog::session_catalog::SessionCatalog;
 use crate::result::{Outcome, ResultColumn, ResultStream, StatementResult};
 use crate::session::{Session, Work};
 use crate::statements::point;
@@ -118,6 +119,74 @@ impl Prepared {
                 | Statement::Delete(_)
         );
         has_plan && parsed.parameters == 0
+    }
+
+    /// The statement of a text with `?`, if it may come to one row by a key.
+    pub(crate) fn parameterized(session: &Session, text: &str) -> Option<Self> {
+        let prepared = parse(session, text).ok()?;
+        let may_be_one = match &prepared.statement {
+            Statement::Query(query) => query.locks.is_empty(),
+            Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => true,
+            _ => false,
+        };
+        may_be_one.then_some(prepared)
+    }
+
+    /// Whether its plan is kept and still good.
+    pub(crate) fn is_planned(&self, session: &Session) -> bool {
+        match &self.statement {
+            Statement::Query(_) => is_good(session, &self.plan),
+            Statement::Insert(_) => is_good(session, &self.insert),
+            _ => is_good(session, &self.change),
+        }
+    }
+
+    /// Plans it for such values, without running it; whether it comes to one row by a key, with every
+    /// value in the key or in the row.
+    pub(crate) fn plan_point(
+        &self,
+        session: &mut Session,
+        values: &[(Value, SqlType)],
+    ) -> Result<bool> {
+        check::statement(session, &self.statement)?;
+        mayfly_syntax::with_stack(self.height, || self.plan_only(session, values))?;
+        Ok(match &self.statement {
+            Statement::Query(_) => point::uses_all(&self.plan, self.parameters),
+            Statement::Insert(_) => point::uses_all(&self.insert, self.parameters),
+            _ => point::uses_all(&self.change, self.parameters),
+        })
+    }
+
+    fn plan_only(&self, session: &mut Session, parameters: &[(Value, SqlType)]) -> Result<()> {
+        let (values, types): (Vec<Value>, Vec<SqlType>) = parameters.iter().cloned().unzip();
+        match &self.statement {
+            Statement::Query(query) => {
+                let kept = Some(&self.plan);
+                statements::select::plan_with(session, query, &types, &values, kept).map(|_| ())
+            }
+            Statement::Insert(insert) => {
+                statements::insert::plan_only(session, insert, parameters, &self.insert)
+            }
+            Statement::Update(update) => {
+                let bind = |catalog: &SessionCatalog<'_>, options: &PlanOptions| {
+                    mayfly_plan::bind_update(update, catalog, options)
+                };
+                let kept = Some(&self.change);
+                statements::change::plan_only(session, &types, &values, kept, bind)
+            }
+            Statement::Delete(delete) => {
+                let bind = |catalog: &SessionCatalog<'_>, options: &PlanOptions| {
+                    mayfly_plan::bind_delete(delete, catalog, options)
+                };
+                let kept = Some(&self.change);
+                statements::change::plan_only(session, &types, &values, kept, bind)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn statement(&self) -> &Statement {
+        &self.statement
     }
 
     /// Its own text, as others see it while it runs.
@@ -375,8 +444,14 @@ pub(crate) fn run(
     })
 }
 
+/// Whether a plan is kept, and names and settings mean what they did when it was made.
+fn is_good<P>(session: &Session, place: &PlanPlace<P>) -> bool {
+    let kept = place.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.as_ref().is_some_and(|kept| kept.is_in(session))
+}
+
 /// Reads or changes the one row that the statement comes to, if that is known of it.
-fn run_point(
+pub(crate) fn run_point(
     session: &mut Session,
     prepared: &Prepared,
     values: &[(Value, SqlType)],

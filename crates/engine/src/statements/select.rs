@@ -94,6 +94,11 @@ impl<P> KeptPlan<P> {
         }
     }
 
+    /// Whether nothing has changed since.
+    pub(crate) fn is_in(&self, session: &Session) -> bool {
+        session.is_in(&self.surroundings)
+    }
+
     /// Whether what it comes to is good for such parameters, and nothing has changed since: how long
     /// their values may be is all the same.
     pub(crate) fn is_for(&self, session: &Session, parameters: &[(Value, SqlType)]) -> bool {

@@ -75,7 +75,8 @@ counters! {
     ComStmtSendLongData => "Com_stmt_send_long_data", "Pieces of long parameters.";
     ComStmtReprepare => "Com_stmt_reprepare", "Prepared statements whose plan was made anew.";
     StatementCacheHits => "Statement_cache_hits", "Statements whose text was known, with a plan.";
-    StatementCacheMisses => "Statement_cache_misses", "Statements whose text was not.";
+    StatementCacheParameterized => "Statement_cache_parameterized", "Statements that ran by the plan of others, from which they differ in literals alone.";
+    StatementCacheMisses => "Statement_cache_misses", "Statements whose text was not known, in either way.";
     ComSelect => "Com_select", "SELECT.";
     ComSetOption => "Com_set_option", "SET.";
     ComAdminCommands => "Com_admin_commands", "What clients asked for that is no statement, such as pings.";

@@ -44,22 +44,29 @@ pub(crate) fn lex_statement(sql: &str, start: usize, options: &ParseOptions) -> 
 
 /// The same in a text whose strings and names may be in any character set that has ASCII in it.
 pub(crate) fn lex_bytes(bytes: &[u8], start: usize, options: &ParseOptions) -> Lexed {
-    let estimate = bytes.len().saturating_sub(start) / 4 + 8;
-    let mut lexer = Lexer {
-        bytes,
-        position: start,
-        options: *options,
-        tokens: Vec::with_capacity(estimate.min(1 << 12)),
-        in_version_comment: false,
-    };
+    let mut lexer = Lexer::new(bytes, start, options);
     while lexer.token() {}
-    let next = match lexer.tokens.last() {
-        Some(token) => token.end as usize,
-        None => bytes.len(),
-    };
-    Lexed {
-        tokens: lexer.tokens,
-        next,
+    lexer.finish()
+}
+
+/// Cuts the first statement of a text into tokens, as long as each of them is `wanted`; `None` when one
+/// is not.
+pub(crate) fn lex_while(
+    sql: &str,
+    options: &ParseOptions,
+    mut wanted: impl FnMut(&Token) -> bool,
+) -> Option<Lexed> {
+    let mut lexer = Lexer::new(sql.as_bytes(), 0, options);
+    let mut seen = 0;
+    loop {
+        let has_more = lexer.token();
+        if !lexer.tokens.get(seen..)?.iter().all(&mut wanted) {
+            return None;
+        }
+        seen = lexer.tokens.len();
+        if !has_more {
+            return Some(lexer.finish());
+        }
     }
 }
 
@@ -71,7 +78,29 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }
 
-impl Lexer<'_> {
+impl<'a> Lexer<'a> {
+    fn new(bytes: &'a [u8], start: usize, options: &ParseOptions) -> Self {
+        let estimate = bytes.len().saturating_sub(start) / 4 + 8;
+        Self {
+            bytes,
+            position: start,
+            options: *options,
+            tokens: Vec::with_capacity(estimate.min(1 << 12)),
+            in_version_comment: false,
+        }
+    }
+
+    fn finish(self) -> Lexed {
+        let next = match self.tokens.last() {
+            Some(token) => token.end as usize,
+            None => self.bytes.len(),
+        };
+        Lexed {
+            tokens: self.tokens,
+            next,
+        }
+    }
+
     fn peek(&self, ahead: usize) -> u8 {
         self.bytes.get(self.position + ahead).copied().unwrap_or(0)
     }

@@ -12,6 +12,7 @@ mod numbering;
 mod recognize;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, Weak};
 
 use mayfly_storage::{IndexId, RowChange, TableDefinition, UserTable};
@@ -106,6 +107,15 @@ enum Source {
 }
 
 impl Source {
+    /// Which `?` it is.
+    fn parameter(&self) -> Option<usize> {
+        match self {
+            Self::Parameter(index) => Some(*index),
+            Self::Sum { other, .. } => other.parameter(),
+            Self::Literal(..) | Self::Stored(_) | Self::Now => None,
+        }
+    }
+
     fn value<'v>(&'v self, parameters: &'v Parameters) -> &'v Value {
         match self {
             Self::Parameter(index) => parameters
@@ -180,7 +190,30 @@ pub(super) fn run<P>(
     }
 }
 
+/// Whether a statement whose plan is kept at `place` comes to one row by a key, and each of its
+/// parameters, of which there are so many, is a value in the key or in the row.
+pub(super) fn uses_all<P>(place: &PlanPlace<P>, parameters: usize) -> bool {
+    let mut kept = place.lock().unwrap_or_else(PoisonError::into_inner);
+    let point = kept.as_mut().and_then(|kept| kept.point());
+    point.is_some_and(|point| {
+        let used: BTreeSet<usize> = point.sources().filter_map(Source::parameter).collect();
+        used.len() == parameters
+    })
+}
+
 impl PointPlan {
+    /// Where all its values come from.
+    fn sources(&self) -> impl Iterator<Item = &Source> {
+        let (key, row): (&[Source], &[Source]) = match &self.work {
+            Work::Read { key, .. } | Work::ReadDurable { key, .. } | Work::Delete { key } => {
+                (&key.parts, &[])
+            }
+            Work::Insert { sources, .. } => (&[], sources),
+            Work::Update { key, sources, .. } => (&key.parts, sources),
+        };
+        key.iter().chain(row)
+    }
+
     /// The table, if it is still there.
     pub(crate) fn table(&self) -> Option<Arc<BaseTable>> {
         self.table.upgrade()
