@@ -103,7 +103,7 @@ pub(crate) struct StatementCache {
     shards: Vec<Mutex<HashMap<u64, Vec<Known>>>>,
     /// The hashes of texts that came once, each at its place.
     remembered: HashPlaces,
-    /// Those of texts with `?` that come to no point statement as things are.
+    /// Those of texts with `?` that come to no point statement, ever or as names are.
     refused: HashPlaces,
     /// Counts what is brought back.
     clock: AtomicU64,
@@ -167,13 +167,18 @@ impl StatementCache {
         !self.remembered.put(hash) || self.keeps_all
     }
 
-    /// A text with `?` comes to no point statement, as long as names and settings are what they are.
-    pub(crate) fn refuse(&self, session: &Session, hash: u64) {
+    /// A text with `?` is that of no point statement.
+    pub(crate) fn refuse(&self, hash: u64) {
+        self.refused.put(hash);
+    }
+
+    /// It comes to none, as long as names mean what they do.
+    pub(crate) fn refuse_for_now(&self, session: &Session, hash: u64) {
         self.refused.put(refusal(session, hash));
     }
 
     pub(crate) fn is_refused(&self, session: &Session, hash: u64) -> bool {
-        self.refused.has(refusal(session, hash))
+        self.refused.has(hash) || self.refused.has(refusal(session, hash))
     }
 
     /// A statement to be kept, if there is place for it.

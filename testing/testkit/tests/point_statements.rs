@@ -533,7 +533,9 @@ fn tables_come_and_go_between_texts() {
         assert_eq!(read(one_session, id), found("base"));
         assert_eq!(read(other, id), found("5"));
     }
+    assert_eq!(fixture.database.temporary_table_count(), 1);
     other.execute("DROP TEMPORARY TABLE t").expect("drops");
+    assert_eq!(fixture.database.temporary_table_count(), 0);
     one_session
         .execute("ALTER TABLE t ADD COLUMN w INT FIRST")
         .expect("alters");

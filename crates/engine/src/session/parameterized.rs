@@ -35,7 +35,7 @@ impl Session {
                     cache.admit(self, hash, &taken.text, prepared).ok()?
                 }
                 None => {
-                    cache.refuse(self, hash);
+                    cache.refuse(hash);
                     return None;
                 }
             },
@@ -63,7 +63,7 @@ impl Session {
         let cache = &self.database.statement_cache;
         match is_point {
             true => cache.bring_back(known),
-            false => cache.refuse(self, hash),
+            false => cache.refuse_for_now(self, hash),
         }
         Some(outcome)
     }

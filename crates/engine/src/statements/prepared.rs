@@ -124,12 +124,7 @@ impl Prepared {
     /// The statement of a text with `?`, if it may come to one row by a key.
     pub(crate) fn parameterized(session: &Session, text: &str) -> Option<Self> {
         let prepared = parse(session, text).ok()?;
-        let may_be_one = match &prepared.statement {
-            Statement::Query(query) => query.locks.is_empty(),
-            Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => true,
-            _ => false,
-        };
-        may_be_one.then_some(prepared)
+        point::may_be_point(&prepared.statement).then_some(prepared)
     }
 
     /// Whether its plan is kept and still good.

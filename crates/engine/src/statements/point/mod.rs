@@ -7,6 +7,7 @@
 //! left to the general way before anything was changed, so that there is one place for each error and
 //! warning.
 
+mod form;
 mod moments;
 mod numbering;
 mod recognize;
@@ -18,6 +19,7 @@ use std::sync::{Arc, PoisonError, Weak};
 use mayfly_storage::{IndexId, RowChange, TableDefinition, UserTable};
 use mayfly_types::{Result, SqlType, Value};
 
+pub(super) use self::form::may_be_point;
 use self::moments::Moments;
 use self::numbering::Numbering;
 pub(crate) use self::recognize::PointAccess;
