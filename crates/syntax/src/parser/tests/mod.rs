@@ -264,11 +264,26 @@ proptest! {
     fn any_text_never_panics(sql in "\\PC{0,60}") {
         drop(parse(&sql, &DEFAULT));
         crate::digest(&sql);
+        drop(crate::parameterize(&sql, &DEFAULT));
     }
 
     #[test]
     fn changed_statements_never_panic(sql in mutation()) {
         drop(parse(&sql, &DEFAULT));
+    }
+
+    /// A text without its literals has as many `?`, and is the same statement.
+    #[test]
+    fn literals_become_parameters(sql in mutation()) {
+        if let (Some(taken), Ok(whole)) = (crate::parameterize(&sql, &DEFAULT), parse_one(&sql, &DEFAULT)) {
+            prop_assert_eq!(taken.source, whole.text);
+            prop_assert!(taken.text.matches('?').count() >= taken.literals.len());
+            if let Ok(parsed) = parse_one(&taken.text, &DEFAULT) {
+                prop_assert_eq!(parsed.parameters as usize, taken.literals.len());
+                let kind = std::mem::discriminant(&parsed.statement);
+                prop_assert_eq!(kind, std::mem::discriminant(&whole.statement));
+            }
+        }
     }
 
     /// What callers rely on to walk a tree and to quote a statement.
