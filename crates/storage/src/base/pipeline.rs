@@ -41,6 +41,17 @@ pub(super) struct Making {
     unmade: Option<u64>,
 }
 
+impl Making {
+    /// Cuts a group that is not made off the log; whether there was one.
+    fn cut(&mut self, log: &mut Log) -> bool {
+        let place = self.unmade.take();
+        if let Some(place) = place {
+            log.cut(place);
+        }
+        place.is_some()
+    }
+}
+
 /// The right to begin the log anew: it says nothing that the file does not.
 pub(super) struct Quiet<'e> {
     /// None of an ephemeral file.
@@ -53,8 +64,8 @@ impl Environment {
     pub(super) fn quiet(&self) -> Quiet<'_> {
         let mut log = self.log();
         let mut making = self.making();
-        if let (Some(log), Some(place)) = (&mut log, making.unmade.take()) {
-            log.cut(place);
+        if let Some(log) = &mut log {
+            making.cut(log);
         }
         Quiet {
             log,
@@ -73,8 +84,9 @@ impl Environment {
         let mut log = self.log();
         let mut place = self.append(log.as_deref_mut(), changes, logging)?;
         let mut making = self.making();
-        if let (Some(log), Some(before)) = (log.as_deref_mut(), making.unmade.take()) {
-            log.cut(before);
+        if let Some(log) = log.as_deref_mut()
+            && making.cut(log)
+        {
             place = self.append(Some(log), changes, logging)?;
         }
         drop(log);
