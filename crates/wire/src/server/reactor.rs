@@ -168,7 +168,7 @@ fn run(shared: &Arc<Shared>, poll: &mut Poll, listeners: &Listeners) {
             shared.parking.take_idle(now, |connection| {
                 shared.workers.give(shared, Task::EndIdle(connection));
             });
-            if shared.workers.take_ended() {
+            if shared.workers.forget_ended() {
                 shared.database().trim();
             }
         }

@@ -44,8 +44,6 @@ struct State {
     /// The sockets of all connections, parked ones too.
     sockets: HashMap<u64, Socket>,
     last: u64,
-    /// Threads have ended for want of work.
-    have_ended: bool,
     is_stopping: bool,
 }
 
@@ -87,9 +85,13 @@ impl Workers {
         }
     }
 
-    /// Whether threads have ended for want of work since this was asked last: a burst is over.
-    pub(super) fn take_ended(&self) -> bool {
-        std::mem::take(&mut self.state().have_ended)
+    /// Forgets the threads that have ended for want of work, whose stacks are kept until then. Whether
+    /// there were any: a burst is over.
+    pub(super) fn forget_ended(&self) -> bool {
+        let threads = &mut self.state().threads;
+        let before = threads.len();
+        threads.retain(|thread| !thread.is_finished());
+        threads.len() < before
     }
 
     /// Nothing more comes from any client.
@@ -118,11 +120,7 @@ impl Workers {
             .stack_size(STACK)
             .spawn(move || work(&shared));
         match thread {
-            Ok(thread) => {
-                let mut state = self.state();
-                state.threads.retain(|thread| !thread.is_finished());
-                state.threads.push(thread);
-            }
+            Ok(thread) => self.state().threads.push(thread),
             // A thread that becomes free takes the task.
             Err(error) => tracing::warn!("no thread for a connection: {error}"),
         }
@@ -152,7 +150,6 @@ impl Workers {
             state = again;
             state.free -= 1;
             if wait.timed_out() && state.tasks.is_empty() {
-                state.have_ended = true;
                 return None;
             }
         }
