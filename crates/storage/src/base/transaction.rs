@@ -357,7 +357,8 @@ impl Statement {
     }
 
     /// Reads columns of the row with a primary key (see [`TableDefinition::row_key`]) into `values`,
-    /// whose memory is used again; whether there is one.
+    /// whose memory is used again; whether there is one. 1412 when the table was made after the moment
+    /// that the statement sees.
     pub fn read_row(
         &self,
         definition: &Arc<TableDefinition>,
@@ -372,7 +373,11 @@ impl Statement {
         let view = TreeView::new(&snapshot, tree, types, changes);
         values.resize(columns.len(), Value::Null);
         match view.find(key, None)? {
-            None => return Ok(false),
+            // A table that was made later has no rows here, which does not mean that it is empty.
+            None => {
+                self.0.transaction.check_definition(definition)?;
+                return Ok(false);
+            }
             Some(Spot::Block(block, row)) => {
                 for (value, column) in values.iter_mut().zip(columns) {
                     row::read_from_block(types[*column], &block, *column, row, value)?;
