@@ -16,7 +16,6 @@ pub fn character_length(ty: &SqlType) -> u64 {
     let length = u64::from(ty.length);
     match ty.kind {
         TypeKind::Null => 0,
-        TypeKind::Boolean => 1,
         TypeKind::Decimal => {
             // Digits, the point, the sign, and a zero before the point when all digits follow it.
             length + u64::from(ty.decimals > 0) + u64::from(!ty.unsigned)
@@ -36,13 +35,17 @@ pub fn bytes_per_character(collation: CollationId) -> u64 {
     u64::from(collation.charset().max_length())
 }
 
-/// The type of a string result of at most `characters`: VARCHAR while it can be one, or LONGTEXT.
+/// The type of a string result of at most `characters`: VARCHAR while it can be one, or a LONGTEXT of
+/// that many.
 pub fn string_type(characters: u64, collation: CollationId) -> SqlType {
     let bytes = characters.saturating_mul(bytes_per_character(collation));
     if bytes <= VARCHAR_BYTES_MAX {
         return SqlType::varchar(u32::try_from(characters).unwrap_or(u32::MAX), collation);
     }
-    SqlType::text(TypeKind::LongText, collation)
+    SqlType {
+        length: u32::try_from(characters).unwrap_or(u32::MAX),
+        ..SqlType::text(TypeKind::LongText, collation)
+    }
 }
 
 /// The type that an argument has where text is wanted: strings stay as they are, JSON becomes text
@@ -156,6 +159,47 @@ pub fn bigint_of_width(width: u32) -> SqlType {
     SqlType {
         length: width,
         ..SqlType::bigint()
+    }
+}
+
+/// BIGINT UNSIGNED as wide as one that is computed.
+pub fn unsigned_bigint() -> SqlType {
+    SqlType {
+        unsigned: true,
+        ..bigint_of_width(21)
+    }
+}
+
+/// A predicate that is shown as an integer of a display width.
+pub fn predicate_of_width(width: u32) -> SqlType {
+    SqlType {
+        length: width,
+        ..SqlType::boolean()
+    }
+}
+
+/// The DOUBLE of a function of one number: it has as many decimals as its argument, if those are fixed.
+pub fn double_of(argument: &Argument<'_>) -> SqlType {
+    let ty = argument.ty;
+    let is_number = ty.is_numeric() || ty.is_temporal();
+    match ty.decimals {
+        decimals if is_number => double_of_decimals(decimals),
+        _ => double_of_decimals(DECIMALS_NOT_FIXED),
+    }
+}
+
+/// A DOUBLE that is computed, with fixed decimals.
+pub fn double_of_decimals(decimals: u8) -> SqlType {
+    match decimals {
+        0..DECIMALS_NOT_FIXED => SqlType {
+            decimals,
+            length: 17 + u32::from(decimals),
+            ..SqlType::double()
+        },
+        _ => SqlType {
+            length: 23,
+            ..SqlType::double()
+        },
     }
 }
 

@@ -19,9 +19,9 @@ mod testing;
 mod text;
 
 pub use bind::RowLock;
-pub use bind::as_number;
 pub use bind::{ChangedTable, ScalarColumn, ScalarNames, bind_returning, bind_scalar};
 pub use bind::{ViewTarget, bind_view_target};
+pub use bind::{as_number, parameter_type};
 pub use catalog::{
     Catalog, ColumnSource, ColumnTraits, DefaultSource, IndexPartSource, IndexSource, TableId,
     TableSource, TableStatistics, Usage, ValueRange, ViewSource,

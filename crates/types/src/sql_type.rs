@@ -263,6 +263,26 @@ impl SqlType {
         }
     }
 
+    /// The type of a value that was a column's, of whose display width and ZEROFILL nothing is left.
+    pub fn without_display_width(&self) -> Self {
+        let is_bool = self.kind == TypeKind::TinyInt && self.length == 1;
+        if !self.zerofill && !is_bool {
+            return self.clone();
+        }
+        let length = match (self.kind, self.unsigned) {
+            (TypeKind::BigInt, _) => 20,
+            (TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int, _) => {
+                Self::integer(self.kind).length - u32::from(self.unsigned)
+            }
+            _ => self.length,
+        };
+        Self {
+            zerofill: false,
+            length,
+            ..self.clone()
+        }
+    }
+
     /// The physical type that carries values of this type.
     pub fn physical(&self) -> PhysicalType {
         match self.kind {

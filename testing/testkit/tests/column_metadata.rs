@@ -2,10 +2,11 @@
 //!
 //! `column_metadata.txt` has the statements that make tables, and behind an empty line queries (`#`)
 //! with a line for each of their columns: `database.alias.table.column`, name, type, length, collation,
-//! decimals and flags. A line that begins with `~` is what MySQL says where Mayfly says what stands in the
+//! decimals and flags. Of a query behind `PREPARE`, which is only prepared, there are lines for its `?`
+//! and behind them for its columns. A line that begins with `~` is what MySQL says where Mayfly says what stands in the
 //! line after it.
 
-use mayfly_engine::{FieldFlags, FieldType, ResultColumn, ResultEncoder};
+use mayfly_engine::{FieldFlags, FieldType, ResultColumn, ResultEncoder, Session};
 use mayfly_testkit::fixture::{Fixture, must};
 
 const EXPECTED: &str = include_str!("column_metadata.txt");
@@ -29,6 +30,7 @@ fn type_name(field_type: FieldType) -> &'static str {
         FieldType::Json => "JSON",
         FieldType::NewDecimal => "NEWDECIMAL",
         FieldType::Enum => "ENUM",
+        FieldType::MediumBlob => "MEDIUM_BLOB",
         FieldType::LongBlob => "LONG_BLOB",
         FieldType::Blob => "BLOB",
         FieldType::VarString => "VAR_STRING",
@@ -79,6 +81,25 @@ fn line(encoder: ResultEncoder, column: &ResultColumn) -> String {
     )
 }
 
+fn query_lines(session: &mut Session, sql: &str) -> Vec<String> {
+    let stream = session.query(sql);
+    let stream = stream.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let encoder = stream.encoder();
+    let columns = stream.columns().iter();
+    columns.map(|column| line(encoder, column)).collect()
+}
+
+fn prepared_lines(session: &mut Session, sql: &str) -> Vec<String> {
+    let prepared = session.prepare(sql);
+    let prepared = prepared.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let encoder = session.result_encoder();
+    let described = prepared
+        .placeholders()
+        .iter()
+        .chain(prepared.columns().iter());
+    described.map(|column| line(encoder, column)).collect()
+}
+
 #[test]
 fn columns_are_described_as_mysql_describes_them() {
     let fixture = Fixture::open(|_| ());
@@ -94,11 +115,10 @@ fn columns_are_described_as_mysql_describes_them() {
             .lines()
             .filter(|line| !line.is_empty() && !line.starts_with('~'))
             .collect();
-        let stream = session.query(sql);
-        let stream = stream.unwrap_or_else(|error| panic!("{sql}: {error}"));
-        let encoder = stream.encoder();
-        let found = stream.columns().iter();
-        let found: Vec<String> = found.map(|column| line(encoder, column)).collect();
+        let found = match sql.strip_prefix("PREPARE ") {
+            Some(sql) => prepared_lines(&mut session, sql),
+            None => query_lines(&mut session, sql),
+        };
         assert_eq!(found.len(), expected.len(), "{sql}");
         for (expected, found) in expected.iter().zip(&found) {
             if expected != found {

@@ -31,6 +31,7 @@ pub enum FieldType {
     Json = 245,
     NewDecimal = 246,
     Enum = 247,
+    MediumBlob = 250,
     LongBlob = 251,
     Blob = 252,
     VarString = 253,
@@ -102,6 +103,9 @@ pub struct FieldDefinition {
 
 const NOT_FIXED: u8 = 31;
 
+/// The most bytes of a MEDIUMBLOB.
+const MEDIUM_BYTES_MAX: u64 = 16_777_215;
+
 /// What a column of a result shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
@@ -145,7 +149,24 @@ impl FieldDefinition {
             | TypeKind::Enum
             | TypeKind::Set
             | TypeKind::Json => {
-                let field = string(ty, shown, flags, results);
+                let field = match column.client_type {
+                    ClientType::Choice(kind) => {
+                        let choice = SqlType { kind, ..ty.clone() };
+                        let mut field = string(&choice, shown, flags, results);
+                        if choice.is_blob() {
+                            field.field_type = FieldType::Blob;
+                        }
+                        field
+                    }
+                    _ => string(ty, shown, flags, results),
+                };
+                let is_computed = column.client_type == ClientType::Computed;
+                if is_computed && ty.kind == TypeKind::Char && ty.is_binary_string() {
+                    return FieldDefinition {
+                        field_type: FieldType::VarString,
+                        ..field
+                    };
+                }
                 match column.client_type {
                     ClientType::Hexadecimal => field.of_number(true),
                     ClientType::Bits => field.of_number(false),
@@ -181,8 +202,12 @@ fn number(column: &ResultColumn, shown: Shown, mut flags: FieldFlags) -> FieldDe
         FieldFlags::ZEROFILL,
         ty.zerofill || is_year && shown == Shown::Table,
     );
-    let is_wide = column.client_type == ClientType::ComputedInteger;
-    let field_type = match ty.kind {
+    let is_wide = column.client_type == ClientType::Computed;
+    let kind = match column.client_type {
+        ClientType::Choice(kind) => kind,
+        _ => ty.kind,
+    };
+    let field_type = match kind {
         TypeKind::Null => FieldType::Null,
         TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int if is_wide => {
             FieldType::LongLong
@@ -204,7 +229,7 @@ fn number(column: &ResultColumn, shown: Shown, mut flags: FieldFlags) -> FieldDe
     };
     FieldDefinition {
         collation: CollationId::BINARY,
-        length: number_length(ty, shown),
+        length: number_length(ty, shown, is_wide),
         field_type,
         flags,
         decimals: match ty.kind {
@@ -219,7 +244,7 @@ fn number(column: &ResultColumn, shown: Shown, mut flags: FieldFlags) -> FieldDe
     }
 }
 
-fn number_length(ty: &SqlType, shown: Shown) -> u32 {
+fn number_length(ty: &SqlType, shown: Shown, is_computed: bool) -> u32 {
     let integer = |unsigned: u32, signed: u32| match shown {
         // A display width is shown where SHOW CREATE TABLE still prints one.
         Shown::Table if !ty.zerofill && ty.length != 1 => {
@@ -233,15 +258,17 @@ fn number_length(ty: &SqlType, shown: Shown) -> u32 {
     };
     match ty.kind {
         TypeKind::Null => 0,
-        TypeKind::Boolean => 1,
         TypeKind::TinyInt => integer(3, 4),
         TypeKind::SmallInt => integer(5, 6),
         TypeKind::MediumInt => integer(8, 9),
         TypeKind::Int => integer(10, 11),
         TypeKind::BigInt => integer(20, 20),
         TypeKind::Decimal => ty.length + u32::from(ty.decimals > 0) + u32::from(!ty.unsigned),
-        TypeKind::Float if ty.decimals == NOT_FIXED => 12,
-        TypeKind::Double if shown == Shown::Expression && ty.length == 22 => 23,
+        TypeKind::Float if ty.decimals == NOT_FIXED => match shown {
+            Shown::Expression if is_computed => 23,
+            _ => 12,
+        },
+        TypeKind::Double if shown == Shown::Expression && is_computed && ty.length == 22 => 23,
         TypeKind::Date => 10,
         TypeKind::Year => 4,
         _ => ty.length,
@@ -273,17 +300,19 @@ fn string(
     );
     flags.set(FieldFlags::ENUM, ty.kind == TypeKind::Enum && of_table);
     flags.set(FieldFlags::SET, ty.kind == TypeKind::Set && of_table);
+    let own_bytes = u64::from(own.charset().max_length());
     let field_type = match ty.kind {
         TypeKind::Json => FieldType::Json,
         TypeKind::VarChar => FieldType::VarString,
-        TypeKind::Char if shown == Shown::Expression && own == CollationId::BINARY => {
-            FieldType::VarString
+        TypeKind::LongText if shown == Shown::Expression => {
+            match u64::from(ty.length) * own_bytes <= MEDIUM_BYTES_MAX {
+                true => FieldType::MediumBlob,
+                false => FieldType::LongBlob,
+            }
         }
-        TypeKind::LongText if shown == Shown::Expression => FieldType::LongBlob,
         _ if is_text => FieldType::Blob,
         _ => FieldType::String,
     };
-    let own_bytes = u64::from(own.charset().max_length());
     let collation = match results {
         Some(results) if own != CollationId::BINARY => results,
         _ => own,

@@ -6,6 +6,7 @@ use mayfly_plan::physical::OutputColumn;
 use mayfly_syntax::ast::{CreateTable, OnDuplicateRow, SetExpr};
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
+use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{CollationId, Level, Result, SqlMode, SqlType, TypeKind};
 
 use super::drop_table;
@@ -162,6 +163,14 @@ fn selected_column(session: &Session, column: &OutputColumn, is_union: bool) -> 
         TypeKind::VarChar if ty.length > 16_383 && ty.collation != CollationId::BINARY => {
             SqlType::text(TypeKind::LongText, ty.collation)
         }
+        TypeKind::LongText => SqlType::text(TypeKind::LongText, ty.collation),
+        // That a literal was a number is not remembered.
+        TypeKind::VarChar if ty.unsigned => SqlType::varchar(ty.length, ty.collation),
+        // A DOUBLE of so many decimals as are computed has as many digits as there may be.
+        TypeKind::Double if is_computed && ty.decimals < DECIMALS_NOT_FIXED => SqlType {
+            length: SqlType::double().length,
+            ..ty.clone()
+        },
         // What was computed and may be long becomes a TEXT.
         TypeKind::VarChar if ty.length > COMPUTED_VARCHAR_MAX && is_computed => {
             SqlType::text(TypeKind::Text, ty.collation)

@@ -11,8 +11,7 @@ use mayfly_plan::{ChangePlan, PlanOptions};
 use mayfly_syntax::ParsedStatement;
 use mayfly_syntax::ast::{Execute, Prepare, PrepareSource, ShowKind, Statement, TableVerb};
 use mayfly_types::error::codes;
-use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
-use mayfly_types::{Error, Result, SqlType, TypeKind, Value};
+use mayfly_types::{Error, Result, SqlType, Value};
 
 use crate::accounts::check;
 use crate::catalog::session_catalog::SessionCatalog;
@@ -263,34 +262,12 @@ fn make(session: &mut Session, text: &str) -> Result<Prepared> {
     Ok(prepared)
 }
 
-/// A `?` that meets values of a type: the widest of its kind, and text where nothing is known.
+/// A `?` that meets values of a type.
 fn placeholder(session: &Session, met: Option<&SqlType>) -> ResultColumn {
-    let kind = met.map_or(TypeKind::Null, |ty| ty.kind);
-    let ty = match (met, kind) {
-        (Some(ty), _) if ty.is_integer() && kind != TypeKind::Year => SqlType {
-            length: 21,
-            unsigned: ty.unsigned,
-            ..SqlType::bigint()
-        },
-        (_, TypeKind::Decimal) => SqlType::decimal(DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX),
-        (_, TypeKind::Float | TypeKind::Double) => SqlType::double(),
-        (Some(ty), TypeKind::Date | TypeKind::Year) => ty.clone(),
-        (_, TypeKind::Time) => SqlType::temporal(TypeKind::Time, 6),
-        (_, TypeKind::DateTime | TypeKind::Timestamp) => SqlType::temporal(TypeKind::DateTime, 6),
-        (_, TypeKind::Json) => SqlType::json(),
-        (Some(ty), _) if ty.is_binary_string() => SqlType::text(TypeKind::LongText, ty.collation),
-        _ => {
-            let collation = session.options().collation_connection;
-            let bytes = u32::from(collation.charset().max_length());
-            SqlType::varchar(u32::from(u16::MAX) / bytes, collation)
-        }
-    };
+    let collation = session.options().collation_connection;
     ResultColumn {
-        client_type: match ty.is_integer() {
-            true => ClientType::ComputedInteger,
-            false => ClientType::Plain,
-        },
-        ..ResultColumn::new("?", ty)
+        client_type: ClientType::Computed,
+        ..ResultColumn::new("?", mayfly_plan::parameter_type(met, collation))
     }
 }
 

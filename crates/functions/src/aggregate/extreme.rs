@@ -81,13 +81,13 @@ impl AggregateFunction for Extreme {
         arguments: &[Argument<'_>],
         _context: &SignatureContext,
     ) -> Result<AggregateSignature> {
-        let mut ty = arguments[0].ty.clone();
+        let mut ty = arguments[0].ty.without_display_width();
         if self.keeps != Keeps::First {
             if ty.kind == TypeKind::Boolean {
                 ty = crate::derive::int_of_width(1);
             } else if matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
                 // ENUM and SET compare as the strings that they show.
-                ty = SqlType::varchar(ty.length, ty.collation);
+                ty = SqlType::char(ty.length, ty.collation);
             }
         }
         let mut state = vec![ty.clone()];

@@ -14,7 +14,7 @@ use super::state::{self, Values};
 use crate::scalar::operators::numeric;
 use crate::{
     Accumulator, AggregateFunction, AggregateSignature, Argument, EvaluationContext,
-    SignatureContext, input, output,
+    SignatureContext, derive, input, output,
 };
 
 /// SUM() or AVG().
@@ -76,7 +76,8 @@ impl AggregateFunction for Total {
         };
         let increment = self.averages.then_some(context.div_precision_increment);
         let result = if ty.physical() == PhysicalType::Float64 {
-            SqlType::double()
+            let sum = derive::double_of(argument);
+            derive::double_of_decimals(sum.decimals.saturating_add(increment.unwrap_or(0)))
         } else {
             let exact = numeric::decimal_argument(&Argument {
                 ty: argument.ty,

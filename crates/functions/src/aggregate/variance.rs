@@ -8,13 +8,14 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array};
+use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{CollationId, Result, SqlType};
 
 use super::exact_sum::{ExactSums, two_product};
 use super::state;
 use crate::{
     Accumulator, AggregateFunction, AggregateSignature, Argument, EvaluationContext,
-    SignatureContext, input, output,
+    SignatureContext, derive, input, output,
 };
 
 /// One of the four.
@@ -68,7 +69,7 @@ impl AggregateFunction for Spread {
         Ok(AggregateSignature {
             arguments: vec![SqlType::double()],
             state: vec![SqlType::bigint(), sum.clone(), sum],
-            result: SqlType::double(),
+            result: derive::double_of_decimals(DECIMALS_NOT_FIXED),
             nullable: true,
         })
     }

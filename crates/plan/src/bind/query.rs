@@ -276,9 +276,7 @@ impl Binder<'_> {
                 ty: ty.clone(),
                 nullable,
                 origin: Some(ColumnOrigin::computed(&name)),
-                client_type: computed_integer(
-                    arms.iter().map(|arm| arm.columns[index].client_type),
-                ),
+                client_type: computed(arms.iter().map(|arm| arm.columns[index].client_type)),
                 name,
             });
             types.push(ty);
@@ -449,7 +447,7 @@ impl Binder<'_> {
                 ty: ty.clone(),
                 nullable: choices.iter().any(|choice| choice.nullable),
                 origin: None,
-                client_type: computed_integer(choices.iter().map(|choice| client_type(choice))),
+                client_type: computed(choices.iter().map(|choice| client_type(choice))),
             });
             for row in &mut bound {
                 let value = std::mem::replace(&mut row[index], super::expression::literal::null());
@@ -529,9 +527,9 @@ pub(super) fn column_of_item(item: Item, id: usize) -> BlockColumn {
 }
 
 /// What clients are told of values of which some are computed.
-fn computed_integer(mut values: impl Iterator<Item = ClientType>) -> ClientType {
-    match values.any(|value| value == ClientType::ComputedInteger) {
-        true => ClientType::ComputedInteger,
+fn computed(mut values: impl Iterator<Item = ClientType>) -> ClientType {
+    match values.any(|value| value == ClientType::Computed) {
+        true => ClientType::Computed,
         false => ClientType::Plain,
     }
 }

@@ -289,10 +289,7 @@ impl Binder<'_> {
             _ => None,
         };
         let origin = column.and_then(|place| scope.origin(place));
-        let client_type = match super::expression::literal::is_bits(expr) {
-            true => ClientType::Bits,
-            false => client_type(&expression),
-        };
+        let client_type = client_type(&expression);
         scope.items.push(Item {
             name,
             expression,

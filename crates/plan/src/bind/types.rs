@@ -12,38 +12,103 @@ use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::logical::SubqueryKind;
 use crate::physical::ClientType;
 
-/// The type of a predicate once it is a value.
-pub(crate) fn truth_value() -> SqlType {
-    SqlType {
-        length: 1,
-        ..SqlType::bigint()
-    }
-}
-
 /// The expression as a value that may be stored: predicates become 0 and 1.
 pub(crate) fn as_value(expression: Expression) -> Expression {
     if expression.ty.kind != TypeKind::Boolean {
         return expression;
     }
-    cast(expression, &truth_value())
+    let ty = SqlType {
+        length: expression.ty.length,
+        ..SqlType::bigint()
+    };
+    cast(expression, &ty)
 }
 
 /// What clients are told of an expression that its type does not say.
 pub(crate) fn client_type(expression: &Expression) -> ClientType {
-    if is_computed_integer(expression) {
-        return ClientType::ComputedInteger;
+    if super::expression::literal::is_hexadecimal(expression) {
+        return match expression.ty.unsigned {
+            true => ClientType::Hexadecimal,
+            false => ClientType::Bits,
+        };
     }
-    match super::expression::literal::is_hexadecimal(expression) {
-        true => ClientType::Hexadecimal,
+    if let Some(results) = choices(expression)
+        && let Some(kind) = choice_kind(&results, expression)
+    {
+        return ClientType::Choice(kind);
+    }
+    match is_computed(expression) {
+        true => ClientType::Computed,
         false => ClientType::Plain,
     }
 }
 
-/// Whether a whole number is computed, and not just one of several columns' values: MySQL computes
-/// those as BIGINT, whatever the width that their column would have in a table.
-fn is_computed_integer(expression: &Expression) -> bool {
-    if !expression.ty.is_integer() {
-        return false;
+/// Functions that give one of their arguments.
+const CHOICES: &[&str] = &["coalesce", "ifnull", "greatest", "least"];
+
+/// The values among which a choice is, as they were before they were given one type.
+fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
+    let results: Vec<&Expression> = match &expression.kind {
+        ExpressionKind::Case {
+            branches,
+            otherwise,
+        } => {
+            let results = branches.iter().map(|(_, result)| result);
+            results.chain(otherwise.as_deref()).collect()
+        }
+        ExpressionKind::Call {
+            function,
+            arguments,
+            ..
+        } if CHOICES.contains(&function.names()[0]) => arguments.iter().collect(),
+        _ => return None,
+    };
+    let is_choice = results.len() > 1;
+    let unconverted = results.into_iter().map(|result| match &result.kind {
+        ExpressionKind::Cast(inner, _) if is_choice && result.ty == expression.ty => &**inner,
+        _ => result,
+    });
+    Some(
+        unconverted
+            .filter(|result| !matches!(result.as_literal(), Some(Value::Null)))
+            .filter(|result| result.ty.kind != TypeKind::Null)
+            .collect(),
+    )
+}
+
+/// The kind of a choice, where a table made of it would have another one: it is the kind that a set
+/// operation would give, and that of the longest TEXT.
+fn choice_kind(results: &[&Expression], choice: &Expression) -> Option<TypeKind> {
+    let set_operation = || {
+        let types = results.iter().map(|result| &result.ty);
+        aggregate_types(types, Alternatives::SetOperation).kind
+    };
+    match choice.ty.kind {
+        TypeKind::LongText => results
+            .iter()
+            .filter(|result| result.ty.is_blob() && !is_computed(result))
+            .map(|result| &result.ty)
+            .max_by_key(|ty| ty.length)
+            .map(|ty| ty.kind),
+        TypeKind::VarChar => Some(set_operation()).filter(|kind| *kind == TypeKind::Char),
+        TypeKind::Int if !results.iter().any(|result| is_computed(result)) => Some(set_operation())
+            .filter(|kind| {
+                matches!(
+                    kind,
+                    TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt
+                )
+            }),
+        _ => None,
+    }
+}
+
+/// Whether a value is computed, and not just one of several columns' values: MySQL computes whole
+/// numbers as BIGINT, whatever the width that their column would have in a table, and FLOAT and DOUBLE
+/// with room for a sign.
+fn is_computed(expression: &Expression) -> bool {
+    if let Some(results) = choices(expression) {
+        let is_float = matches!(expression.ty.kind, TypeKind::Float | TypeKind::Double);
+        return is_float && results.len() > 1 || results.into_iter().any(is_computed);
     }
     match &expression.kind {
         ExpressionKind::Column(_)
@@ -51,17 +116,17 @@ fn is_computed_integer(expression: &Expression) -> bool {
         | ExpressionKind::Subquery(_)
         | ExpressionKind::LogicalSubquery(_) => false,
         ExpressionKind::Literal(value) => !value.is_null(),
-        ExpressionKind::Cast(inner, _) => is_computed_integer(inner),
-        ExpressionKind::Let { body, .. } => is_computed_integer(body),
-        ExpressionKind::Case {
-            branches,
-            otherwise,
-        } => {
-            let results = branches.iter().map(|(_, result)| result);
-            results.chain(otherwise.as_deref()).any(is_computed_integer)
-        }
+        ExpressionKind::Cast(inner, _) if expression.ty.is_integer() => is_computed(inner),
+        ExpressionKind::Let { body, .. } => is_computed(body),
         _ => true,
     }
+}
+
+/// The types of expressions.
+pub(crate) fn argument_types<'e>(
+    expressions: &'e [&'e Expression],
+) -> impl Iterator<Item = &'e SqlType> {
+    expressions.iter().map(|expression| &expression.ty)
 }
 
 /// The expression as a predicate: anything else is compared with zero.
@@ -250,7 +315,8 @@ fn same_representation(from: &SqlType, to: &SqlType) -> bool {
         (TypeKind::Enum | TypeKind::Set, _) | (_, TypeKind::Enum | TypeKind::Set) => false,
         (TypeKind::Json, _) | (_, TypeKind::Json) => false,
         _ if from.is_string() && to.is_string() => {
-            from.collation == to.collation && text_length(from) <= text_length(to)
+            from.collation == to.collation
+                && (text_length(from) <= text_length(to) || to.kind == TypeKind::LongText)
         }
         _ if from.is_integer() && to.is_integer() => {
             integer_rank(from) <= integer_rank(to) && to.kind != TypeKind::Bit

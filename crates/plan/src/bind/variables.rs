@@ -21,6 +21,9 @@ const READER: &str = "get_user_variable";
 /// The function that gives a constant another claim on its collation.
 const NAMED: &str = "name_const";
 
+/// The length of text in a variable.
+const VARIABLE_CHARACTERS: u32 = 16_777_215;
+
 impl Binder<'_> {
     /// `@name`: a call whose type is that of the variable's value when the statement began.
     pub(super) fn user_variable(&mut self, name: &str) -> Result<Expression> {
@@ -31,6 +34,11 @@ impl Binder<'_> {
             ty if ty.kind == TypeKind::Decimal && !self.keeps_value => {
                 SqlType::decimal(DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX)
             }
+            ty if ty.is_string() => SqlType {
+                length: VARIABLE_CHARACTERS,
+                ..SqlType::text(TypeKind::LongText, ty.collation)
+            },
+            ty if ty.kind == TypeKind::Double => SqlType::double(),
             ty => ty,
         };
         let name = word(name);

@@ -5,7 +5,7 @@ pub mod build;
 use std::sync::Arc;
 
 use mayfly_functions::{AggregateFunction, AggregateSignature};
-use mayfly_types::{SqlType, Value};
+use mayfly_types::{SqlType, TypeKind, Value};
 
 use crate::access::{GroupRows, KeyRanges, LookupKey};
 use crate::catalog::{ColumnTraits, TableSource};
@@ -64,8 +64,11 @@ pub enum ClientType {
     /// Nowhere.
     #[default]
     Plain,
-    /// A whole number that is computed: MySQL computes all of them as BIGINT.
-    ComputedInteger,
+    /// A value that is computed: MySQL computes whole numbers as BIGINT, FLOAT and DOUBLE with room for
+    /// a sign.
+    Computed,
+    /// A choice between values of the kind, of which a table would have another.
+    Choice(TypeKind),
     /// A literal like `X'41'`: a string that is an unsigned number where a number is wanted.
     Hexadecimal,
     /// A literal like `b'101'`: a string that is a number where a number is wanted.

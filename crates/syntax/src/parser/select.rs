@@ -208,6 +208,10 @@ impl Parser<'_> {
                 Value::Number(digits, _) => digits.clone(),
                 _ => self.text_from(first).to_owned(),
             },
+            // A constant of a stored program is shown by its name.
+            Expr::Function(call) if call.name.to_string().eq_ignore_ascii_case("name_const") => {
+                self.first_string(first)
+            }
             Expr::Prefixed { .. }
                 if matches!(literal, Expr::Value(value)
                     if matches!(value.value, Value::SingleQuotedString(_))) =>

@@ -50,7 +50,7 @@ pub fn aggregate_types<'a>(
 pub fn as_value(ty: &SqlType) -> SqlType {
     match ty.kind {
         TypeKind::Boolean => SqlType {
-            length: 1,
+            length: ty.length,
             ..SqlType::bigint()
         },
         _ => ty.clone(),
@@ -150,6 +150,7 @@ fn integer_of_rank(rank: u8, unsigned: bool, length: u32) -> SqlType {
 
 fn common_number(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlType {
     let is_function = alternatives == Alternatives::Function;
+    let (a, b) = (&a.without_display_width(), &b.without_display_width());
     let is_float = |ty: &SqlType| matches!(ty.kind, TypeKind::Float | TypeKind::Double);
     if is_float(a) || is_float(b) {
         return common_float(a, b);
@@ -276,14 +277,6 @@ fn common_string(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlTyp
             _ => rank,
         }
     };
-    match rank(a).max(rank(b)) {
-        0 => {}
-        _ if is_function => return SqlType::text(TypeKind::LongText, collation),
-        1 => return SqlType::text(TypeKind::TinyText, collation),
-        2 => return SqlType::text(TypeKind::Text, collation),
-        3 => return SqlType::text(TypeKind::MediumText, collation),
-        _ => return SqlType::text(TypeKind::LongText, collation),
-    }
     let length = |ty: &SqlType| {
         let bytes = match ty.collation.charset().max_length() {
             width if binary && has_charset(ty) => u32::from(width),
@@ -292,6 +285,20 @@ fn common_string(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlTyp
         text_length(ty).saturating_mul(bytes)
     };
     let length = length(a).max(length(b));
+    match rank(a).max(rank(b)) {
+        0 => {}
+        // The values of a function have no more characters than the longest of its arguments.
+        _ if is_function => {
+            return SqlType {
+                length,
+                ..SqlType::text(TypeKind::LongText, collation)
+            };
+        }
+        1 => return SqlType::text(TypeKind::TinyText, collation),
+        2 => return SqlType::text(TypeKind::Text, collation),
+        3 => return SqlType::text(TypeKind::MediumText, collation),
+        _ => return SqlType::text(TypeKind::LongText, collation),
+    }
     let fixed = a.kind == TypeKind::Char || b.kind == TypeKind::Char;
     let varies = a.kind == TypeKind::VarChar || b.kind == TypeKind::VarChar;
     if fixed && !varies && !is_function {

@@ -90,6 +90,9 @@ fn types_of_alternatives_are_those_of_mysql() {
                 if actual.is_integer() && actual.kind != TypeKind::Bit {
                     actual.length = expected.length;
                 }
+                if actual.kind == TypeKind::LongText {
+                    actual.length = expected.length;
+                }
                 if a.kind == TypeKind::Json || b.kind == TypeKind::Json {
                     actual.collation = expected.collation;
                 }

@@ -33,8 +33,8 @@ pub fn decimal_of_numeric(sql_type: &SqlType) -> SqlType {
         TypeKind::MediumInt => 8,
         TypeKind::Int => 10,
         TypeKind::BigInt => {
-            let (sign, most) = if sql_type.unsigned { (0, 20) } else { (1, 19) };
-            sql_type.length.saturating_sub(sign).clamp(1, most) as u8
+            let sign = u32::from(!sql_type.unsigned);
+            sql_type.length.saturating_sub(sign).clamp(1, 20) as u8
         }
         TypeKind::Year => 4,
         TypeKind::Bit => match sql_type.length {

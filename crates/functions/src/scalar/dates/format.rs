@@ -89,7 +89,8 @@ impl ScalarFunction for TimeFormat {
     }
 }
 
-fn format_signature(
+/// The signature of a function that prints a moment by a format.
+pub(super) fn format_signature(
     value: SqlType,
     format: &Argument<'_>,
     context: &SignatureContext,

@@ -9,6 +9,7 @@ use mayfly_types::temporal::{MICROS_PER_SECOND, fraction_unit};
 use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
 
 use super::arguments::{self, DateTimes, FRACTION_MAX, Wanted, ZeroParts};
+use super::format::format_signature;
 use crate::scalar::{ScalarFunction, Volatility};
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
@@ -130,12 +131,7 @@ impl ScalarFunction for FromUnixTime {
             let result = SqlType::temporal(TypeKind::DateTime, digits);
             return Ok(Signature::new(vec![seconds], result, true));
         };
-        let characters = derive::character_length(format.ty).saturating_mul(10);
-        Ok(Signature::new(
-            vec![seconds, derive::text_of(format, context)],
-            derive::string_type(characters, context.collation_connection),
-            true,
-        ))
+        Ok(format_signature(seconds, format, context))
     }
 
     fn evaluate(

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::Result;
 
 use crate::scalar::{ScalarFunction, Volatility};
 use crate::{
@@ -33,10 +33,7 @@ impl ScalarFunction for LastInsertId {
         arguments: &[Argument<'_>],
         _context: &SignatureContext,
     ) -> Result<Signature> {
-        let unsigned = SqlType {
-            unsigned: true,
-            ..derive::bigint_of_width(21)
-        };
+        let unsigned = derive::unsigned_bigint();
         Ok(Signature::new(
             arguments.iter().map(|_| unsigned.clone()).collect(),
             unsigned.clone(),

@@ -97,16 +97,9 @@ pub(crate) static IS_FREE_LOCK: OfLock = OfLock {
 /// IS_USED_LOCK()
 pub(crate) static IS_USED_LOCK: OfLock = OfLock {
     names: &["is_used_lock"],
-    result: unsigned,
+    result: derive::unsigned_bigint,
     answer: |locks, name| locks.holder(name),
 };
-
-fn unsigned() -> SqlType {
-    SqlType {
-        unsigned: true,
-        ..derive::bigint_of_width(21)
-    }
-}
 
 impl ScalarFunction for OfLock {
     fn names(&self) -> &'static [&'static str] {
@@ -174,7 +167,7 @@ impl ScalarFunction for ReleaseAllLocks {
         _arguments: &[Argument<'_>],
         _context: &SignatureContext,
     ) -> Result<Signature> {
-        Ok(Signature::new(Vec::new(), unsigned(), false))
+        Ok(Signature::new(Vec::new(), derive::unsigned_bigint(), false))
     }
 
     fn evaluate(

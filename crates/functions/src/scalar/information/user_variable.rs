@@ -52,7 +52,9 @@ impl ScalarFunction for GetUserVariable {
         let Some((own, value)) = context.user_variables.get(&name) else {
             return Ok(output::nulls(ty, row_count));
         };
-        let value = if own.kind == ty.kind && own.physical() == ty.physical() {
+        let is_text = own.is_string() && ty.is_string() && own.collation == ty.collation;
+        let is_same = own.kind == ty.kind && own.physical() == ty.physical();
+        let value = if is_same || is_text {
             value
         } else {
             let today = context

@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
+use mayfly_types::Result;
 use mayfly_types::json::text::{elements, members};
 use mayfly_types::json::{JsonKind, compare, kind_of};
-use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents, Paths, Wildcards};
 use crate::scalar::ScalarFunction;
@@ -40,7 +40,7 @@ impl ScalarFunction for JsonContains {
                 .get(2)
                 .map(|path| arguments::path_type(path, context)),
         );
-        Ok(Signature::new(types, SqlType::boolean(), true))
+        Ok(Signature::new(types, derive::predicate_of_width(21), true))
     }
 
     fn evaluate(
@@ -121,7 +121,7 @@ impl ScalarFunction for JsonContainsPath {
                 .iter()
                 .map(|text| derive::text_of(text, context)),
         );
-        Ok(Signature::new(types, SqlType::boolean(), true))
+        Ok(Signature::new(types, derive::predicate_of_width(21), true))
     }
 
     fn evaluate(

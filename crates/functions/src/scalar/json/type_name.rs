@@ -32,7 +32,7 @@ impl ScalarFunction for JsonType {
         // The longest name is UNSIGNED INTEGER.
         Ok(Signature::new(
             vec![ty],
-            SqlType::varchar(17, CollationId::UTF8MB4_0900_AI_CI),
+            SqlType::varchar(17, CollationId::UTF8MB4_BIN),
             true,
         ))
     }

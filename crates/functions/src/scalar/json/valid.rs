@@ -3,11 +3,13 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType, TypeKind, json};
+use mayfly_types::{Result, TypeKind, json};
 
 use crate::choice;
 use crate::scalar::ScalarFunction;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
+use crate::{
+    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
+};
 
 /// JSON_VALID()
 #[derive(Debug)]
@@ -30,8 +32,8 @@ impl ScalarFunction for JsonValid {
         let ty = choice::as_value(arguments[0].ty);
         Ok(Signature::new(
             vec![ty],
-            SqlType::boolean(),
-            arguments[0].nullable,
+            derive::predicate_of_width(21),
+            true,
         ))
     }
 

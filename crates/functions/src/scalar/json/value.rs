@@ -40,7 +40,7 @@ impl ScalarFunction for JsonValue {
     ) -> Result<Signature> {
         let result = match arguments.get(2) {
             Some(returning) if returning.ty.kind != TypeKind::Null => returning.ty.clone(),
-            _ => SqlType::varchar(512, CollationId::UTF8MB4_0900_AI_CI),
+            _ => SqlType::varchar(512, CollationId::UTF8MB4_0900_BIN),
         };
         let mut types = vec![
             arguments::document_type(&arguments[0]),

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use arrow_buffer::i256;
-use mayfly_types::{PhysicalType, Result};
+use mayfly_types::{PhysicalType, Result, SqlType};
 
 use super::rounding;
 use crate::scalar::ScalarFunction;
@@ -29,6 +29,10 @@ impl ScalarFunction for Abs {
         _context: &SignatureContext,
     ) -> Result<Signature> {
         let (ty, result) = rounding::number(&arguments[0]);
+        let result = SqlType {
+            unsigned: result.unsigned || arguments[0].ty.unsigned,
+            ..result
+        };
         Ok(Signature::new(vec![ty], result, arguments[0].nullable))
     }
 

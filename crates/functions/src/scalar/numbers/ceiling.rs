@@ -58,7 +58,7 @@ impl ScalarFunction for WholeNumber {
                     SqlType::decimal(u8::try_from(digits).unwrap_or(u8::MAX), 0)
                 }
             }
-            PhysicalType::Float64 => same,
+            PhysicalType::Float64 => SqlType::double(),
             // Integers are whole numbers of the widest type.
             _ => SqlType {
                 unsigned: same.unsigned,

@@ -15,8 +15,10 @@ use crate::{
 };
 
 /// The type that a numeric function reads its argument as, and the type of a result of the same kind.
+/// A date is a DOUBLE here.
 pub(crate) fn number(argument: &Argument<'_>) -> (SqlType, SqlType) {
     match numeric::kind_of_argument(argument) {
+        _ if argument.ty.is_temporal() => (SqlType::double(), derive::double_of(argument)),
         numeric::Kind::Integer => {
             let ty = numeric::integer_argument(argument.ty);
             let result = numeric::integer_result(ty.length, ty.physical() == PhysicalType::UInt64);
@@ -26,7 +28,7 @@ pub(crate) fn number(argument: &Argument<'_>) -> (SqlType, SqlType) {
             let ty = numeric::decimal_argument(argument);
             (ty.clone(), ty)
         }
-        numeric::Kind::Double => (SqlType::double(), SqlType::double()),
+        numeric::Kind::Double => (SqlType::double(), derive::double_of(argument)),
     }
 }
 

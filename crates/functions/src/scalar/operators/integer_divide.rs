@@ -3,11 +3,39 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::Result;
+use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
+use mayfly_types::{Result, Value};
 
 use super::numeric;
 use crate::scalar::ScalarFunction;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
+use crate::{
+    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
+};
+
+/// The most digits that a result is said to have.
+const DIGITS_MAX: u32 = 21;
+
+/// The digits of an operand before the point, as MySQL counts them.
+fn whole_digits(operand: &Argument<'_>) -> u32 {
+    match numeric::kind_of(operand.ty) {
+        _ if matches!(operand.constant, Some(Value::Null)) => 0,
+        _ if operand.ty.is_temporal() => numeric::integer_digits(operand),
+        numeric::Kind::Integer => numeric::integer_digits(operand),
+        numeric::Kind::Decimal => operand.ty.length.saturating_sub(operand.ty.decimals.into()),
+        numeric::Kind::Double => {
+            u32::try_from(derive::character_length(operand.ty)).unwrap_or(DIGITS_MAX)
+        }
+    }
+}
+
+fn decimals(operand: &Argument<'_>) -> u32 {
+    match numeric::kind_of(operand.ty) {
+        numeric::Kind::Integer => 0,
+        numeric::Kind::Decimal => operand.ty.decimals.into(),
+        numeric::Kind::Double if operand.ty.is_numeric() => operand.ty.decimals.into(),
+        numeric::Kind::Double => DECIMALS_NOT_FIXED.into(),
+    }
+}
 
 /// DIV()
 #[derive(Debug)]
@@ -40,20 +68,13 @@ impl ScalarFunction for IntegerDivide {
                 }
             })
             .collect();
-        let unsigned = arguments.iter().any(|argument| argument.ty.unsigned);
-        let length = if exact_integers {
-            arguments[0].ty.length
-        } else {
-            arguments[0]
-                .ty
-                .length
-                .saturating_sub(u32::from(arguments[0].ty.decimals))
-        };
-        Ok(Signature::new(
-            types,
-            numeric::integer_result(length.max(1), unsigned),
-            true,
-        ))
+        let mut operands = arguments.iter();
+        let unsigned = operands.any(|argument| numeric::is_unsigned(argument.ty));
+        // A divisor less than 1 makes as many digits more as it has decimals.
+        let digits = whole_digits(&arguments[0]) + decimals(&arguments[1]);
+        let length = digits.min(DIGITS_MAX) + u32::from(!unsigned);
+        let result = numeric::integer_result(length, unsigned);
+        Ok(Signature::new(types, result, true))
     }
 
     fn evaluate(

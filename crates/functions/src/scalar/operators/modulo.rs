@@ -31,12 +31,10 @@ impl ScalarFunction for Modulo {
         let mut signature = numeric::signature(arguments, DecimalOperation::Remainder, context)?;
         signature.nullable = true;
         if signature.result.is_integer() {
-            let longest = arguments
-                .iter()
-                .map(|argument| argument.ty.length)
-                .max()
-                .unwrap_or(20);
-            signature.result = numeric::integer_result(longest, arguments[0].ty.unsigned);
+            let digits = arguments.iter().map(numeric::integer_digits).max();
+            let unsigned = numeric::is_unsigned(arguments[0].ty);
+            // There is room for a sign, whether it may have one or not.
+            signature.result = numeric::integer_result(digits.unwrap_or(20) + 1, unsigned);
         }
         Ok(signature)
     }

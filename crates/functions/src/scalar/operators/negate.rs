@@ -4,11 +4,13 @@ use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use arrow_buffer::i256;
-use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
+use mayfly_types::{PhysicalType, Result, SqlType};
 
 use super::numeric;
 use crate::scalar::ScalarFunction;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, input, output};
+use crate::{
+    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
+};
 
 /// Unary `-`
 #[derive(Debug)]
@@ -30,6 +32,7 @@ impl ScalarFunction for Negate {
     ) -> Result<Signature> {
         let argument = &arguments[0];
         let (ty, result) = match numeric::kind_of_argument(argument) {
+            _ if argument.ty.is_temporal() => (SqlType::double(), derive::double_of(argument)),
             numeric::Kind::Integer => {
                 let ty = numeric::integer_argument(argument.ty);
                 // The literal 9223372036854775808 is unsigned; its negation is the smallest BIGINT.
@@ -47,13 +50,7 @@ impl ScalarFunction for Negate {
                     },
                 )
             }
-            numeric::Kind::Double => {
-                let result = match argument.ty.kind {
-                    TypeKind::Double => argument.ty.clone(),
-                    _ => SqlType::double(),
-                };
-                (SqlType::double(), result)
-            }
+            numeric::Kind::Double => (SqlType::double(), derive::double_of(argument)),
         };
         Ok(Signature::new(vec![ty], result, argument.nullable))
     }

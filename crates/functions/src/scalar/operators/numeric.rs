@@ -67,11 +67,9 @@ pub(crate) fn integer_argument(ty: &SqlType) -> SqlType {
         | TypeKind::SmallInt
         | TypeKind::MediumInt
         | TypeKind::Int
-        | TypeKind::BigInt
-        | TypeKind::Year
-        | TypeKind::Bit
-        | TypeKind::Null => ty.clone(),
-        TypeKind::Boolean => derive::int_of_width(1),
+        | TypeKind::BigInt => ty.without_display_width(),
+        TypeKind::Year | TypeKind::Bit | TypeKind::Null => ty.clone(),
+        TypeKind::Boolean => derive::int_of_width(ty.length),
         TypeKind::Date => derive::bigint_of_width(9),
         TypeKind::Time => derive::bigint_of_width(8),
         TypeKind::DateTime | TypeKind::Timestamp => derive::bigint_of_width(15),
@@ -84,6 +82,12 @@ pub(crate) fn integer_argument(ty: &SqlType) -> SqlType {
 /// The type to convert an operand to for decimal arithmetic: literals count their own digits.
 pub(crate) fn decimal_argument(argument: &Argument<'_>) -> SqlType {
     match argument.constant {
+        // As wide as it is written, also in hexadecimal digits.
+        Some(Value::Int(_) | Value::UInt(_))
+            if argument.ty.kind == TypeKind::BigInt && argument.ty.length < 19 =>
+        {
+            decimal_of_numeric(argument.ty)
+        }
         Some(Value::Int(value)) if argument.ty.is_integer() => {
             SqlType::decimal(Decimal::from(*value).precision(), 0)
         }
@@ -109,7 +113,8 @@ pub(crate) fn integer_result(length: u32, unsigned: bool) -> SqlType {
     }
 }
 
-fn integer_digits(argument: &Argument<'_>) -> u32 {
+/// The digits that an operand of integer arithmetic may have.
+pub(crate) fn integer_digits(argument: &Argument<'_>) -> u32 {
     let ty = integer_argument(argument.ty);
     // The width includes the sign.
     let sign = u32::from(!ty.unsigned);
@@ -146,7 +151,8 @@ pub(crate) fn signature(
     Ok(Signature::new(types.collect(), result, nullable))
 }
 
-fn is_unsigned(ty: &SqlType) -> bool {
+/// Whether values of a type are unsigned in integer arithmetic.
+pub(crate) fn is_unsigned(ty: &SqlType) -> bool {
     ty.physical() == PhysicalType::UInt64
 }
 
@@ -166,16 +172,36 @@ fn double_signature(arguments: &[Argument<'_>], increment: u8, nullable: bool) -
         .unwrap_or(DECIMALS_NOT_FIXED)
         .saturating_add(increment);
     let double = SqlType::double();
+    // Of a quotient the dividend alone decides how many digits stand before the point.
+    let wide = if increment > 0 {
+        &arguments[..1]
+    } else {
+        arguments
+    };
+    let whole = wide.iter().map(whole_width).max().unwrap_or_default();
     let result = if decimals < DECIMALS_NOT_FIXED {
         SqlType {
             decimals,
-            length: 17 + u32::from(decimals),
+            length: whole + u32::from(decimals),
             ..double.clone()
         }
     } else {
         double.clone()
     };
     Signature::new(vec![double.clone(), double], result, nullable)
+}
+
+/// The width of an operand without its decimals.
+fn whole_width(operand: &Argument<'_>) -> u32 {
+    let ty = operand.ty;
+    match kind_of(ty) {
+        Kind::Integer => integer_argument(ty).length,
+        Kind::Decimal if ty.kind == TypeKind::Decimal => {
+            ty.length + u32::from(ty.decimals > 0) + u32::from(!ty.unsigned)
+                - u32::from(ty.decimals)
+        }
+        _ => ty.length.saturating_sub(ty.decimals.into()),
+    }
 }
 
 fn decimal_signature(

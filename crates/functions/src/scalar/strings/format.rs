@@ -42,7 +42,7 @@ impl ScalarFunction for Format {
         if let Some(locale) = arguments.get(2) {
             types.push(derive::text_of(locale, context));
         }
-        let characters = digits + digits / 3 + 31;
+        let characters = digits + digits / 3 + 32;
         Ok(Signature::new(
             types,
             derive::string_type(characters, context.collation_connection),

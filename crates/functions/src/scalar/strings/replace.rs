@@ -30,11 +30,13 @@ impl ScalarFunction for Replace {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let whole = derive::character_length(arguments[0].ty);
-        let (from, to) = (
-            derive::character_length(arguments[1].ty).max(1),
-            derive::character_length(arguments[2].ty),
-        );
-        // MySQL's bound: each replacement may make the text longer.
+        // What is looked for may be a single character, unless it is known.
+        let from = match arguments[1].constant {
+            Some(_) => derive::character_length(arguments[1].ty).max(1),
+            None => 1,
+        };
+        let to = derive::character_length(arguments[2].ty);
+        // Each replacement may make the text longer.
         let characters = if to > from {
             whole + (whole / from).saturating_mul(to - from)
         } else {

@@ -96,10 +96,7 @@ impl ScalarFunction for UuidShort {
         _arguments: &[Argument<'_>],
         _context: &SignatureContext,
     ) -> Result<Signature> {
-        let result = SqlType {
-            unsigned: true,
-            ..derive::bigint_of_width(21)
-        };
+        let result = derive::unsigned_bigint();
         Ok(Signature::new(Vec::new(), result, false))
     }
 

@@ -6,13 +6,17 @@ use mayfly_syntax::ast::{
     FunctionArguments, OrderByExpr,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{Result, Value};
+use mayfly_types::{Result, SqlType, Value};
 
 use super::call::plain;
+use super::literal;
 use crate::bind::types::{argument, as_value, cast};
 use crate::bind::{Binder, not_supported};
 use crate::expression::{Expression, same_expression};
 use crate::physical::{AggregateCall, SortKey};
+
+/// Aggregates of numbers: they take a hexadecimal literal as one.
+const SUMS: &[&str] = &["sum", "avg"];
 
 impl Binder<'_> {
     pub(super) fn bind_aggregate(
@@ -71,6 +75,13 @@ impl Binder<'_> {
         }
         let distinct = matches!(list.duplicate_treatment, Some(DuplicateTreatment::Distinct))
             && !function.ignores_duplicates();
+        if SUMS.contains(&function.names()[0]) {
+            for argument in &mut arguments {
+                self.tell_parameter(argument, &SqlType::double());
+                let written = std::mem::replace(argument, literal::null());
+                *argument = literal::as_number(written);
+            }
+        }
         let signature = {
             let known: Vec<_> = arguments.iter().map(argument).collect();
             function.signature(&known, &self.context)?

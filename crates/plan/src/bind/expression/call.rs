@@ -23,26 +23,23 @@ const MAY_OVERFLOW: &[&str] = &[
     "+", "-", "*", "/", "%", "div", "negate", "abs", "pow", "exp", "cot", "round", "truncate",
 ];
 
-/// Functions that take a hexadecimal or bit literal as a number, and in how many of their arguments.
-const NUMBERS_ONLY: &[(&str, usize)] = &[
+/// Functions that take a hexadecimal or bit literal as an integer, and in how many of their arguments.
+const INTEGERS_ONLY: &[(&str, usize)] = &[
     ("+", 2),
     ("-", 2),
     ("*", 2),
     ("/", 2),
     ("%", 2),
     ("div", 2),
-    ("negate", 1),
-    ("abs", 1),
-    ("ceiling", 1),
-    ("floor", 1),
-    ("round", 1),
-    ("truncate", 1),
     ("bin", 1),
     ("conv", 1),
     ("oct", 1),
     ("sec_to_time", 1),
     ("from_unixtime", 1),
 ];
+
+/// Functions whose first argument may be a hexadecimal or bit literal, which is a DOUBLE there.
+const DOUBLES_ONLY: &[&str] = &["negate", "abs", "ceiling", "floor", "round", "truncate"];
 
 /// Functions that give a string that they were given, or that is known.
 const GIVES_ITS_ARGUMENT: &[&str] = &[
@@ -304,16 +301,27 @@ impl Binder<'_> {
         }
         let mut arguments = arguments;
         let canonical = function.names()[0];
-        if let Some((_, numbers)) = NUMBERS_ONLY.iter().find(|(known, _)| *known == canonical) {
+        self.type_parameters(canonical, &mut arguments);
+        if let Some((_, numbers)) = INTEGERS_ONLY.iter().find(|(known, _)| *known == canonical) {
             for argument in arguments.iter_mut().take(*numbers) {
                 let written = std::mem::replace(argument, literal::null());
                 *argument = literal::as_number(written);
             }
         }
+        if DOUBLES_ONLY.contains(&canonical)
+            && let Some(argument) = arguments.first_mut()
+        {
+            let written = std::mem::replace(argument, literal::null());
+            *argument = literal::as_double(written);
+        }
         let mut signature = {
             let known: Vec<_> = arguments.iter().map(argument).collect();
             function.signature(&known, &self.context)?
         };
+        if self.type_parameters_as(&mut arguments, &signature.arguments) {
+            let known: Vec<_> = arguments.iter().map(argument).collect();
+            signature = function.signature(&known, &self.context)?;
+        }
         if let Some(value) = signature.known {
             return Ok(Expression::literal(value, signature.result));
         }
@@ -397,6 +405,8 @@ impl Binder<'_> {
         unit: &str,
         negative: bool,
     ) -> Result<Expression> {
+        let (mut date, mut amount) = (date, amount);
+        self.type_interval(&mut date, &mut amount, unit);
         let name = if negative { "date_sub" } else { "date_add" };
         self.call_bound(name, vec![date, amount, word(unit)])
     }

@@ -15,9 +15,11 @@ use crate::expression::{Expression, ExpressionKind};
 
 impl Binder<'_> {
     pub(super) fn bind_cast(&mut self, expr: &Expr, data_type: &DataType) -> Result<Expression> {
-        let operand = as_value(self.bind_expression(expr)?);
+        let mut operand = as_value(self.bind_expression(expr)?);
         let target = text_target(&operand, self.cast_target(data_type, &operand)?);
-        if operand.ty == target {
+        self.tell_parameter(&mut operand, &target);
+        // A column that needs no conversion is no column of a table any more.
+        if operand.ty == target && !matches!(operand.kind, ExpressionKind::Column(_)) {
             return Ok(operand);
         }
         if literal::is_hexadecimal(&operand)
@@ -53,8 +55,8 @@ impl Binder<'_> {
         let fraction = written.length.unwrap_or(0).min(6) as u8;
         let byte = |digits: u64| u8::try_from(digits).unwrap_or(u8::MAX);
         Ok(match written.kind {
-            CastTypeKind::Signed => computed_integer(false),
-            CastTypeKind::Unsigned => computed_integer(true),
+            CastTypeKind::Signed => derive::bigint_of_width(21),
+            CastTypeKind::Unsigned => derive::unsigned_bigint(),
             CastTypeKind::Char => {
                 self.char_target(written.length, written.charset.as_deref(), operand)?
             }
@@ -207,14 +209,6 @@ fn fraction_digits(text: &str) -> u8 {
         fraction.bytes().take_while(u8::is_ascii_digit).count()
     });
     digits.min(6) as u8
-}
-
-/// A BIGINT as wide as one that is computed.
-fn computed_integer(unsigned: bool) -> SqlType {
-    SqlType {
-        unsigned,
-        ..derive::bigint_of_width(21)
-    }
 }
 
 fn clamp(length: u64) -> u32 {

@@ -48,6 +48,12 @@ impl Binder<'_> {
         let otherwise = otherwise
             .map(|otherwise| self.bind_stored(otherwise))
             .transpose()?;
+        let has_otherwise = otherwise.is_some();
+        let (conditions, mut results): (Vec<_>, Vec<_>) = branches.into_iter().unzip();
+        results.extend(otherwise);
+        self.type_parameters_of_choice(&mut results);
+        let otherwise = has_otherwise.then(|| results.pop()).flatten();
+        let branches = conditions.into_iter().zip(results).collect();
         choice(branches, otherwise, "case")
     }
 
@@ -58,8 +64,9 @@ impl Binder<'_> {
         no: &Expr,
     ) -> Result<Expression> {
         let condition = self.bind_predicate(condition)?;
-        let yes = self.bind_stored(yes)?;
-        let no = self.bind_stored(no)?;
+        let mut results = [self.bind_stored(yes)?, self.bind_stored(no)?];
+        self.type_parameters_of_choice(&mut results);
+        let [yes, no] = results;
         choice(vec![(condition, yes)], Some(no), "if")
     }
 
@@ -70,6 +77,7 @@ impl Binder<'_> {
             .iter()
             .map(|choice| self.bind_stored(choice))
             .collect::<Result<Vec<_>>>()?;
+        self.type_parameters_of_choice(&mut bound);
         let Some(last) = bound.pop() else {
             return self.call_bound(name, bound);
         };
@@ -90,8 +98,9 @@ impl Binder<'_> {
     }
 
     pub(super) fn bind_nullif(&mut self, first: &Expr, second: &Expr) -> Result<Expression> {
-        let first = self.bind_stored(first)?;
-        let second = self.bind_expression(second)?;
+        let mut both = [self.bind_stored(first)?, self.bind_expression(second)?];
+        self.type_parameters_of_choice(&mut both);
+        let [first, second] = both;
         self.check_temporal_texts(&first, &second)?;
         if let Some(function) = scalar::by_name("nullif")
             && !is_cheap(&first)

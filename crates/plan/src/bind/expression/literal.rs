@@ -1,6 +1,7 @@
 //! Literals: their values, types and early conversion.
 
 use arrow_buffer::i256;
+use mayfly_functions::derive;
 use mayfly_syntax::ast;
 use mayfly_types::convert::number::parse_integer;
 use mayfly_types::decimal::{Decimal, parse_decimal};
@@ -29,7 +30,11 @@ impl Binder<'_> {
             other => match mayfly_syntax::encodings::bytes_literal(other) {
                 Some(bytes) => {
                     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-                    let ty = SqlType::varchar(length, CollationId::BINARY);
+                    // X'41' is an unsigned number where a number is wanted, B'1' is a signed one.
+                    let ty = SqlType {
+                        unsigned: !matches!(other, ast::Value::SingleQuotedByteStringLiteral(_)),
+                        ..SqlType::varchar(length, CollationId::BINARY)
+                    };
                     Expression::literal(Value::Bytes(bytes), ty)
                 }
                 None => return Err(not_supported(&format!("literal {other}"))),
@@ -119,21 +124,17 @@ pub(crate) fn is_hexadecimal(expression: &Expression) -> bool {
         && expression.ty.collation == CollationId::BINARY
 }
 
-/// Whether it is written b'1'.
-pub(crate) fn is_bits(expr: &ast::Expr) -> bool {
-    match expr {
-        ast::Expr::Value(value) => {
-            matches!(value.value, ast::Value::SingleQuotedByteStringLiteral(_))
-        }
-        _ => false,
-    }
-}
-
-/// A hexadecimal or bit literal as the number that it is, NULL as a DOUBLE, anything else as it is.
+/// A hexadecimal or bit literal as the number that it is, NULL as a DOUBLE without digits, anything else
+/// as it is.
 pub fn as_number(expression: Expression) -> Expression {
     // MIN(NULL) is of the type of NULL and no literal.
     if expression.ty.kind == TypeKind::Null {
-        return crate::bind::types::cast(expression, &SqlType::double());
+        let no_digits = SqlType {
+            length: 0,
+            decimals: 0,
+            ..SqlType::double()
+        };
+        return crate::bind::types::cast(expression, &no_digits);
     }
     if !is_hexadecimal(&expression) {
         return expression;
@@ -142,9 +143,46 @@ pub fn as_number(expression: Expression) -> Expression {
         let value = convert(expression.as_literal()?, &expression.ty, &ty)?;
         Some(Expression::literal(value, ty))
     };
-    known(SqlType::bigint())
-        .or_else(|| known(SqlType::bigint_unsigned()))
-        .unwrap_or(expression)
+    let digits = digits_of_bytes(expression.ty.length);
+    let signed = SqlType {
+        length: digits + 1,
+        ..SqlType::bigint()
+    };
+    let unsigned = SqlType {
+        length: digits,
+        ..SqlType::bigint_unsigned()
+    };
+    let number = match expression.ty.unsigned {
+        true => known(unsigned),
+        false => known(signed).or_else(|| known(unsigned)),
+    };
+    number.unwrap_or(expression)
+}
+
+/// How many digits the largest number of so many bytes has; longer ones are cut to a BIGINT's.
+fn digits_of_bytes(bytes: u32) -> u32 {
+    match bytes {
+        0..8 => ((1_u64 << (8 * bytes)) - 1).max(1).ilog10() + 1,
+        _ => 20,
+    }
+}
+
+/// As [`as_number`], but as the DOUBLE that functions of one number take such a literal for.
+pub(crate) fn as_double(expression: Expression) -> Expression {
+    let is_hexadecimal = is_hexadecimal(&expression);
+    let number = as_number(expression);
+    if !is_hexadecimal {
+        return number;
+    }
+    let ty = SqlType {
+        unsigned: number.ty.unsigned,
+        ..derive::double_of_decimals(0)
+    };
+    let value = number.as_literal();
+    match value.and_then(|value| convert(value, &number.ty, &ty)) {
+        Some(value) => Expression::literal(value, ty),
+        None => number,
+    }
 }
 
 /// The negative of a number literal.

@@ -17,6 +17,7 @@ use mayfly_types::error::codes;
 use mayfly_types::temporal::DateTime;
 use mayfly_types::{Result, SqlType, Value};
 
+use super::parameters::parameter_type;
 use super::scope::{Clause, Found, Name};
 use super::types::{and, as_predicate, as_value, compare, is_null, not, or};
 use super::{Binder, not_supported};
@@ -32,7 +33,9 @@ impl Binder<'_> {
 
     /// Binds an expression as a condition.
     pub(crate) fn bind_predicate(&mut self, expr: &Expr) -> Result<Expression> {
-        Ok(as_predicate(self.bind_expression(expr)?))
+        let mut predicate = self.bind_expression(expr)?;
+        self.tell_parameter(&mut predicate, &SqlType::bigint());
+        Ok(as_predicate(predicate))
     }
 
     /// Binds the condition of WHERE. Where it must be true, `column IS NULL` finds the zero date in a
@@ -294,7 +297,7 @@ impl Binder<'_> {
             Some(ty) => ty.clone(),
             None => {
                 self.parameter_count = self.parameter_count.max(index + 1);
-                SqlType::varchar(0, self.options.collation_connection)
+                parameter_type(None, self.options.collation_connection)
             }
         };
         Ok(Expression {

@@ -19,7 +19,8 @@ impl Binder<'_> {
         };
         let ty = column.ty.clone();
         let columns = vec![column.id];
-        Ok(subquery(SubqueryKind::Scalar, block, columns, ty, true))
+        let nullable = column.nullable || !gives_one_row(&block.relation);
+        Ok(subquery(SubqueryKind::Scalar, block, columns, ty, nullable))
     }
 
     pub(super) fn bind_exists(&mut self, query: &Query, negated: bool) -> Result<Expression> {
@@ -142,6 +143,15 @@ impl Binder<'_> {
             };
         }
         Ok((unified, columns))
+    }
+}
+
+/// Whether a relation surely has one row: SELECT without FROM, WHERE and LIMIT.
+fn gives_one_row(relation: &Relation) -> bool {
+    match relation {
+        Relation::Values { rows, .. } => rows.len() == 1,
+        Relation::Project { input, .. } | Relation::Extend { input, .. } => gives_one_row(input),
+        _ => false,
     }
 }
 
