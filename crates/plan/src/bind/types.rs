@@ -65,7 +65,9 @@ fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
     };
     let is_choice = results.len() > 1;
     let unconverted = results.into_iter().map(|result| match &result.kind {
-        ExpressionKind::Cast(inner, _) if is_choice && result.ty == expression.ty => &**inner,
+        ExpressionKind::Cast(inner, _) if is_choice && result.ty.kind == expression.ty.kind => {
+            &**inner
+        }
         _ => result,
     });
     Some(
