@@ -3,8 +3,8 @@
 //! `column_metadata.txt` has the statements that make tables, and behind an empty line queries (`#`)
 //! with a line for each of their columns: `database.alias.table.column`, name, type, length, collation,
 //! decimals and flags. Of a query behind `PREPARE`, which is only prepared, there are lines for its `?`
-//! and behind them for its columns. A line that begins with `~` is what MySQL says where Mayfly says what stands in the
-//! line after it.
+//! and behind them for its columns. A line that begins with `~` is what MySQL says where Mayfly says what
+//! stands in the line after it.
 
 use mayfly_engine::{FieldFlags, FieldType, ResultColumn, ResultEncoder, Session};
 use mayfly_testkit::fixture::{Fixture, must};

@@ -81,21 +81,18 @@ pub(crate) fn integer_argument(ty: &SqlType) -> SqlType {
 
 /// The type to convert an operand to for decimal arithmetic: literals count their own digits.
 pub(crate) fn decimal_argument(argument: &Argument<'_>) -> SqlType {
-    match argument.constant {
-        // As wide as it is written, also in hexadecimal digits.
-        Some(Value::Int(_) | Value::UInt(_))
-            if argument.ty.kind == TypeKind::BigInt && argument.ty.length < 19 =>
-        {
-            decimal_of_numeric(argument.ty)
-        }
-        Some(Value::Int(value)) if argument.ty.is_integer() => {
-            SqlType::decimal(Decimal::from(*value).precision(), 0)
-        }
-        Some(Value::UInt(value)) if argument.ty.is_integer() => {
-            SqlType::decimal(Decimal::from(*value).precision(), 0)
-        }
-        Some(Value::Bytes(_)) if is_hexadecimal(argument) => SqlType::decimal(20, 0),
-        _ => decimal_of_numeric(argument.ty),
+    let digits = match argument.constant {
+        Some(Value::Int(value)) if argument.ty.is_integer() => Decimal::from(*value).precision(),
+        Some(Value::UInt(value)) if argument.ty.is_integer() => Decimal::from(*value).precision(),
+        Some(Value::Bytes(_)) if is_hexadecimal(argument) => 20,
+        _ => return decimal_of_numeric(argument.ty),
+    };
+    // A number is as wide as it is written: X'0A' has room for 255.
+    let is_written = argument.ty.kind == TypeKind::BigInt && argument.ty.length < 19;
+    let written = decimal_of_numeric(argument.ty).length;
+    match u8::try_from(written) {
+        Ok(written) if is_written => SqlType::decimal(digits.max(written), 0),
+        _ => SqlType::decimal(digits, 0),
     }
 }
 
