@@ -72,6 +72,8 @@ pub(crate) struct Budgets {
     pub(crate) memory: Budget,
     /// Base tables.
     pub(crate) base_tables: Budget,
+    /// What was committed and is not in the data file yet: `write_buffer_size`.
+    pub(crate) write_buffer: Budget,
     /// All temporary tables: `temptable_max_ram`.
     pub(crate) temporary_tables: Budget,
     /// Temporary files of temporary tables: `max_tmp_total_space_usage`.
@@ -103,11 +105,14 @@ impl Budgets {
         // Statements must find memory beside base tables, whose chunks can wait in files.
         let base_limit = options.memory_limit.map_or(UNLIMITED, |limit| limit / 4);
         let base_tables = memory.child("memory_limit", base_limit);
+        let write_buffer = memory.child("write_buffer_size", UNLIMITED);
+        write_buffer.set_limit(part_limit(options, globals, "write_buffer_size"));
         let temporary_tables =
             memory.child("temptable_max_ram", globals.unsigned("temptable_max_ram"));
         let total = space_limit(globals.unsigned("max_tmp_total_space_usage"));
         Self {
             base_tables,
+            write_buffer,
             temporary_tables,
             memory,
             temp_space: Budget::root(BudgetKind::TempSpace, "max_tmp_total_space_usage", total),
@@ -156,7 +161,7 @@ impl Database {
         let budgets = Budgets::new(&options, &globals);
         let known = budgets.memory.child("statement_cache_size", UNLIMITED);
         let statement_cache = StatementCache::new(known, options.keep_all_plans);
-        statement_cache.set_limit(cache_limit(&options, &globals));
+        statement_cache.set_limit(part_limit(&options, &globals, "statement_cache_size"));
         let idle_limit = options
             .memory_limit
             .map_or(IDLE_BYTES, |limit| (limit / 8).min(IDLE_BYTES));
@@ -226,6 +231,7 @@ impl Database {
                 }
             },
             stable: self.resources.stable.clone(),
+            write_buffer: self.budgets.write_buffer.clone(),
         })?;
         opened.set_durability(durability(&self.globals()));
         let syncs = self.options.datadir.is_some();
@@ -308,10 +314,10 @@ impl Database {
     }
 
     /// Bytes of memory under a reservation: base tables and temporary tables, without the cache of
-    /// statements. Zero once every session and table is dropped.
+    /// statements and the write buffer. Zero once every session and table is dropped.
     pub fn memory_used(&self) -> u64 {
-        let cached = self.statement_cache.bytes();
-        self.budgets.memory.used().saturating_sub(cached)
+        let kept = self.statement_cache.bytes() + self.budgets.write_buffer.used();
+        self.budgets.memory.used().saturating_sub(kept)
     }
 
     /// The most bytes of memory that were under a reservation at once.
@@ -377,7 +383,9 @@ impl Database {
         budgets
             .temp_space
             .set_limit(space_limit(globals.unsigned("max_tmp_total_space_usage")));
-        let cached = cache_limit(&self.options, &globals);
+        let part = |variable| part_limit(&self.options, &globals, variable);
+        budgets.write_buffer.set_limit(part("write_buffer_size"));
+        let cached = part("statement_cache_size");
         let durability = durability(&globals);
         drop(globals);
         self.statement_cache.set_limit(cached);
@@ -435,6 +443,10 @@ impl Database {
             ("TempTable_count_hit_max_ram", zero()),
             ("Uptime", uptime.clone()),
             ("Uptime_since_flush_status", uptime),
+            (
+                "Write_buffer_used",
+                self.budgets.write_buffer.used().to_string(),
+            ),
         ]);
         status
     }
@@ -453,9 +465,9 @@ impl Drop for Database {
     }
 }
 
-/// `statement_cache_size`, and no more than a small part of all memory.
-fn cache_limit(options: &DatabaseOptions, globals: &Settings) -> u64 {
-    let limit = globals.unsigned("statement_cache_size");
+/// What a variable says of a part of all memory, and no more than a small part of it.
+fn part_limit(options: &DatabaseOptions, globals: &Settings, variable: &'static str) -> u64 {
+    let limit = globals.unsigned(variable);
     options
         .memory_limit
         .map_or(limit, |memory| limit.min(memory / 32))

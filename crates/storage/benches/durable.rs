@@ -55,6 +55,7 @@ fn main() {
     let store = DurableStore::open(StoreOptions {
         place: StorePlace::DataDirectory(directory.path().join("data")),
         stable: StableRanges::new(),
+        write_buffer: Budget::unlimited(BudgetKind::Memory),
     })
     .expect("a new store");
     let memory = Budget::unlimited(BudgetKind::Memory);

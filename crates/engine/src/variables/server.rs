@@ -107,5 +107,6 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     global("version_compile_machine", text("x86_64"), "The kind of machine.").read_only(),
     global("version_compile_os", text("Linux"), "The operating system.").read_only(),
     global("version_compile_zlib", text("1.3.1"), "Accepted for compatibility.").read_only(),
+    global("write_buffer_size", number(32 * MIB, 0, GIB), "Memory for changes that are committed, and so in the redo log, but not in the data file yet; with 0 every commit writes to the file."),
     both("xa_detach_on_prepare", switch(true), "Accepted for compatibility."),
 ];

@@ -19,6 +19,7 @@ pub(super) fn backup(environment: &Environment, directory: &Path) -> Result<()> 
         )]));
     }
     let path = directory.join(DATA_FILE);
+    environment.flush_now()?;
     let open = environment.file()?;
     let copied = open.env.copy_to_path(&path, CompactionOption::Enabled);
     let file = copied.map_err(|error| environment.error(&error))?;

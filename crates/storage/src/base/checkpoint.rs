@@ -28,7 +28,7 @@ impl Environment {
             return Ok(());
         };
         let file = self.file()?;
-        let checkpoint = self.snapshot_of(&file)?;
+        let checkpoint = Arc::new(self.snapshot_of(&file)?);
         let is_noted = format::check(&checkpoint, self.directory())?;
         self.set_checkpoint(&file, checkpoint);
         let mut writer = None;
@@ -105,23 +105,49 @@ impl Environment {
         if !self.log().is_some_and(|log| log.wants_checkpoint()) {
             return Ok(());
         }
+        self.flush_now()?;
         let file = self.file()?;
         // Most of it while others write.
         let synced = file.env.force_sync();
         synced.map_err(|error| self.error(&error))?;
         drop(file);
-        match &mut self.quiet().log {
-            Some(log) => self.write_checkpoint(&self.file()?, log),
-            None => Ok(()),
+        let mut quiet = self.quiet();
+        if let Some(log) = &mut quiet.log {
+            let _readable = self.newest_of_file()?;
+            self.write_checkpoint(&self.file()?, log)?;
         }
+        drop(quiet);
+        self.forget_newest();
+        Ok(())
+    }
+
+    /// Brings to the file what is only in memory, if nothing was committed since the last call.
+    pub(super) fn flush_if_idle(&self) -> Result<()> {
+        let version = self.version();
+        match self.seen.swap(version, Ordering::Relaxed) == version {
+            true => self.flush_now(),
+            false => Ok(()),
+        }
+    }
+
+    /// Brings to the file what is only in memory.
+    pub(super) fn flush_now(&self) -> Result<()> {
+        let making = self.making();
+        // Whatever comes of it, there is a state to read.
+        let _readable = self.newest_of_file()?;
+        self.flush(&*self.file()?)?;
+        drop(making);
+        self.forget_newest();
+        Ok(())
     }
 
     /// The same, while nobody else writes.
     pub(super) fn write_checkpoint(&self, file: &Arc<DataFile>, log: &mut Log) -> Result<()> {
         let failed = |error: std::io::Error| io_error(&error, self.directory(), "write");
+        self.flush(file)?;
         let synced = file.env.force_sync();
         synced.map_err(|error| self.error(&error))?;
-        let snapshot = self.snapshot_of(file)?;
+        let snapshot = Arc::new(self.snapshot_of(file)?);
         let mut pages = vec![0; file.state_bytes];
         let Claim::Data(directory) = &self.claim else {
             return Ok(());

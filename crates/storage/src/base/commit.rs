@@ -98,6 +98,9 @@ impl Waiting {
     }
 }
 
+/// Changes of more bytes are made in the file: they would fill the memory, and are many at once.
+const SMALL_BYTES: usize = 64 << 10;
+
 /// The record with the largest number that a tree ever had.
 pub(super) const LAST_TREE: &[u8] = b"\0last tree";
 
@@ -229,6 +232,16 @@ fn filled<'a>(all: &[&'a TreeChanges]) -> impl Iterator<Item = &'a Arc<Filled>> 
 }
 
 impl Changes for Group<'_> {
+    fn is_small(&self) -> bool {
+        let is_rows = |tree: &TreeChanges| {
+            !tree.cleared && !tree.dropped && tree.filled.is_none() && !tree.changes.has_table()
+        };
+        let bytes = |(key, row): &RowChange<'_>| key.len() + row.map_or(0, <[u8]>::len);
+        self.left_over.is_empty()
+            && self.trees.values().flatten().all(|tree| is_rows(tree))
+            && self.in_memory.values().flatten().map(bytes).sum::<usize>() <= SMALL_BYTES
+    }
+
     fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()> {
         self.left_over.each(change)?;
         for (tree, all) in &self.trees {

@@ -8,7 +8,8 @@
 //! one: everything is refused from then on. Readers go on with the last snapshot, which is always
 //! there, and the file is opened anew when nobody else reads any more.
 //!
-//! A file that is not ephemeral has a redo log ([`super::log`]).
+//! A file that is not ephemeral has a redo log ([`super::log`]). What was committed last may be in memory
+//! still, laid over the file ([`super::write_buffer`]).
 
 use std::ops::Range;
 use std::path::Path;
@@ -19,14 +20,15 @@ use std::time::{Duration, Instant};
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, MdbError, RoTxn, WithoutTls};
 use mayfly_memory::io::{DataDirectory, mapped_range};
-use mayfly_memory::{StableRange, StableRanges, TempDirectory};
+use mayfly_memory::{Budget, StableRange, StableRanges, TempDirectory};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::log::Log;
 use super::pipeline::Making;
 use super::snapshot::Snapshot;
-use super::store::StorePlace;
+use super::store::{StoreOptions, StorePlace};
+use super::write_buffer::WriteBuffer;
 
 /// Address space for the file, which may grow so far.
 const MAP_BYTES: usize = 1 << 40;
@@ -70,7 +72,13 @@ pub(super) struct Environment {
     stable: StableRanges,
     /// Counts commits.
     version: AtomicU64,
+    /// The version when it was last asked whether somebody commits.
+    pub(super) seen: AtomicU64,
     newest: Mutex<Option<Arc<Snapshot>>>,
+    /// What was committed and is not in the file. Who takes a snapshot holds it meanwhile.
+    buffer: Mutex<WriteBuffer>,
+    /// Of all its versions that somebody has.
+    pub(super) buffer_memory: Budget,
     log: Option<Mutex<Log>>,
     /// Who has the log takes this before it lets go of the log ([`super::pipeline`]).
     making: Mutex<Making>,
@@ -117,7 +125,12 @@ impl Claim {
 
 impl Environment {
     /// Opens or creates the file in a directory.
-    pub(super) fn open(place: StorePlace, stable: &StableRanges) -> Result<Arc<Self>> {
+    pub(super) fn open(options: StoreOptions) -> Result<Arc<Self>> {
+        let StoreOptions {
+            place,
+            stable,
+            write_buffer,
+        } = options;
         let claim = Claim::of(place)?;
         let directory: Arc<Path> = Arc::from(claim.path());
         let mut log = None;
@@ -129,14 +142,17 @@ impl Environment {
             }
             log = Some(Mutex::new(opened));
         }
-        let file = DataFile::new(&directory, stable)?;
+        let file = DataFile::new(&directory, &stable)?;
         let environment = Self {
             file: RwLock::new(Some(Arc::new(file))),
             is_given_up: AtomicBool::new(false),
             directory,
-            stable: stable.clone(),
+            stable,
             version: AtomicU64::new(0),
+            seen: AtomicU64::new(0),
             newest: Mutex::new(None),
+            buffer: Mutex::default(),
+            buffer_memory: write_buffer,
             log,
             making: Mutex::default(),
             checkpoint: Mutex::new(None),
@@ -148,15 +164,57 @@ impl Environment {
         Ok(Arc::new(environment))
     }
 
-    pub(super) fn snapshot_of(&self, file: &Arc<DataFile>) -> Result<Arc<Snapshot>> {
+    pub(super) fn snapshot_of(&self, file: &Arc<DataFile>) -> Result<Snapshot> {
         let (version, number) = (self.version(), self.snapshot_number());
-        Snapshot::new(file, &self.directory, version, number).map(Arc::new)
+        // What leaves the buffer is in the file before: both are of one moment only together.
+        let buffer = lock(&self.buffer);
+        let snapshot = Snapshot::new(file, buffer.clone(), &self.directory, version, number);
+        drop(buffer);
+        snapshot
     }
 
     /// What there is at this moment.
     pub(super) fn snapshot(&self) -> Result<Snapshot> {
-        let (version, number) = (self.version(), self.snapshot_number());
-        Snapshot::new(&self.file()?, &self.directory, version, number)
+        self.snapshot_of(&self.file()?)
+    }
+
+    /// What was committed and is not in the file.
+    pub(super) fn write_buffer(&self) -> WriteBuffer {
+        lock(&self.buffer).clone()
+    }
+
+    /// The same after another commit.
+    pub(super) fn set_write_buffer(&self, buffer: WriteBuffer) {
+        *lock(&self.buffer) = buffer;
+    }
+
+    /// Brings to the file what is not in it, while nobody else writes.
+    pub(super) fn flush(&self, file: &DataFile) -> Result<()> {
+        let buffer = self.write_buffer();
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        let write = || {
+            let mut txn = file.env.write_txn()?;
+            for (key, value) in buffer.iter() {
+                match value {
+                    Some(value) => file.records.put(&mut txn, key, value)?,
+                    None => drop(file.records.delete(&mut txn, key)?),
+                }
+            }
+            txn.commit()
+        };
+        write().map_err(|error| {
+            self.failed(file);
+            self.error(&error)
+        })?;
+        self.set_write_buffer(WriteBuffer::default());
+        Ok(())
+    }
+
+    /// Whether the library has given up the file.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.is_given_up.load(Ordering::Acquire)
     }
 
     /// The smallest number that no snapshot has.
@@ -213,15 +271,12 @@ impl Environment {
     /// The same of the file as it is.
     pub(super) fn newest_of_file(&self) -> Result<Arc<Snapshot>> {
         let mut newest = lock(&self.newest);
-        let version = self.version();
         if let Some(snapshot) = &*newest
-            && snapshot.version() == version
+            && snapshot.version() == self.version()
         {
             return Ok(Arc::clone(snapshot));
         }
-        let (file, number) = (self.file()?, self.snapshot_number());
-        let snapshot = Snapshot::new(&file, &self.directory, version, number)?;
-        let snapshot = Arc::new(snapshot);
+        let snapshot = Arc::new(self.snapshot()?);
         *newest = Some(Arc::clone(&snapshot));
         Ok(snapshot)
     }
@@ -229,6 +284,11 @@ impl Environment {
     /// Says that something was committed: older snapshots are not the newest any more.
     pub(super) fn committed(&self) {
         self.version.fetch_add(1, Ordering::AcqRel);
+        self.forget_newest();
+    }
+
+    /// Lets the next reader look at the file anew.
+    pub(super) fn forget_newest(&self) {
         let mut newest = lock(&self.newest);
         let old = newest.take();
         drop(newest);
@@ -249,7 +309,7 @@ impl Environment {
     }
 
     fn open_anew(&self, patience: Duration) {
-        if !self.is_given_up.load(Ordering::Acquire) {
+        if !self.is_given_up() {
             return;
         }
         let begun = Instant::now();

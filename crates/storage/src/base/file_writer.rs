@@ -1,43 +1,86 @@
-//! One write transaction of the data file: it makes changes, those of a commit and those of the redo log
-//! by the same code.
+//! Changes of records: those of a commit and those of the redo log are made by the same code, in the file
+//! or in memory ([`super::write_buffer`]).
 
 use std::ops::Bound;
 
-use heed::RwTxn;
+use heed::{RoTxn, RwTxn, WithoutTls};
 use mayfly_types::Result;
 
 use super::commit::LAST_TREE;
-use super::environment::{DataFile, Environment, META, Records, TreeId, record_key};
+use super::environment::{DataFile, Environment, META, TreeId, record_key};
 use super::redo::Redo;
 use super::tree;
+use super::write_buffer::{LaidOver, WriteBuffer};
+use crate::user_error;
 
-/// The writer of the file.
+/// What changes are made in.
+enum Target<'f> {
+    /// The file: a transaction that writes.
+    File(RwTxn<'f>),
+    /// Memory: a transaction that only reads.
+    Memory(RoTxn<'static, WithoutTls>),
+}
+
+/// The writer of records. There is one at a time.
 pub(super) struct FileWriter<'f> {
     environment: &'f Environment,
     file: &'f DataFile,
-    txn: RwTxn<'f>,
+    target: Target<'f>,
+    /// What is laid over the file.
+    buffer: WriteBuffer,
+    /// There was no memory for a record.
+    is_out_of_memory: bool,
 }
 
 impl<'f> FileWriter<'f> {
-    /// Begins; there is one writer at a time.
+    /// Begins to change the file, over which nothing is laid ([`Environment::flush`]).
     pub(super) fn begin(environment: &'f Environment, file: &'f DataFile) -> Result<Self> {
         let txn = file.env.write_txn();
         let txn = txn.map_err(|error| environment.error(&error))?;
         Ok(Self {
             environment,
             file,
-            txn,
+            target: Target::File(txn),
+            buffer: WriteBuffer::default(),
+            is_out_of_memory: false,
         })
     }
 
-    /// What the file has, with the changes that were made here.
-    pub(super) fn read(&self) -> (Records, &RwTxn<'f>) {
-        (self.file.records, &self.txn)
+    /// Begins to change what is laid over the file.
+    pub(super) fn begin_in_memory(
+        environment: &'f Environment,
+        file: &'f DataFile,
+    ) -> Result<Self> {
+        let txn = file.read().map_err(|error| environment.error(&error))?;
+        Ok(Self {
+            environment,
+            file,
+            target: Target::Memory(txn),
+            buffer: environment.write_buffer(),
+            is_out_of_memory: false,
+        })
+    }
+
+    /// What there is, with the changes that were made here.
+    pub(super) fn read(&self) -> LaidOver<'_> {
+        LaidOver {
+            records: self.file.records,
+            txn: match &self.target {
+                Target::File(txn) => txn,
+                Target::Memory(txn) => txn,
+            },
+            buffer: &self.buffer,
+        }
     }
 
     /// What is written to.
     pub(super) fn environment(&self) -> &'f Environment {
         self.environment
+    }
+
+    /// Whether a change has failed because there was no memory for it.
+    pub(super) fn is_out_of_memory(&self) -> bool {
+        self.is_out_of_memory
     }
 
     fn done<T>(&self, done: heed::Result<T>) -> Result<T> {
@@ -57,11 +100,7 @@ impl<'f> FileWriter<'f> {
             }
             Redo::Put(key, value) => self.put(key, value),
             Redo::Remove(key) => self.remove(key),
-            Redo::Clear(low, high) => {
-                let range = (Bound::Included(low), Bound::Excluded(high));
-                let done = self.file.records.delete_range(&mut self.txn, &range);
-                self.done(done.map(|_| ()))
-            }
+            Redo::Clear(low, high) => self.clear(low, high),
             Redo::Count { tree, more, anew } => self.count_rows(tree, more, anew),
             Redo::Rows(tree, types, rows) => {
                 let more = tree::apply(self, tree, types, rows)?;
@@ -71,20 +110,51 @@ impl<'f> FileWriter<'f> {
     }
 
     fn record<T>(&self, key: &[u8], read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
-        let found = self.file.records.get(&self.txn, key);
+        let found = self.read().get(key);
         Ok(self.done(found)?.map(read))
     }
 
     /// Gives a record a value.
     pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let done = self.file.records.put(&mut self.txn, key, value);
-        self.done(done)
+        self.set(key, Some(value))
     }
 
     /// Removes a record, if it is there.
     pub(super) fn remove(&mut self, key: &[u8]) -> Result<()> {
-        let done = self.file.records.delete(&mut self.txn, key);
-        self.done(done.map(|_| ()))
+        self.set(key, None)
+    }
+
+    fn set(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        let done = match (&mut self.target, value) {
+            (Target::File(txn), Some(value)) => self.file.records.put(txn, key, value),
+            (Target::File(txn), None) => self.file.records.delete(txn, key).map(|_| ()),
+            (Target::Memory(_), value) => {
+                let memory = &self.environment.buffer_memory;
+                let set = self.buffer.set(key, value, memory);
+                self.is_out_of_memory |= set.is_err();
+                return set.map_err(|limit| user_error(&limit.into(), "the write buffer"));
+            }
+        };
+        self.done(done)
+    }
+
+    /// Removes the records from a key up to another.
+    fn clear(&mut self, low: &[u8], high: &[u8]) -> Result<()> {
+        if let Target::File(txn) = &mut self.target {
+            let range = (Bound::Included(low), Bound::Excluded(high));
+            let done = self.file.records.delete_range(txn, &range);
+            return self.done(done.map(|_| ()));
+        }
+        let mut next = self
+            .done(self.read().from(low))?
+            .map(|record| record.0.to_vec());
+        while let Some(key) = next.filter(|key| key.as_slice() < high) {
+            self.remove(&key)?;
+            next = self
+                .done(self.read().after(&key))?
+                .map(|record| record.0.to_vec());
+        }
+        Ok(())
     }
 
     /// Counts a tree's rows.
@@ -103,15 +173,14 @@ impl<'f> FileWriter<'f> {
 
     /// Makes the changes visible.
     pub(super) fn commit(self) -> Result<()> {
-        let Self {
-            environment,
-            file,
-            txn,
-        } = self;
-        txn.commit().map_err(|error| {
-            environment.failed(file);
-            environment.error(&error)
-        })?;
+        let (environment, file) = (self.environment, self.file);
+        match self.target {
+            Target::File(txn) => txn.commit().map_err(|error| {
+                environment.failed(file);
+                environment.error(&error)
+            })?,
+            Target::Memory(_) => environment.set_write_buffer(self.buffer),
+        }
         environment.committed();
         Ok(())
     }

@@ -57,6 +57,10 @@ pub(super) struct LeftOver<'f> {
 }
 
 impl LeftOver<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.trees.is_empty()
+    }
+
     /// They are empty.
     pub(super) fn removed(mut self) {
         let removed = std::mem::take(&mut self.trees);

@@ -55,6 +55,7 @@ mod tests {
         DurableStore::open(StoreOptions {
             place: StorePlace::DataDirectory(directory.to_path_buf()),
             stable: StableRanges::new(),
+            write_buffer: Budget::unlimited(BudgetKind::Memory),
         })
     }
 

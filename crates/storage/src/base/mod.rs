@@ -52,6 +52,7 @@ mod table;
 mod transaction;
 mod tree;
 mod view;
+mod write_buffer;
 mod writer;
 
 pub use change_map::ChangeStorage;

@@ -12,7 +12,7 @@ use std::sync::MutexGuard;
 
 use mayfly_types::Result;
 
-use super::environment::{Environment, io_error};
+use super::environment::{DataFile, Environment, io_error};
 use super::file_writer::FileWriter;
 use super::log::Log;
 use super::redo::Redo;
@@ -21,6 +21,11 @@ use super::redo::Redo;
 pub(super) trait Changes {
     /// Gives them in order. They are the same each time.
     fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()>;
+
+    /// Whether they are so few that they are better made in memory.
+    fn is_small(&self) -> bool {
+        false
+    }
 }
 
 /// What of a commit is in the log before it is made.
@@ -136,8 +141,23 @@ impl Environment {
         // Whatever comes of it, there is a state to read.
         let _readable = self.newest_of_file()?;
         let file = self.file()?;
+        let is_small = changes.is_small() && !self.is_given_up();
+        if is_small && self.make_in_memory(&file, changes)? {
+            return Ok(());
+        }
+        self.flush(&file)?;
         let mut writer = FileWriter::begin(self, &file)?;
         changes.each(&mut |change| writer.redo(change))?;
         writer.commit()
+    }
+
+    /// Leaves the file alone; whether there was memory for that.
+    fn make_in_memory(&self, file: &DataFile, changes: &impl Changes) -> Result<bool> {
+        let mut writer = FileWriter::begin_in_memory(self, file)?;
+        match changes.each(&mut |change| writer.redo(change)) {
+            Ok(()) => writer.commit().map(|()| true),
+            Err(_) if writer.is_out_of_memory() => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }

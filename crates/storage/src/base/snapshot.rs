@@ -1,8 +1,11 @@
-//! The rows of one moment: a read transaction of the file, and how trees are read in it.
+//! The rows of one moment: a read transaction of the file, with what is in memory laid over it
+//! ([`super::write_buffer`]), and how trees are read in both.
 //!
-//! Blocks are read where they are, in the map of the file. The pages of a read transaction do not
-//! change until it ends, so whoever holds the [`Snapshot`] may hold slices of blocks.
+//! Blocks are read where they are, in the map of the file or in memory. The pages of a read transaction
+//! do not change until it ends, nor does the snapshot's version of what is in memory, so whoever holds
+//! the [`Snapshot`] may hold slices of blocks.
 
+use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -14,10 +17,13 @@ use mayfly_types::Result;
 use super::environment::{
     DataFile, META, SnapshotNumber, TreeId, record_key, separator_of, user_error,
 };
+use super::write_buffer::{LaidOver, Record, WriteBuffer};
 
 /// A read transaction. The library wants its use to be synchronized.
 pub(super) struct Snapshot {
     txn: Mutex<RoTxn<'static, WithoutTls>>,
+    /// What was not in the file then.
+    buffer: WriteBuffer,
     // After the transaction, which reads in it.
     file: Arc<DataFile>,
     directory: Arc<Path>,
@@ -52,9 +58,10 @@ pub(super) struct Found<'s> {
 }
 
 impl Snapshot {
-    /// A file as it is now.
+    /// A file as it is now, with `buffer` laid over it.
     pub(super) fn new(
         file: &Arc<DataFile>,
+        buffer: WriteBuffer,
         directory: &Arc<Path>,
         version: u64,
         number: SnapshotNumber,
@@ -63,6 +70,7 @@ impl Snapshot {
         let txn = txn.map_err(|error| user_error(&error, directory))?;
         Ok(Self {
             txn: Mutex::new(txn),
+            buffer,
             file: Arc::clone(file),
             directory: Arc::clone(directory),
             version,
@@ -113,28 +121,33 @@ impl Snapshot {
         self.txn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn run<'s, T>(
-        &'s self,
-        read: impl FnOnce(&'s RoTxn<'static, WithoutTls>) -> heed::Result<T>,
-    ) -> Result<T> {
+    fn run<'s, T>(&'s self, read: impl FnOnce(LaidOver<'s>) -> heed::Result<T>) -> Result<T> {
         let guard = self.lock();
-        read(for_ever(self, &guard)).map_err(|error| user_error(&error, &self.directory))
+        let all = LaidOver {
+            records: self.file.records,
+            txn: for_ever(self, &guard),
+            buffer: &self.buffer,
+        };
+        read(all).map_err(|error| user_error(&error, &self.directory))
     }
 
     /// The record of a name.
     pub(super) fn record(&self, name: &[u8]) -> Result<Option<&[u8]>> {
         let key = record_key(META, name);
-        self.run(|txn| self.file.records.get(txn, &key))
+        self.run(|all| all.get(&key))
     }
 
     /// The records whose names begin with a prefix, in order.
     pub(super) fn records(&self, prefix: &[u8]) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
-        let key = record_key(META, prefix);
-        self.run(|txn| {
+        let prefix = record_key(META, prefix);
+        self.run(|all| {
             let mut found = Vec::new();
-            for record in self.file.records.prefix_iter(txn, &key)? {
-                let (name, value) = record?;
-                found.push((name[4..].to_vec(), value.to_vec()));
+            let mut next = all.from(&prefix)?;
+            while let Some((key, value)) = next
+                && key.starts_with(&prefix)
+            {
+                found.push((key[4..].to_vec(), value.to_vec()));
+                next = all.after(key)?;
             }
             Ok(found)
         })
@@ -146,7 +159,7 @@ impl Snapshot {
             return Ok(None);
         };
         let key = record_key(next, &[]);
-        let found = self.run(|txn| self.file.records.get_greater_than_or_equal_to(txn, &key))?;
+        let found = self.run(|all| all.from(&key))?;
         let number = found.and_then(|(key, _)| key.first_chunk::<4>());
         Ok(number.map(|number| u32::from_be_bytes(*number)))
     }
@@ -157,7 +170,7 @@ impl Snapshot {
         if self.hides(tree)? {
             return Ok(None);
         }
-        self.run(|txn| floor(self.file.records, txn, tree, key))
+        self.run(|all| floor(all, tree, key))
     }
 
     /// The same for who keeps the snapshot beside what is found.
@@ -201,11 +214,20 @@ impl Snapshot {
         };
         let steps = steps.map_err(|error| user_error(&error, &self.directory))?;
         drop(guard);
-        Ok(Walk {
+        let mut walk = Walk {
             steps,
+            ahead: None,
+            is_at_end: false,
+            buffered: None,
+            far: if reverse { low.clone() } else { high.to_vec() },
             tree,
             snapshot: Arc::clone(self),
-        })
+        };
+        walk.buffered = match reverse {
+            false => walk.within(self.buffer.from(Bound::Included(&low))),
+            true => walk.within(self.buffer.up_to(Bound::Excluded(high))),
+        };
+        Ok(walk)
     }
 }
 
@@ -218,22 +240,21 @@ pub(super) const MAX_KEY: usize = 511;
 
 /// The block of a key in any transaction.
 pub(super) fn floor<'t>(
-    records: super::environment::Records,
-    txn: &'t RoTxn<'_, WithoutTls>,
+    all: LaidOver<'t>,
     tree: TreeId,
     key: &[u8],
 ) -> heed::Result<Option<Found<'t>>> {
     let mut wanted = record_key(tree, key);
     wanted.truncate(MAX_KEY);
-    let found = records.get_lower_than_or_equal_to(txn, &wanted)?;
-    if let Some(found) = found.and_then(|(key, block)| found_in(tree, key, block)) {
+    let found = all.up_to(&wanted)?;
+    if let Some(found) = found.and_then(|record| found_in(tree, record)) {
         return Ok(Some(found));
     }
-    let found = records.get_greater_than_or_equal_to(txn, &record_key(tree, &[]))?;
-    Ok(found.and_then(|(key, block)| found_in(tree, key, block)))
+    let found = all.from(&record_key(tree, &[]))?;
+    Ok(found.and_then(|record| found_in(tree, record)))
 }
 
-pub(super) fn found_in<'t>(tree: TreeId, key: &'t [u8], block: &'t [u8]) -> Option<Found<'t>> {
+pub(super) fn found_in(tree: TreeId, (key, block): Record<'_>) -> Option<Found<'_>> {
     separator_of(tree, key).map(|separator| Found { separator, block })
 }
 
@@ -272,10 +293,21 @@ enum Steps {
     Down(RoRevRange<'static, Bytes, Bytes>),
 }
 
+/// What is done to a record in memory.
+type Buffered = (&'static [u8], Option<&'static [u8]>);
+
 /// A walk over blocks.
 pub(super) struct Walk {
     // Before the snapshot, so that the cursor is closed while its transaction lives.
     steps: Steps,
+    /// The next record of the file, where it is known already.
+    ahead: Option<Record<'static>>,
+    /// The file has no more.
+    is_at_end: bool,
+    /// The next record in memory.
+    buffered: Option<Buffered>,
+    /// Where the walk ends: going up the first key that is not of it, going down the last one of it.
+    far: Vec<u8>,
     tree: TreeId,
     snapshot: Arc<Snapshot>,
 }
@@ -289,20 +321,74 @@ pub(super) struct Walk {
 unsafe impl Send for Walk {}
 
 impl Walk {
+    fn is_up(&self) -> bool {
+        matches!(self.steps, Steps::Up(_))
+    }
+
+    /// An entry of the snapshot's buffer, if it is within the walk.
+    #[expect(
+        unsafe_code,
+        reason = "entries are kept beside the snapshot that has them"
+    )]
+    fn within(&self, entry: Option<(&[u8], Option<&[u8]>)>) -> Option<Buffered> {
+        let entry = entry.filter(|(key, _)| match self.is_up() {
+            true => **key < *self.far,
+            false => **key >= *self.far,
+        })?;
+        // SAFETY: it stays where it is as long as the snapshot, which the walk holds, has its buffer.
+        Some(unsafe { std::mem::transmute::<(&[u8], Option<&[u8]>), Buffered>(entry) })
+    }
+
+    fn of_file(&mut self) -> heed::Result<Option<Record<'static>>> {
+        if self.ahead.is_some() || self.is_at_end {
+            return Ok(self.ahead.take());
+        }
+        let next = match &mut self.steps {
+            Steps::Up(steps) => steps.next(),
+            Steps::Down(steps) => steps.next(),
+        };
+        self.is_at_end = next.is_none();
+        next.transpose()
+    }
+
+    /// The next record of both. The caller has the snapshot's lock.
+    fn step(&mut self) -> heed::Result<Option<Record<'static>>> {
+        loop {
+            let there = self.of_file()?;
+            let Some((key, value)) = self.buffered else {
+                return Ok(there);
+            };
+            if let Some(record) = there {
+                let order = match self.is_up() {
+                    true => record.0.cmp(key),
+                    false => key.cmp(record.0),
+                };
+                match order {
+                    Ordering::Less => return Ok(Some(record)),
+                    // What is in memory hides it.
+                    Ordering::Equal => {}
+                    Ordering::Greater => self.ahead = Some(record),
+                }
+            }
+            let buffer = &self.snapshot.buffer;
+            self.buffered = match self.is_up() {
+                true => self.within(buffer.from(Bound::Excluded(key))),
+                false => self.within(buffer.up_to(Bound::Excluded(key))),
+            };
+            if let Some(value) = value {
+                return Ok(Some((key, value)));
+            }
+        }
+    }
+
     /// The next blocks, until `enough` says so of one.
     pub(super) fn take(&mut self, mut enough: impl FnMut(Found<'static>) -> bool) -> Result<()> {
         let snapshot = Arc::clone(&self.snapshot);
         let _guard = snapshot.lock();
         loop {
-            let next = match &mut self.steps {
-                Steps::Up(steps) => steps.next(),
-                Steps::Down(steps) => steps.next(),
-            };
-            let Some(next) = next else {
-                return Ok(());
-            };
-            let (key, block) = next.map_err(|error| user_error(&error, &snapshot.directory))?;
-            let Some(found) = found_in(self.tree, key, block) else {
+            let next = self.step();
+            let next = next.map_err(|error| user_error(&error, &snapshot.directory))?;
+            let Some(found) = next.and_then(|record| found_in(self.tree, record)) else {
                 return Ok(());
             };
             if enough(found) {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use mayfly_memory::{StableRanges, TempDirectory};
+use mayfly_memory::{Budget, StableRanges, TempDirectory};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -37,6 +37,9 @@ pub struct StoreOptions {
     pub place: StorePlace,
     /// The file's map is registered here: temporary tables may point into it.
     pub stable: StableRanges,
+    /// Memory for what was committed and is not in the file yet. Without any, every commit writes to the
+    /// file.
+    pub write_buffer: Budget,
 }
 
 /// An open data directory. Cloning gives another handle.
@@ -58,7 +61,7 @@ pub(super) struct Store {
 impl DurableStore {
     /// Opens or creates a store. A second process gets an error.
     pub fn open(options: StoreOptions) -> Result<Self> {
-        let environment = Environment::open(options.place, &options.stable)?;
+        let environment = Environment::open(options)?;
         let snapshot = environment.newest()?;
         let last_tree = match snapshot.record(LAST_TREE)? {
             Some(record) => record.try_into().map_or(0, u32::from_le_bytes),
@@ -91,13 +94,14 @@ impl DurableStore {
     }
 
     /// Brings to disk what was committed and is not there yet, and the data file as a whole when much
-    /// was changed in it.
+    /// was changed in it. Called once a second or so, it also brings to the file what is only in memory
+    /// when nobody commits.
     pub fn sync(&self) -> Result<()> {
         let environment = &self.0.environment;
         environment.sync()?;
         match environment.is_checkpoint_due() {
             true => environment.checkpoint(),
-            false => Ok(()),
+            false => environment.flush_if_idle(),
         }
     }
 

@@ -63,11 +63,11 @@ impl Merge {
         rows.clear();
         let environment = writer.environment();
         let failed = |error: heed::Error| environment.error(&error);
-        let (records, txn) = writer.read();
+        let all = writer.read();
         let (mut done, mut difference) = (0, 0);
         // The records that are taken in, the first of which keeps its key.
         let mut old: Vec<Vec<u8>> = Vec::new();
-        let mut found = super::snapshot::floor(records, txn, tree, changes[0].0).map_err(failed)?;
+        let mut found = super::snapshot::floor(all, tree, changes[0].0).map_err(failed)?;
         // Keys before the first block's separator belong to it, and give it the smallest one.
         let kept = found.filter(|found| found.separator <= changes[0].0);
         let first_separator = kept.map_or(Vec::new(), |found| found.separator.to_vec());
@@ -75,9 +75,9 @@ impl Merge {
             let (next, block) = match found {
                 Some(found) => {
                     let key = record_key(tree, found.separator);
-                    let next = records.get_greater_than(txn, &key).map_err(failed)?;
+                    let next = all.after(&key).map_err(failed)?;
                     old.push(key);
-                    let next = next.and_then(|(key, block)| found_in(tree, key, block));
+                    let next = next.and_then(|record| found_in(tree, record));
                     (next, Some(Block::parse(found.block)?))
                 }
                 None => (None, None),

@@ -28,6 +28,7 @@ fn open(directory: &Path) -> DurableStore {
     let options = StoreOptions {
         place: StorePlace::DataDirectory(directory.to_path_buf()),
         stable: StableRanges::new(),
+        write_buffer: Budget::unlimited(BudgetKind::Memory),
     };
     DurableStore::open(options).unwrap()
 }
@@ -252,6 +253,7 @@ fn a_second_process_is_refused() {
     let options = StoreOptions {
         place: StorePlace::DataDirectory(directory.path().to_path_buf()),
         stable: StableRanges::new(),
+        write_buffer: Budget::unlimited(BudgetKind::Memory),
     };
     let error = DurableStore::open(options).unwrap_err();
     assert!(

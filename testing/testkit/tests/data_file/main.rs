@@ -87,9 +87,15 @@ mod faults {
         ),
     ];
 
-    fn open(directory: &Path) -> Arc<Database> {
+    /// Where every commit writes to the file.
+    const NO_BUFFER: u64 = 0;
+    const BUFFER: u64 = 1 << 20;
+
+    fn open(directory: &Path, write_buffer: u64) -> Arc<Database> {
         let mut options = DatabaseOptions::new();
         options.threads = 1;
+        let write_buffer = ("write_buffer_size".to_owned(), write_buffer.to_string());
+        options.variables.push(write_buffer);
         options.datadir = Some(directory.join("data"));
         options.tmpdir = directory.join("tmp");
         Database::open(options).unwrap()
@@ -124,15 +130,16 @@ mod faults {
         directory: PathBuf,
         database: Arc<Database>,
         session: Session,
+        write_buffer: u64,
     }
 
     impl World {
-        fn new(name: &str) -> Self {
+        fn new(name: &str, write_buffer: u64) -> Self {
             let directory = format!("mayfly-data-file-{name}-{}", std::process::id());
             let directory = std::env::temp_dir().join(directory);
             let _ = std::fs::remove_dir_all(&directory);
             std::fs::create_dir_all(directory.join("tmp")).unwrap();
-            let database = open(&directory);
+            let database = open(&directory, write_buffer);
             let mut session = database.session();
             for statement in BEFORE {
                 must(&mut session, statement);
@@ -141,6 +148,7 @@ mod faults {
                 directory,
                 database,
                 session,
+                write_buffer,
             }
         }
 
@@ -157,11 +165,12 @@ mod faults {
                 directory,
                 database,
                 mut session,
+                write_buffer,
             } = self;
             let before = look(&mut session);
             drop(session);
             drop(database);
-            let database = open(&directory);
+            let database = open(&directory, write_buffer);
             database.check().unwrap();
             assert_same(&look(&mut database.session()), &before, "after a restart");
             drop(database);
@@ -179,7 +188,7 @@ mod faults {
     fn every_call(fault: Fault) {
         let _alone = alone();
         let _watchdog = Watchdog::new();
-        let mut world = World::new(&format!("{fault:?}"));
+        let mut world = World::new(&format!("{fault:?}"), NO_BUFFER);
         for (sql, undo) in STATEMENTS {
             let mut before = look(&mut world.session);
             let mut call = 0;
@@ -232,7 +241,7 @@ mod faults {
     #[test]
     fn readers_go_on_while_nothing_can_be_written() {
         let _alone = alone();
-        let mut world = World::new("readers");
+        let mut world = World::new("readers", NO_BUFFER);
         let mut reader = world.database.session();
         must(&mut reader, "START TRANSACTION WITH CONSISTENT SNAPSHOT");
         must(&mut world.session, "INSERT INTO bare VALUES (1, 'a')");
@@ -262,11 +271,11 @@ mod faults {
 
     /// Sessions that commit at the same time: what was written to the log behind a commit that fails is
     /// not lost, what failed does not come back, and a file that was given up is soon open again.
-    fn several_sessions(fault: Fault) {
+    fn several_sessions(fault: Fault, write_buffer: u64) {
         const SESSIONS: u64 = 4;
         let _alone = alone();
         let _watchdog = Watchdog::new();
-        let mut world = World::new(&format!("several-{fault:?}"));
+        let mut world = World::new(&format!("several-{fault:?}"), write_buffer);
         must(
             &mut world.session,
             "CREATE TABLE kept (id INT PRIMARY KEY, s VARCHAR(100), KEY (s))",
@@ -305,7 +314,7 @@ mod faults {
                     std::fs::copy(from.join(file), to.join(file)).unwrap();
                 }
                 std::fs::create_dir_all(copy.join("tmp")).unwrap();
-                let database = open(&copy);
+                let database = open(&copy, write_buffer);
                 database.check().unwrap();
                 let seen = look(&mut database.session());
                 assert_same(&seen, &look(&mut world.session), &format!("round {round}"));
@@ -321,9 +330,63 @@ mod faults {
 
     #[test]
     fn who_commits_beside_one_that_fails_is_not_lost() {
-        several_sessions(Fault::DeviceError);
-        several_sessions(Fault::DiskFull);
-        several_sessions(Fault::LateError);
+        for write_buffer in [NO_BUFFER, BUFFER] {
+            several_sessions(Fault::DeviceError, write_buffer);
+            several_sessions(Fault::DiskFull, write_buffer);
+            several_sessions(Fault::LateError, write_buffer);
+        }
+    }
+
+    /// What was committed and is in memory and in the log stays when it does not get into the file.
+    #[test]
+    fn what_is_in_memory_stays_when_it_cannot_be_written() {
+        let _alone = alone();
+        let _watchdog = Watchdog::new();
+        let faults = [Fault::DeviceError, Fault::DiskFull, Fault::LateError];
+        for (fault, backs_up) in faults
+            .into_iter()
+            .flat_map(|fault| [(fault, false), (fault, true)])
+        {
+            let mut world = World::new(&format!("buffer-{fault:?}-{backs_up}"), BUFFER);
+            let copy = world.directory.join("copy");
+            let mut call = 0;
+            loop {
+                call += 1;
+                for small in [
+                    "INSERT INTO numbered (v) VALUES (7), (8)",
+                    "UPDATE t SET v = v + 1, s = CONCAT(s, '.') WHERE id % 100 = 3",
+                    "DELETE FROM numbered WHERE v = 7",
+                ] {
+                    must(&mut world.session, small);
+                }
+                let used = "SHOW GLOBAL STATUS LIKE 'Write_buffer_used'";
+                assert_ne!(must(&mut world.session, used), ["Write_buffer_used\t0"]);
+                let before = look(&mut world.session);
+                arm(fault, call);
+                // So much is made in the file, which first gets what is in memory, as for a copy.
+                let outcome = match backs_up {
+                    false => world.attempt("UPDATE t SET v = v + 1, s = CONCAT(s, '.')"),
+                    true => world.database.backup(&copy),
+                };
+                let (made, failed) = (calls(), disarm());
+                let _ = std::fs::remove_dir_all(&copy);
+                let here = format!("{fault:?} at call {call} of {made}");
+                match outcome {
+                    Err(error) => {
+                        assert!(failed > 0, "{here}: {error}");
+                        assert_same(&look(&mut world.session), &before, &here);
+                        world.database.check().unwrap();
+                    }
+                    Ok(()) => {
+                        assert!(made < call, "{here}: went unnoticed");
+                        assert_eq!(must(&mut world.session, used), ["Write_buffer_used\t0"]);
+                        break;
+                    }
+                }
+            }
+            assert!(call > 2, "{fault:?}: {call}");
+            world.finish();
+        }
     }
 
     /// Syncs while something is done, and how long that took.
@@ -341,7 +404,7 @@ mod faults {
     #[test]
     fn commits_are_synced_as_the_setting_says() {
         let _alone = alone();
-        let mut world = World::new("flush");
+        let mut world = World::new("flush", BUFFER);
         let session = &mut world.session;
         let second = Duration::from_secs(1);
         for setting in [1, 0, 2, 1] {
