@@ -130,6 +130,16 @@ impl StatementResult {
         }
     }
 
+    /// The same, of whose columns some are never NULL.
+    pub(crate) fn never_null(mut self, is_never_null: impl Fn(&str) -> bool) -> Self {
+        let columns = self.columns.iter().cloned().map(|column| ResultColumn {
+            nullable: !is_never_null(&column.name),
+            ..column
+        });
+        self.columns = columns.collect();
+        self
+    }
+
     /// Whether the statement gives rows (perhaps none).
     pub fn has_rows(&self) -> bool {
         !self.columns.is_empty()

@@ -26,6 +26,7 @@ pub fn character_length(ty: &SqlType) -> u64 {
         TypeKind::Double => 22.max(length),
         TypeKind::Bit => length.div_ceil(8),
         TypeKind::Json => u64::from(u32::MAX) / 4,
+        TypeKind::TinyInt => ty.without_display_width().length.into(),
         _ => length,
     }
 }
@@ -44,6 +45,29 @@ pub fn string_type(characters: u64, collation: CollationId) -> SqlType {
     }
     SqlType {
         length: u32::try_from(characters).unwrap_or(u32::MAX),
+        ..SqlType::text(TypeKind::LongText, collation)
+    }
+}
+
+/// The most bytes, and characters where their number is not known, that MySQL foresees of a string which
+/// a function made longer.
+pub const FORESEEN_MAX: u64 = 16_777_216;
+
+/// The signature of a function that makes texts longer: its result is told to have no more than so many bytes.
+pub fn foreseen(mut signature: Signature) -> Signature {
+    let result = &signature.result;
+    let characters = FORESEEN_MAX / bytes_per_character(result.collation);
+    if result.kind == TypeKind::LongText && u64::from(result.length) > characters {
+        signature.result.length = u32::try_from(characters).unwrap_or(u32::MAX);
+        signature.nullable = true;
+    }
+    signature
+}
+
+/// A LONGTEXT of which no more is foreseen than that it may be long.
+pub fn long_text(collation: CollationId) -> SqlType {
+    SqlType {
+        length: u32::try_from(FORESEEN_MAX).unwrap_or(u32::MAX),
         ..SqlType::text(TypeKind::LongText, collation)
     }
 }

@@ -5,6 +5,7 @@
 //! in places, and drivers know both.
 
 use mayfly_plan::physical::ClientType;
+use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
 use mayfly_types::{CollationId, SqlType, TypeKind};
 
 use crate::result::ResultColumn;
@@ -158,6 +159,15 @@ impl FieldDefinition {
                         }
                         field
                     }
+                    ClientType::Collected => FieldDefinition {
+                        field_type: FieldType::LongBlob,
+                        ..string(ty, shown, flags, results)
+                    },
+                    ClientType::Computed if is_long(ty) => {
+                        let kind = TypeKind::LongText;
+                        let long = SqlType { kind, ..ty.clone() };
+                        string(&long, shown, flags, results)
+                    }
                     _ => string(ty, shown, flags, results),
                 };
                 let is_computed = column.client_type == ClientType::Computed;
@@ -176,6 +186,13 @@ impl FieldDefinition {
             _ => number(column, shown, flags),
         }
     }
+}
+
+/// Whether a string that is computed is told as a BLOB by its length.
+fn is_long(ty: &SqlType) -> bool {
+    let bytes = u64::from(ty.length) * u64::from(ty.collation.charset().max_length());
+    let is_string = matches!(ty.kind, TypeKind::Char | TypeKind::VarChar);
+    ty.is_blob() || is_string && bytes > u64::from(u16::MAX)
 }
 
 impl FieldDefinition {
@@ -203,6 +220,10 @@ fn number(column: &ResultColumn, shown: Shown, mut flags: FieldFlags) -> FieldDe
         ty.zerofill || is_year && shown == Shown::Table,
     );
     let is_wide = column.client_type == ClientType::Computed;
+    let ty = match column.client_type {
+        ClientType::Variable => &SqlType::decimal(DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX),
+        _ => ty,
+    };
     let kind = match column.client_type {
         ClientType::Choice(kind) => kind,
         _ => ty.kind,
@@ -265,10 +286,10 @@ fn number_length(ty: &SqlType, shown: Shown, is_computed: bool) -> u32 {
         TypeKind::BigInt => integer(20, 20),
         TypeKind::Decimal => ty.length + u32::from(ty.decimals > 0) + u32::from(!ty.unsigned),
         TypeKind::Float if ty.decimals == NOT_FIXED => match shown {
-            Shown::Expression if is_computed => 23,
+            Shown::Expression | Shown::Copied if is_computed => 23,
             _ => 12,
         },
-        TypeKind::Double if shown == Shown::Expression && is_computed && ty.length == 22 => 23,
+        TypeKind::Double if shown != Shown::Table && is_computed && ty.length == 22 => 23,
         TypeKind::Date => 10,
         TypeKind::Year => 4,
         _ => ty.length,

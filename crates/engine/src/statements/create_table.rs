@@ -163,7 +163,7 @@ fn selected_column(session: &Session, column: &OutputColumn, is_union: bool) -> 
         TypeKind::VarChar if ty.length > 16_383 && ty.collation != CollationId::BINARY => {
             SqlType::text(TypeKind::LongText, ty.collation)
         }
-        TypeKind::LongText => SqlType::text(TypeKind::LongText, ty.collation),
+        _ if ty.is_blob() => SqlType::text(ty.kind, ty.collation),
         // That a literal was a number is not remembered.
         TypeKind::VarChar if ty.unsigned => SqlType::varchar(ty.length, ty.collation),
         // A DOUBLE of so many decimals as are computed has as many digits as there may be.

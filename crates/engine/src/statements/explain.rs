@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use mayfly_functions::derive;
 use mayfly_plan::explain::{self, Change, ChangeKind, Subject};
 use mayfly_plan::{ChangePlan, PlanOptions};
 use mayfly_syntax::ast::{
     Explain, ExplainFormat, ExplainTarget, InsertSource, InsertStatement, Statement,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, Result, SqlType, Value};
 
 use super::select::{self, Planned, Reading};
 use crate::catalog::session_catalog::SessionCatalog;
@@ -164,31 +165,35 @@ impl Explained {
 }
 
 fn document(name: &str, text: &str) -> Outcome {
-    let ty = SqlType::text(TypeKind::LongText, CollationId::default());
-    StatementResult::of_rows(&[(name, ty)], &[[Value::from(text)]]).into()
+    let ty = derive::string_type(text.chars().count() as u64, CollationId::default());
+    let result = StatementResult::of_rows(&[(name, ty)], &[[Value::from(text)]]);
+    result.never_null(|_| true).into()
 }
 
 fn traditional(subject: &Subject<'_>) -> Outcome {
-    let number = SqlType::bigint_unsigned;
-    let word = || SqlType::varchar(256, CollationId::default());
+    let number = |length| SqlType {
+        length,
+        ..SqlType::bigint_unsigned()
+    };
+    let text = |characters| derive::string_type(characters, CollationId::default());
     let percentage = SqlType {
-        length: 5,
+        length: 4,
         decimals: 2,
         ..SqlType::double()
     };
     let columns = [
-        ("id", number()),
-        ("select_type", word()),
-        ("table", word()),
-        ("partitions", word()),
-        ("type", word()),
-        ("possible_keys", word()),
-        ("key", word()),
-        ("key_len", word()),
-        ("ref", word()),
-        ("rows", number()),
+        ("id", number(4)),
+        ("select_type", text(19)),
+        ("table", text(64)),
+        ("partitions", text(1_579_008)),
+        ("type", text(10)),
+        ("possible_keys", text(4096)),
+        ("key", text(64)),
+        ("key_len", text(4096)),
+        ("ref", text(1024)),
+        ("rows", number(11)),
         ("filtered", percentage),
-        ("Extra", word()),
+        ("Extra", text(255)),
     ];
     let text = |text: Option<&str>| text.map_or(Value::Null, Value::from);
     let row = |row: &explain::ExplainRow| {
@@ -208,5 +213,7 @@ fn traditional(subject: &Subject<'_>) -> Outcome {
         ]
     };
     let rows: Vec<[Value; 12]> = explain::traditional(subject).iter().map(row).collect();
-    StatementResult::of_rows(&columns, &rows).into()
+    let result = StatementResult::of_rows(&columns, &rows);
+    let never_null = |name: &str| ["id", "select_type", "Extra"].contains(&name);
+    result.never_null(never_null).into()
 }

@@ -1,13 +1,14 @@
 //! ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE: there is nothing to repair; MySQL's lines for
 //! each table.
 
+use mayfly_functions::derive;
 use mayfly_syntax::ast::{Query, Statement, TableMaintenance, TableVerb};
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, Value};
 
 use super::select::{self, Reading};
-use super::simple::text_rows;
+use super::simple::{NAME, text_rows};
 use crate::catalog::BaseTable;
 use crate::convert;
 use crate::result::{Outcome, StatementResult};
@@ -52,7 +53,13 @@ pub(super) fn run(session: &mut Session, statement: &TableMaintenance) -> Result
         );
         push("status", "Operation failed".to_owned());
     }
-    Ok(text_rows(&["Table", "Op", "Msg_type", "Msg_text"], &rows).into())
+    let columns = [
+        ("Table", 2 * NAME),
+        ("Op", 10),
+        ("Msg_type", 10),
+        ("Msg_text", MESSAGE),
+    ];
+    Ok(text_rows(&columns, &rows).into())
 }
 
 /// What MySQL's engines say.
@@ -86,6 +93,9 @@ fn lines(verb: TableVerb, engine: &str) -> &'static [(&'static str, &'static str
     }
 }
 
+/// What a message has room for, in characters.
+const MESSAGE: u32 = 98_304;
+
 /// CHECKSUM TABLE: a number of the rows, whatever their order; NULL for what is no table.
 fn checksum(session: &mut Session, statement: &TableMaintenance) -> Result<Outcome> {
     let mut rows = Vec::new();
@@ -105,8 +115,8 @@ fn checksum(session: &mut Session, statement: &TableMaintenance) -> Result<Outco
         };
         rows.push([Value::from(format!("{database}.{name}").as_str()), sum]);
     }
-    let name = SqlType::varchar(128, CollationId::UTF8MB4_0900_AI_CI);
-    let columns = [("Table", name), ("Checksum", SqlType::bigint())];
+    let name = SqlType::varchar(384, CollationId::UTF8MB4_0900_AI_CI);
+    let columns = [("Table", name), ("Checksum", derive::bigint_of_width(22))];
     Ok(StatementResult::of_rows(&columns, &rows).into())
 }
 

@@ -1,5 +1,6 @@
 //! SHOW: rewrites to SELECT over information_schema, and the few that are no relation.
 
+use mayfly_functions::derive;
 use mayfly_syntax::ast::{
     BinaryOperator, Expr, Ident, Query, SetExpr, Show, ShowCreate, ShowFilter, ShowKind, Statement,
     VariableScope,
@@ -9,7 +10,7 @@ use mayfly_types::error::codes;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, Condition, Level, Result, SqlType, TypeKind, Value};
 
-use super::simple::text_rows;
+use super::simple::{NAME, STATEMENT, text_rows};
 use super::{accounts, select};
 use crate::catalog::show_create;
 use crate::catalog::view::ViewDefinition;
@@ -403,10 +404,12 @@ fn conditions(session: &Session, show: &Show, errors_only: bool) -> Outcome {
     let text = |length| SqlType::varchar(length, CollationId::UTF8MB4_0900_AI_CI);
     let code = SqlType {
         unsigned: true,
+        length: 5,
         ..SqlType::integer(TypeKind::Int)
     };
     let columns = [("Level", text(7)), ("Code", code), ("Message", text(512))];
-    StatementResult::of_rows(&columns, &rows).into()
+    let result = StatementResult::of_rows(&columns, &rows);
+    result.never_null(|_| true).into()
 }
 
 /// Offset and count of a SHOW's LIMIT.
@@ -431,7 +434,7 @@ fn limit_of(show: &Show) -> (usize, usize) {
 
 fn count(session: &Session, name: &str, variable: &str) -> Outcome {
     let value = session.computed_variable(variable).unwrap_or_default();
-    StatementResult::of_rows(&[(name, SqlType::bigint_unsigned())], &[[value]]).into()
+    StatementResult::of_rows(&[(name, derive::unsigned_bigint())], &[[value]]).into()
 }
 
 fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
@@ -445,7 +448,7 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
                 }
                 if let Some(log) = information_schema::logs::definition(&database, &name) {
                     let text = show_create::table(&log, 1, quote, &TimeZone::UTC);
-                    return Ok(text_rows(&["Table", "Create Table"], &[[name, text]]).into());
+                    return Ok(created("Table", "Create Table", name, text));
                 }
                 if session
                     .database
@@ -463,7 +466,7 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
                 None => definition.auto_increment_start,
             };
             let text = show_create::table(definition, next, quote, &session.options().time_zone);
-            Ok(text_rows(&["Table", "Create Table"], &[[name, text]]).into())
+            Ok(created("Table", "Create Table", name, text))
         }
         ShowCreate::Database {
             name,
@@ -475,7 +478,7 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
                 .database_collation(name)
                 .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[name]))?;
             let text = show_create::database(name, collation, *if_not_exists, quote);
-            Ok(text_rows(&["Database", "Create Database"], &[[name.clone(), text]]).into())
+            Ok(created("Database", "Create Database", name.clone(), text))
         }
         ShowCreate::View(table) => {
             let (database, name) = super::qualified(session, table)?;
@@ -504,12 +507,19 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
     }
 }
 
+/// What SHOW CREATE gives.
+fn created(object: &str, statement: &str, name: String, text: String) -> Outcome {
+    let columns = [(object, NAME), (statement, STATEMENT)];
+    let result = text_rows(&columns, &[[name, text]]);
+    result.never_null(|_| true).into()
+}
+
 fn create_view(session: &Session, view: &ViewDefinition) -> Result<Outcome> {
-    let names = [
-        "View",
-        "Create View",
-        "character_set_client",
-        "collation_connection",
+    let columns = [
+        ("View", NAME),
+        ("Create View", STATEMENT),
+        ("character_set_client", 32),
+        ("collation_connection", 32),
     ];
     let row = [
         view.name().to_owned(),
@@ -521,5 +531,5 @@ fn create_view(session: &Session, view: &ViewDefinition) -> Result<Outcome> {
         let invalid = codes::ER_VIEW_INVALID.with(&[&view.database(), &view.name()]);
         session.diagnostics().warn(invalid);
     }
-    Ok(text_rows(&names, &[row]).into())
+    Ok(text_rows(&columns, &[row]).never_null(|_| true).into())
 }

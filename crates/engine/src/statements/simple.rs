@@ -1,8 +1,9 @@
 //! Short statements: DO, FLUSH, SHUTDOWN and HELP.
 
+use mayfly_functions::derive;
 use mayfly_syntax::ast::{Expr, Flush, FlushTarget, LockMode, TableLock};
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, Result, Value};
 
 use crate::expressions;
 use crate::result::{Outcome, StatementResult};
@@ -60,16 +61,32 @@ pub(super) fn shutdown(session: &Session) -> Result<Outcome> {
 
 /// HELP: there are no texts, so that nothing is found on any topic.
 pub(super) fn help() -> Outcome {
-    text_rows(&["name", "is_it_category"], &[]).into()
+    text_rows(&[("name", NAME), ("is_it_category", 1)], &[])
+        .never_null(|_| true)
+        .into()
 }
 
-/// A result of text columns.
+/// The longest name of a table, a database or an account's part, in characters.
+pub(super) const NAME: u32 = 64;
+
+/// What a statement that is shown has room for at least.
+pub(super) const STATEMENT: u32 = 1024;
+
+/// A result of text columns, of so many characters at least.
 pub(super) fn text_rows<const N: usize>(
-    names: &[&str; N],
+    columns: &[(&str, u32); N],
     rows: &[[String; N]],
 ) -> StatementResult {
-    let ty = SqlType::text(TypeKind::MediumText, CollationId::UTF8MB4_0900_AI_CI);
-    let columns = names.map(|name| (name, ty.clone()));
+    let longest = |index: usize| rows.iter().map(move |row| row[index].chars().count()).max();
+    let columns: Vec<_> = columns
+        .iter()
+        .enumerate()
+        .map(|(index, (name, room))| {
+            let characters = u64::from(*room).max(longest(index).unwrap_or(0) as u64);
+            let collation = CollationId::UTF8MB4_0900_AI_CI;
+            (*name, derive::string_type(characters, collation))
+        })
+        .collect();
     let values = |row: &[String; N]| row.each_ref().map(|text| Value::from(text.as_str()));
     let rows: Vec<[Value; N]> = rows.iter().map(values).collect();
     StatementResult::of_rows(&columns, &rows)

@@ -29,6 +29,12 @@ fn text_kind(bytes: u64) -> TypeKind {
     }
 }
 
+/// How many characters MySQL foresees where there may be so many bytes.
+fn foreseen_characters(bytes: u64, collation: CollationId) -> u32 {
+    let characters = bytes.saturating_mul(derive::bytes_per_character(collation));
+    u32::try_from(characters).unwrap_or(u32::MAX)
+}
+
 impl AggregateFunction for GroupConcat {
     fn names(&self) -> &'static [&'static str] {
         &["group_concat"]
@@ -49,16 +55,20 @@ impl AggregateFunction for GroupConcat {
     ) -> Result<AggregateSignature> {
         let (collation, _) = derive::aggregate_collation(arguments, context, "group_concat")?;
         let bytes = context.group_concat_max_len;
-        let characters = bytes / derive::bytes_per_character(collation);
         let ty = |argument: &Argument<'_>| {
             derive::with_collation(&derive::text_of(argument, context), collation)
         };
         Ok(AggregateSignature {
             arguments: arguments.iter().map(ty).collect(),
             state: Vec::new(),
-            result: match bytes {
-                ..=SHORT_BYTES_MAX => derive::string_type(characters, collation),
-                _ => SqlType::text(text_kind(bytes), collation),
+            result: match u32::try_from(bytes) {
+                Ok(characters) if bytes <= SHORT_BYTES_MAX => {
+                    SqlType::varchar(characters, collation)
+                }
+                _ => SqlType {
+                    length: foreseen_characters(bytes, collation),
+                    ..SqlType::text(text_kind(bytes), collation)
+                },
             },
             nullable: true,
         })

@@ -270,13 +270,18 @@ impl Binder<'_> {
                 SetOperationKind::Intersect => values.iter().all(|value| value.nullable),
                 SetOperationKind::Except => values[0].nullable,
             };
+            let is_float = matches!(ty.kind, TypeKind::Float | TypeKind::Double);
+            let is_converted_float = is_float && values.iter().any(|value| value.ty != ty);
             let name = std::mem::take(&mut arms[0].columns[index].name);
             columns.push(BlockColumn {
                 id: first + index,
                 ty: ty.clone(),
                 nullable,
                 origin: Some(ColumnOrigin::computed(&name)),
-                client_type: computed(arms.iter().map(|arm| arm.columns[index].client_type)),
+                client_type: match is_converted_float {
+                    true => ClientType::Computed,
+                    false => computed(arms.iter().map(|arm| arm.columns[index].client_type)),
+                },
                 name,
             });
             types.push(ty);
@@ -447,7 +452,11 @@ impl Binder<'_> {
                 ty: ty.clone(),
                 nullable: choices.iter().any(|choice| choice.nullable),
                 origin: None,
-                client_type: computed(choices.iter().map(|choice| client_type(choice))),
+                client_type: computed(
+                    choices
+                        .iter()
+                        .map(|choice| client_type(choice, &|_| ClientType::Plain)),
+                ),
             });
             for row in &mut bound {
                 let value = std::mem::replace(&mut row[index], super::expression::literal::null());

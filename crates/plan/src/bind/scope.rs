@@ -405,6 +405,29 @@ impl Scope {
         )
     }
 
+    /// What clients are told of a column of a table: of a derived one whether it is computed.
+    pub(crate) fn client_type_at(&self, place: ColumnPlace) -> ClientType {
+        match &self.tables[place.table].columns {
+            ScopeColumns::Derived(columns) => match columns[place.column].client_type {
+                ClientType::Computed => ClientType::Computed,
+                _ => ClientType::Plain,
+            },
+            ScopeColumns::Base { .. } => ClientType::Plain,
+        }
+    }
+
+    /// What clients are told of a column of this query block, which may be an aggregate's.
+    pub(crate) fn client_type(&self, id: ColumnId) -> ClientType {
+        let called = self.aggregates.iter().find(|(known, _)| *known == id);
+        match (called, self.place_of(id)) {
+            (Some((_, call)), _) => {
+                super::types::client_type_of_aggregate(call, &|id| self.client_type(id))
+            }
+            (None, Some(place)) => self.client_type_at(place),
+            (None, None) => ClientType::Plain,
+        }
+    }
+
     /// Whether an expression reads the result of an aggregate of this query block.
     pub(crate) fn reads_aggregate(&self, expression: &Expression) -> bool {
         let mut found = false;

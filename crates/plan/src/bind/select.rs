@@ -15,7 +15,7 @@ use super::types::{as_value, client_type};
 use super::{Binder, Block, BlockColumn, not_supported};
 use crate::expression::{Expression, ExpressionKind, same_expression};
 use crate::logical::{Aggregate, ColumnId, ColumnSet, Computed, Relation};
-use crate::physical::{ClientType, Purpose, SortKey, TemporaryTable};
+use crate::physical::{Purpose, SortKey, TemporaryTable};
 
 /// A key of ORDER BY.
 pub(super) struct OrderKey {
@@ -272,7 +272,7 @@ impl Binder<'_> {
                 expression: scope.column(*place),
                 column: Some(*place),
                 origin: scope.origin(*place),
-                client_type: ClientType::Plain,
+                client_type: scope.client_type_at(*place),
             };
             scope.items.push(item);
         }
@@ -289,7 +289,7 @@ impl Binder<'_> {
             _ => None,
         };
         let origin = column.and_then(|place| scope.origin(place));
-        let client_type = client_type(&expression);
+        let client_type = client_type(&expression, &|id| scope.client_type(id));
         scope.items.push(Item {
             name,
             expression,

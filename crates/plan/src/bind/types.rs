@@ -9,8 +9,8 @@ use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 use super::collation::{aggregate_collations, coercibility, has_collation};
 use super::variables::{decimal_variable, read_as};
 use crate::expression::{Comparison, Expression, ExpressionKind};
-use crate::logical::SubqueryKind;
-use crate::physical::ClientType;
+use crate::logical::{ColumnId, SubqueryKind};
+use crate::physical::{AggregateCall, ClientType};
 
 /// The expression as a value that may be stored: predicates become 0 and 1.
 pub(crate) fn as_value(expression: Expression) -> Expression {
@@ -24,22 +24,58 @@ pub(crate) fn as_value(expression: Expression) -> Expression {
     cast(expression, &ty)
 }
 
-/// What clients are told of an expression that its type does not say.
-pub(crate) fn client_type(expression: &Expression) -> ClientType {
+/// Functions that make a string of a fixed length, though not a CHAR column, of what is no moment.
+const FIXED_STRINGS: &[&str] = &["date_add", "date_sub", "timestampadd", "addtime", "subtime"];
+
+/// What clients are told of an expression that its type does not say, where something is known of columns.
+pub(crate) fn client_type(
+    expression: &Expression,
+    of_column: &dyn Fn(ColumnId) -> ClientType,
+) -> ClientType {
+    match &expression.kind {
+        ExpressionKind::Column(id) => return of_column(*id),
+        ExpressionKind::LogicalSubquery(subquery) => return subquery.client_type,
+        ExpressionKind::Call { function, .. }
+            if expression.ty.kind == TypeKind::VarChar
+                && FIXED_STRINGS.contains(&function.names()[0]) =>
+        {
+            return ClientType::Choice(TypeKind::Char);
+        }
+        _ => {}
+    }
     if super::expression::literal::is_hexadecimal(expression) {
         return match expression.ty.unsigned {
             true => ClientType::Hexadecimal,
             false => ClientType::Bits,
         };
     }
-    if let Some(results) = choices(expression)
-        && let Some(kind) = choice_kind(&results, expression)
-    {
-        return ClientType::Choice(kind);
+    if let Some(results) = choices(expression) {
+        let mut kinds = results.iter().map(|result| client_type(result, of_column));
+        if expression.ty.is_blob() && kinds.any(|kind| kind == ClientType::Collected) {
+            return ClientType::Collected;
+        }
+        if let Some(kind) = choice_kind(&results, expression) {
+            return ClientType::Choice(kind);
+        }
     }
     match is_computed(expression) {
         true => ClientType::Computed,
         false => ClientType::Plain,
+    }
+}
+
+/// What clients are told of what an aggregate gives.
+pub(crate) fn client_type_of_aggregate(
+    call: &AggregateCall,
+    of_column: &dyn Fn(ColumnId) -> ClientType,
+) -> ClientType {
+    match (call.function.names()[0], call.arguments.first()) {
+        ("min" | "max", Some(argument)) => match client_type(argument, of_column) {
+            ClientType::Plain if argument.ty.is_blob() => ClientType::Choice(argument.ty.kind),
+            told => told,
+        },
+        ("group_concat", _) if call.signature.result.is_blob() => ClientType::Collected,
+        _ => ClientType::Plain,
     }
 }
 
@@ -354,6 +390,21 @@ pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
         let mut variable = expression;
         read_as(&mut variable, to);
         return variable;
+    }
+    // A choice is computed as DOUBLE, and shown as FLOAT.
+    let is_float = expression.ty.kind == TypeKind::Float && to.is_string();
+    if is_float && choices(&expression).is_some() {
+        let double = Expression {
+            ty: SqlType::double(),
+            nullable: expression.nullable,
+            kind: ExpressionKind::Cast(Box::new(expression), None),
+        };
+        let length = to.length.max(DOUBLE_WIDTH);
+        let to = SqlType {
+            length,
+            ..to.clone()
+        };
+        return cast(double, &to);
     }
     // A string that does not parse becomes a NULL temporal value.
     let nullable = expression.nullable

@@ -14,6 +14,7 @@ use super::expression::word;
 use super::{Binder, Block, not_supported};
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::Relation;
+use crate::physical::ClientType;
 
 /// The function that reads a variable.
 const READER: &str = "get_user_variable";
@@ -72,7 +73,11 @@ impl Binder<'_> {
                     for computed in columns {
                         let mut shown = block.columns.iter_mut();
                         if let Some(column) = shown.find(|column| column.id == computed.id) {
+                            let is_decimal = decimal_variable(&computed.expression).is_some();
                             self.read_exactly(&mut computed.expression);
+                            if is_decimal {
+                                column.client_type = ClientType::Variable;
+                            }
                             column.ty = computed.expression.ty.clone();
                         }
                     }

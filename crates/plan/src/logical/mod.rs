@@ -26,7 +26,7 @@ use crate::catalog::{TableSource, TableStatistics};
 use crate::date_parameter::DateParameter;
 use crate::expression::{Comparison, Expression};
 use crate::physical::{
-    AggregateCall, JoinKind, Purpose, SetOperationKind, SortKey, TemporaryTable,
+    AggregateCall, ClientType, JoinKind, Purpose, SetOperationKind, SortKey, TemporaryTable,
 };
 
 /// Numbers a column within a statement.
@@ -237,6 +237,8 @@ pub struct Subquery {
     pub nullable: bool,
     /// `select#` of its query block.
     pub select_id: usize,
+    /// What clients are told of its one value.
+    pub client_type: ClientType,
 }
 
 /// What is made of a subquery's rows; see [`crate::expression::SubqueryKind`].

@@ -69,6 +69,10 @@ pub enum ClientType {
     Computed,
     /// A choice between values of the kind, of which a table would have another.
     Choice(TypeKind),
+    /// What GROUP_CONCAT() collects: as long as may be, whatever a table would have.
+    Collected,
+    /// A DECIMAL in a variable: of as many digits as there may be, shown as it was assigned.
+    Variable,
     /// A literal like `X'41'`: a string that is an unsigned number where a number is wanted.
     Hexadecimal,
     /// A literal like `b'101'`: a string that is a number where a number is wanted.

@@ -65,6 +65,7 @@ pub fn text_length(ty: &SqlType) -> u32 {
         // Also of a literal, which may be written shorter than it is shown.
         TypeKind::Double if ty.decimals >= DECIMALS_NOT_FIXED => DOUBLE_WIDTH,
         TypeKind::Json => u32::MAX,
+        TypeKind::TinyInt => ty.without_display_width().length,
         _ => ty.length,
     }
 }
@@ -162,7 +163,7 @@ fn common_number(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlTyp
     };
     if a.kind == TypeKind::Decimal || b.kind == TypeKind::Decimal {
         return SqlType {
-            unsigned: a.unsigned && b.unsigned,
+            unsigned: false,
             ..wider_decimal(&exact(a), &exact(b))
         };
     }
@@ -203,7 +204,8 @@ fn common_number(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlTyp
     }
 }
 
-/// FLOAT holds integers of up to 24 bits.
+/// FLOAT holds integers of up to 24 bits. MySQL takes it to hold those of a BIGINT, too, where the FLOAT
+/// comes first: so IFNULL(f, 0) is a FLOAT.
 fn common_float(a: &SqlType, b: &SqlType) -> SqlType {
     let single = |ty: &SqlType| {
         matches!(
@@ -215,7 +217,8 @@ fn common_float(a: &SqlType, b: &SqlType) -> SqlType {
                 | TypeKind::Year
         )
     };
-    if single(a) && single(b) {
+    let is_before_bigint = a.kind == TypeKind::Float && b.kind == TypeKind::BigInt;
+    if is_before_bigint || single(a) && single(b) {
         let float = if a.kind == TypeKind::Float { a } else { b };
         if a.kind == b.kind && a.decimals == b.decimals && a.length >= b.length {
             return a.clone();

@@ -62,7 +62,8 @@ pub(in super::super) fn grants(
         .map(|text| [Value::from(text.as_str())])
         .collect();
     let ty = SqlType::varchar(1024, CollationId::UTF8MB4_0900_AI_CI);
-    Ok(StatementResult::of_rows(&[(title.as_str(), ty)], &rows).into())
+    let result = StatementResult::of_rows(&[(title.as_str(), ty)], &rows);
+    Ok(result.never_null(|_| true).into())
 }
 
 /// SHOW CREATE USER
@@ -82,7 +83,8 @@ pub(in super::super) fn create(session: &Session, reference: &AccountReference) 
     let as_hex = session.settings().boolean("print_identified_with_as_hex");
     let title = format!("CREATE USER for {}@{}", name.user, name.host);
     let text = create_text(&account, as_hex);
-    Ok(text_rows(&[title.as_str()], &[[text]]).into())
+    let result = text_rows(&[(title.as_str(), 256)], &[[text]]);
+    Ok(result.never_null(|_| true).into())
 }
 
 /// SHOW PRIVILEGES
@@ -116,5 +118,10 @@ pub(in super::super) fn privileges() -> Outcome {
             .iter()
             .map(|name| of((*name).to_owned(), "Server Admin", "")),
     );
-    text_rows(&["Privilege", "Context", "Comment"], &rows).into()
+    text_rows(
+        &[("Privilege", 10), ("Context", 15), ("Comment", 64)],
+        &rows,
+    )
+    .never_null(|_| true)
+    .into()
 }

@@ -4,12 +4,12 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{CollationId, Result, SqlType, Value};
+use mayfly_types::{CollationId, Result, Value};
 
 use crate::scalar::{ScalarFunction, Volatility};
 use crate::{
     Argument, Coercibility, Column, EvaluationContext, SessionFacts, Signature, SignatureContext,
-    output,
+    derive, output,
 };
 
 /// One of them.
@@ -55,14 +55,14 @@ pub(crate) static CURRENT_USER: Fact = Fact {
 /// CURRENT_ROLE()
 pub(crate) static CURRENT_ROLE: Fact = Fact {
     names: &["current_role"],
-    characters: 65535,
+    characters: derive::FORESEEN_MAX as u32,
     nullable: true,
     text: |facts| Some(&facts.current_role),
 };
 /// ICU_VERSION()
 pub(crate) static ICU_VERSION: Fact = Fact {
     names: &["icu_version"],
-    characters: 60,
+    characters: ICU.len() as u32,
     nullable: false,
     text: |_| Some(ICU),
 };
@@ -85,7 +85,8 @@ impl ScalarFunction for Fact {
         _arguments: &[Argument<'_>],
         _context: &SignatureContext,
     ) -> Result<Signature> {
-        let result = SqlType::varchar(self.characters, CollationId::UTF8MB3_GENERAL_CI);
+        let characters = u64::from(self.characters);
+        let result = derive::string_type(characters, CollationId::UTF8MB3_GENERAL_CI);
         Ok(Signature::new(Vec::new(), result, self.nullable)
             .with_coercibility(Coercibility::SystemConstant))
     }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, SqlType, TypeKind};
+use mayfly_types::{CollationId, Result};
 
 use crate::context::FileContents;
 use crate::scalar::{ScalarFunction, Volatility};
@@ -37,7 +37,7 @@ impl ScalarFunction for LoadFile {
     ) -> Result<Signature> {
         Ok(Signature::new(
             vec![derive::text_of(&arguments[0], context)],
-            SqlType::text(TypeKind::LongText, CollationId::BINARY),
+            derive::long_text(CollationId::BINARY),
             true,
         ))
     }

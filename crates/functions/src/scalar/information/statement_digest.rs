@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use arrow_array::ArrayRef;
 use mayfly_syntax::{ParseOptions, digest, statements};
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType, TypeKind};
+use mayfly_types::{Result, SqlType};
 
 use crate::scalar::ScalarFunction;
 use crate::{
@@ -47,7 +47,7 @@ impl ScalarFunction for StatementDigest {
     ) -> Result<Signature> {
         let collation = context.collation_connection;
         let result = match self.is_text {
-            true => SqlType::text(TypeKind::LongText, collation),
+            true => derive::long_text(collation),
             false => SqlType::varchar(64, collation),
         };
         let text = derive::text_of(&arguments[0], context);

@@ -5,11 +5,11 @@ use std::ops::RangeInclusive;
 use arrow_array::ArrayRef;
 use mayfly_types::json::text::{elements, members};
 use mayfly_types::json::{JsonKind, kind_of};
-use mayfly_types::{CollationId, Result, SqlType, TypeKind};
+use mayfly_types::{CollationId, Result};
 
 use super::arguments::{self, Documents};
 use crate::scalar::ScalarFunction;
-use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, output};
+use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, derive, output};
 
 /// JSON_PRETTY()
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl ScalarFunction for JsonPretty {
         _context: &SignatureContext,
     ) -> Result<Signature> {
         let ty = arguments::document_type(&arguments[0]);
-        let result = SqlType::text(TypeKind::LongText, CollationId::UTF8MB4_BIN);
+        let result = derive::long_text(CollationId::UTF8MB4_BIN);
         Ok(Signature::new(vec![ty], result, true))
     }
 

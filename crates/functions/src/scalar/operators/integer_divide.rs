@@ -69,7 +69,7 @@ impl ScalarFunction for IntegerDivide {
             })
             .collect();
         let mut operands = arguments.iter();
-        let unsigned = operands.any(|argument| numeric::is_unsigned(argument.ty));
+        let unsigned = operands.any(|argument| argument.ty.unsigned);
         // A divisor less than 1 makes as many digits more as it has decimals.
         let digits = whole_digits(&arguments[0]) + decimals(&arguments[1]);
         let length = digits.min(DIGITS_MAX) + u32::from(!unsigned);

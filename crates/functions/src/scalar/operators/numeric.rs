@@ -211,7 +211,15 @@ fn decimal_signature(
         decimal_argument(&arguments[1]),
     ];
     let increment = context.div_precision_increment;
-    let result = decimal_result_type(operation, &types[0], &types[1], increment);
+    let mut operands = arguments.iter();
+    let unsigned = match operation {
+        DecimalOperation::Remainder => arguments[0].ty.unsigned,
+        _ => operands.all(|operand| operand.ty.unsigned),
+    };
+    let result = SqlType {
+        unsigned,
+        ..decimal_result_type(operation, &types[0], &types[1], increment)
+    };
     Signature::new(types.to_vec(), result, derive::any_nullable(arguments))
 }
 
@@ -412,8 +420,30 @@ pub(crate) fn evaluate<O: Arithmetic>(
         PhysicalType::Int64 | PhysicalType::UInt64 => {
             integers::<O>(arguments, row_count, signature)
         }
-        _ => decimals::<O>(arguments, row_count, signature),
+        _ => {
+            let values = decimals::<O>(arguments, row_count, signature)?;
+            match signature.result.unsigned {
+                true => without_negative::<O>(values, arguments, row_count, signature),
+                false => Ok(values),
+            }
+        }
     }
+}
+
+/// The values of an unsigned DECIMAL, or error 1690 for one below zero.
+fn without_negative<O: Arithmetic>(
+    values: ArrayRef,
+    arguments: &[Column],
+    row_count: usize,
+    signature: &Signature,
+) -> Result<ArrayRef> {
+    let column = Column::Array(Arc::clone(&values));
+    let known = input::decimals(&column, signature.result.decimals)?;
+    let negative = |row: &usize| known.get(*row).is_some_and(|value| value.is_negative());
+    if let Some(row) = (0..row_count).find(negative) {
+        return Err(overflow::<O>("DECIMAL UNSIGNED", arguments, row, signature));
+    }
+    Ok(values)
 }
 
 fn overflow<O: Arithmetic>(

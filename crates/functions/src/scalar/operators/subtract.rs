@@ -29,7 +29,7 @@ impl ScalarFunction for Subtract {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let mut signature = numeric::signature(arguments, DecimalOperation::Subtract, context)?;
-        if context.sql_mode.has(SqlMode::NO_UNSIGNED_SUBTRACTION) && signature.result.is_integer() {
+        if context.sql_mode.has(SqlMode::NO_UNSIGNED_SUBTRACTION) {
             signature.result.unsigned = false;
         }
         Ok(signature)

@@ -41,7 +41,8 @@ impl ScalarFunction for RegexpReplace {
             });
         }
         let result = SqlType::text(TypeKind::LongText, types[0].collation);
-        Ok(Signature::new(types, result, true).with_coercibility(texts.coercibility))
+        let signature = Signature::new(types, result, true);
+        Ok(derive::foreseen(signature).with_coercibility(texts.coercibility))
     }
 
     fn evaluate(

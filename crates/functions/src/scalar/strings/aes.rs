@@ -52,14 +52,18 @@ impl ScalarFunction for Aes {
         let text = derive::text_of(&arguments[0], context);
         let bytes = derive::character_length(&text) * derive::bytes_per_character(text.collation);
         let padded = (bytes / BLOCK as u64 + 1) * BLOCK as u64;
-        Ok(Signature::new(
+        let signature = Signature::new(
             vec![text, derive::text_of(&arguments[1], context)],
             derive::string_type(
                 if self.decrypts { bytes } else { padded },
                 CollationId::BINARY,
             ),
             true,
-        ))
+        );
+        Ok(match self.decrypts {
+            true => signature,
+            false => derive::foreseen(signature),
+        })
     }
 
     fn evaluate(

@@ -33,11 +33,11 @@ impl ScalarFunction for ToBase64 {
         let bytes = derive::character_length(&ty) * derive::bytes_per_character(ty.collation);
         let digits = bytes.div_ceil(3) * 4;
         let characters = digits + digits.saturating_sub(1) / 76;
-        Ok(Signature::new(
+        Ok(derive::foreseen(Signature::new(
             vec![ty],
             derive::string_type(characters, context.collation_connection),
             arguments[0].nullable,
-        ))
+        )))
     }
 
     fn evaluate(
@@ -80,11 +80,11 @@ impl ScalarFunction for FromBase64 {
         let ty = derive::text_of(&arguments[0], context);
         let bytes =
             derive::character_length(&ty) * derive::bytes_per_character(ty.collation) * 3 / 4;
-        Ok(Signature::new(
+        Ok(derive::foreseen(Signature::new(
             vec![ty],
             derive::string_type(bytes, CollationId::BINARY),
             true,
-        ))
+        )))
     }
 
     fn evaluate(

@@ -33,13 +33,14 @@ impl ScalarFunction for Concat {
             .iter()
             .map(|argument| derive::character_length(argument.ty))
             .sum();
-        derive::text_signature(
+        let signature = derive::text_signature(
             arguments,
             context,
             "concat",
             characters,
             derive::any_nullable(arguments),
-        )
+        )?;
+        Ok(derive::foreseen(signature))
     }
 
     fn evaluate(

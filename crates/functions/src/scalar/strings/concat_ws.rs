@@ -35,13 +35,14 @@ impl ScalarFunction for ConcatWs {
             .map(|argument| derive::character_length(argument.ty))
             .sum::<u64>()
             + separators;
-        derive::text_signature(
+        let signature = derive::text_signature(
             arguments,
             context,
             "concat_ws",
             characters,
             arguments[0].nullable,
-        )
+        )?;
+        Ok(derive::foreseen(signature))
     }
 
     fn evaluate(

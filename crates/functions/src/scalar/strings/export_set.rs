@@ -46,7 +46,7 @@ impl ScalarFunction for ExportSet {
         if arguments.len() == 5 {
             signature.arguments.push(SqlType::bigint());
         }
-        Ok(signature)
+        Ok(derive::foreseen(signature))
     }
 
     fn evaluate(

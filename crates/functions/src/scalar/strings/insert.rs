@@ -40,7 +40,7 @@ impl ScalarFunction for Insert {
         )?;
         let counts = arguments[1..3].iter().map(derive::integer_of);
         signature.arguments.splice(1..1, counts);
-        Ok(signature)
+        Ok(derive::foreseen(signature))
     }
 
     fn evaluate(

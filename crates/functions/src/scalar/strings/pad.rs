@@ -44,7 +44,7 @@ impl ScalarFunction for Pad {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let characters = derive::constant_integer(&arguments[1])
-            .map_or(u64::from(u32::MAX), |n| n.max(0).cast_unsigned());
+            .map_or(derive::FORESEEN_MAX, |n| n.max(0).cast_unsigned());
         let mut signature = derive::text_signature(
             &[arguments[0], arguments[2]],
             context,

@@ -28,13 +28,14 @@ impl ScalarFunction for Quote {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        derive::text_signature(
+        let signature = derive::text_signature(
             arguments,
             context,
             "quote",
             derive::character_length(arguments[0].ty) * 2 + 2,
             false,
-        )
+        )?;
+        Ok(derive::foreseen(signature))
     }
 
     fn evaluate(

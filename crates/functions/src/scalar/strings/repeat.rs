@@ -30,11 +30,18 @@ impl ScalarFunction for Repeat {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let times = derive::constant_integer(&arguments[1]);
-        let characters = times.map_or(u64::from(u32::MAX), |times| {
-            derive::character_length(arguments[0].ty).saturating_mul(times.max(0).cast_unsigned())
-        });
-        let mut signature =
-            derive::text_signature(&arguments[..1], context, "repeat", characters, true)?;
+        let length = derive::character_length(arguments[0].ty);
+        let signature = |characters| {
+            derive::text_signature(&arguments[..1], context, "repeat", characters, true)
+        };
+        let mut signature = match times {
+            Some(times) => {
+                // What is repeated less than never is taken to be long.
+                let times = u64::try_from(times).unwrap_or(u64::MAX);
+                derive::foreseen(signature(length.saturating_mul(times))?)
+            }
+            None => signature(derive::FORESEEN_MAX)?,
+        };
         signature.arguments.push(derive::integer_of(&arguments[1]));
         Ok(signature)
     }
@@ -70,7 +77,7 @@ impl ScalarFunction for Space {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let characters = derive::constant_integer(&arguments[0])
-            .map_or(u64::from(u32::MAX), |n| n.max(0).cast_unsigned());
+            .map_or(derive::FORESEEN_MAX, |n| n.max(0).cast_unsigned());
         Ok(Signature::new(
             vec![derive::integer_of(&arguments[0])],
             derive::string_type(characters, context.collation_connection),

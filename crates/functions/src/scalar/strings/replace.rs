@@ -42,13 +42,14 @@ impl ScalarFunction for Replace {
         } else {
             whole
         };
-        derive::text_signature(
+        let signature = derive::text_signature(
             arguments,
             context,
             "replace",
             characters,
             derive::any_nullable(arguments),
-        )
+        )?;
+        Ok(derive::foreseen(signature))
     }
 
     fn evaluate(

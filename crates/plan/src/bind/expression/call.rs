@@ -48,6 +48,7 @@ const GIVES_ITS_ARGUMENT: &[&str] = &[
     "any_value",
     "name_const",
     "version",
+    "icu_version",
     "ifnull",
     "coalesce",
     "nullif",

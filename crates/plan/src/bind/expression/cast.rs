@@ -17,7 +17,12 @@ impl Binder<'_> {
     pub(super) fn bind_cast(&mut self, expr: &Expr, data_type: &DataType) -> Result<Expression> {
         let mut operand = as_value(self.bind_expression(expr)?);
         let target = text_target(&operand, self.cast_target(data_type, &operand)?);
-        self.tell_parameter(&mut operand, &target);
+        // What is cast to BIGINT UNSIGNED may be negative.
+        let met = SqlType {
+            unsigned: target.unsigned && target.kind != TypeKind::BigInt,
+            ..target.clone()
+        };
+        self.tell_parameter(&mut operand, &met);
         // A column that needs no conversion is no column of a table any more.
         if operand.ty == target && !matches!(operand.kind, ExpressionKind::Column(_)) {
             return Ok(operand);

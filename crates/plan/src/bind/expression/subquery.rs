@@ -10,6 +10,7 @@ use crate::bind::comparison::unify_for_comparison;
 use crate::bind::{Binder, Block, not_supported};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::logical::{ColumnId, Computed, Relation, Subquery, SubqueryKind};
+use crate::physical::ClientType;
 
 impl Binder<'_> {
     pub(super) fn bind_scalar_subquery(&mut self, query: &Query) -> Result<Expression> {
@@ -17,7 +18,7 @@ impl Binder<'_> {
         let [column] = block.columns.as_slice() else {
             return Err(one_column());
         };
-        let ty = column.ty.clone();
+        let ty = column.ty.without_display_width();
         let columns = vec![column.id];
         let nullable = column.nullable || !gives_one_row(&block.relation);
         Ok(subquery(SubqueryKind::Scalar, block, columns, ty, nullable))
@@ -167,6 +168,10 @@ fn subquery(
         let own = block.columns.iter().find(|column| column.id == *id);
         own.is_none_or(|column| column.nullable)
     };
+    let client_type = block
+        .columns
+        .first()
+        .map_or(ClientType::Plain, |column| column.client_type);
     let columns_nullable = columns.iter().any(may_be_null);
     Expression {
         kind: ExpressionKind::LogicalSubquery(Box::new(Subquery {
@@ -175,6 +180,7 @@ fn subquery(
             columns,
             nullable: columns_nullable,
             select_id: block.select_id,
+            client_type,
         })),
         ty,
         nullable,

@@ -129,6 +129,7 @@ impl Lowering {
             relation,
             columns,
             nullable: _,
+            client_type: _,
             select_id,
         } = subquery;
         let required: ColumnSet = columns.iter().copied().collect();
