@@ -20,10 +20,9 @@ use crate::transaction::ends_transaction;
 use crate::{error, expressions, statements};
 
 impl Session {
-    /// Runs a text if it may be a point statement whose like has come before.
+    /// Runs a text that may be kept if it may be a point statement whose like has come before.
     pub(super) fn run_parameterized(&mut self, sql: &str) -> Option<Result<Outcome>> {
         let cache = &self.database.statement_cache;
-        cache.hash(self, sql)?;
         let taken = mayfly_syntax::parameterize(sql, &self.options.parse)?;
         let hash = cache.hash(self, &taken.text)? ^ kinds(&taken);
         let known = match cache.take(self, hash, &taken.text) {
@@ -108,7 +107,8 @@ impl Session {
     }
 }
 
-/// Which of the literals are strings: a plan is for values of one kind.
+/// Which of the literals are strings: a plan is for values of one kind. With one entry for all kinds,
+/// texts of two kinds that take turns would each find the other's plan, and plan anew.
 fn kinds(taken: &Parameterized<'_>) -> u64 {
     let bits = taken.literals.iter().fold(1, |bits: u64, literal| {
         bits << 1 | u64::from(matches!(literal, PlainLiteral::String(_)))

@@ -78,7 +78,9 @@ impl Session {
             let outcome = self.run_known(known)?;
             return Ok(Some((ResultStream::new(self, outcome), &sql[sql.len()..])));
         }
-        if let Some(outcome) = self.run_parameterized(sql) {
+        if hash.is_some()
+            && let Some(outcome) = self.run_parameterized(sql)
+        {
             return Ok(Some((ResultStream::new(self, outcome?), &sql[sql.len()..])));
         }
         let cache = &self.database.statement_cache;

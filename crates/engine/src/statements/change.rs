@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use mayfly_plan::{ChangePlan, PlanOptions};
+use mayfly_plan::ChangePlan;
 use mayfly_storage::Table;
 use mayfly_syntax::ast::{Delete, TableWithJoins, UpdateStatement};
 use mayfly_types::error::codes;
@@ -12,14 +12,41 @@ use mayfly_types::{Batch, Result, SqlType, Value};
 use super::found_rows::{CHANGED_LATER, FoundRows, FoundRowsBuilder, physical_types};
 use super::returning::Returning;
 use super::row_rules::refuse_warnings;
-use super::select::{self, PlanPlace, Planned, Reading};
+use super::select::{self, PlanPlace, Planned, Reading, Ready};
 use super::table_change::{ChangeOptions, Step, TableChange};
 use super::writers::{WriterId, Writers};
 use crate::catalog::BaseTable;
-use crate::catalog::session_catalog::SessionCatalog;
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
+
+/// A statement that changes the rows that a query finds.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Change<'s> {
+    Update(&'s UpdateStatement),
+    Delete(&'s Delete),
+}
+
+impl Change<'_> {
+    fn plan(
+        self,
+        session: &Session,
+        types: &[SqlType],
+        values: &[Value],
+        kept: Option<&PlanPlace<ChangePlan>>,
+    ) -> Result<Ready<ChangePlan>> {
+        select::plan_or_keep(
+            session,
+            types,
+            values,
+            kept,
+            |catalog, options| match self {
+                Self::Update(update) => mayfly_plan::bind_update(update, catalog, options),
+                Self::Delete(delete) => mayfly_plan::bind_delete(delete, catalog, options),
+            },
+        )
+    }
+}
 
 /// UPDATE
 pub(super) fn update(
@@ -42,10 +69,7 @@ pub(super) fn update(
         deletes: false,
         keeps_rows: false,
     };
-    let plan = |catalog: &SessionCatalog<'_>, options: &PlanOptions| {
-        mayfly_plan::bind_update(update, catalog, options)
-    };
-    let done = run(session, &work, &plan, parameters, kept)?;
+    let done = run(session, &work, Change::Update(update), parameters, kept)?;
     session.counters().add(Counter::HandlerUpdate, done.changed);
     let warnings = session.diagnostics().count();
     Ok(StatementResult {
@@ -84,10 +108,7 @@ pub(super) fn delete(
         deletes: true,
         keeps_rows: !delete.returning.is_empty(),
     };
-    let plan = |catalog: &SessionCatalog<'_>, options: &PlanOptions| {
-        mayfly_plan::bind_delete(delete, catalog, options)
-    };
-    let done = run(session, &work, &plan, parameters, kept)?;
+    let done = run(session, &work, Change::Delete(delete), parameters, kept)?;
     session.counters().add(Counter::HandlerDelete, done.changed);
     let all = delete.selection.is_none() && delete.limit.is_none() && !several;
     if let Some(table) = done.tables.first()
@@ -116,12 +137,9 @@ pub(super) fn delete(
 }
 
 /// What the statement names must be there, and be such that it can be changed. It gives no rows.
-pub(super) fn describe(
-    session: &Session,
-    plan: impl FnOnce(&SessionCatalog<'_>, &PlanOptions) -> Result<ChangePlan>,
-) -> Result<Arc<[ResultColumn]>> {
+pub(super) fn describe(session: &Session, change: Change<'_>) -> Result<Arc<[ResultColumn]>> {
     let (types, values) = session.parameter_values();
-    plan_only(session, &types, &values, None, plan)?;
+    plan_only(session, &types, &values, None, change)?;
     Ok(Arc::default())
 }
 
@@ -131,9 +149,9 @@ pub(super) fn plan_only(
     types: &[SqlType],
     values: &[Value],
     kept: Option<&PlanPlace<ChangePlan>>,
-    plan: impl FnOnce(&SessionCatalog<'_>, &PlanOptions) -> Result<ChangePlan>,
+    change: Change<'_>,
 ) -> Result<()> {
-    let ready = select::plan_or_keep(session, types, values, kept, plan)?;
+    let ready = change.plan(session, types, values, kept)?;
     for target in &ready.plan.targets {
         super::writable_table(session, &target.table.database, &target.table.name)?;
     }
@@ -166,19 +184,17 @@ struct Done {
     returned: Vec<Batch>,
 }
 
-type Plan<'p> = dyn Fn(&SessionCatalog<'_>, &PlanOptions) -> Result<ChangePlan> + 'p;
-
 fn run(
     session: &mut Session,
     work: &Work,
-    plan: &Plan<'_>,
+    statement: Change<'_>,
     parameters: &[(Value, SqlType)],
     kept: Option<&PlanPlace<ChangePlan>>,
 ) -> Result<Done> {
     session.read_newest();
     // Each attempt keeps the locks of the one before, so that it ends.
     loop {
-        if let Some(done) = attempt(session, work, plan, parameters, kept)? {
+        if let Some(done) = attempt(session, work, statement, parameters, kept)? {
             return Ok(done);
         }
         session.begin_anew();
@@ -189,13 +205,13 @@ fn run(
 fn attempt(
     session: &mut Session,
     work: &Work,
-    plan: &Plan<'_>,
+    statement: Change<'_>,
     parameters: &[(Value, SqlType)],
     kept: Option<&PlanPlace<ChangePlan>>,
 ) -> Result<Option<Done>> {
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
-    let ready = select::plan_or_keep(session, &types, &values, kept, plan)?;
+    let ready = statement.plan(session, &types, &values, kept)?;
     let (plan, tables) = (ready.plan, ready.tables);
     let mut changed: Vec<(Arc<BaseTable>, Arc<dyn Table>)> = Vec::new();
     for target in &plan.targets {

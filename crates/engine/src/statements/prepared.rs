@@ -6,17 +6,17 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
+use mayfly_plan::ChangePlan;
 use mayfly_plan::physical::{ClientType, QueryPlan};
-use mayfly_plan::{ChangePlan, PlanOptions};
 use mayfly_syntax::ParsedStatement;
 use mayfly_syntax::ast::{Execute, Prepare, PrepareSource, ShowKind, Statement, TableVerb};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, Value};
 
 use crate::accounts::check;
-use crate::catalog::session_catalog::SessionCatalog;
 use crate::result::{Outcome, ResultColumn, ResultStream, StatementResult};
 use crate::session::{Session, Work};
+use crate::statements::change::Change;
 use crate::statements::point;
 use crate::statements::select::PlanPlace;
 use crate::status::Counter;
@@ -162,21 +162,23 @@ impl Prepared {
                 statements::insert::plan_only(session, insert, parameters, &self.insert)
             }
             Statement::Update(update) => {
-                let bind = |catalog: &SessionCatalog<'_>, options: &PlanOptions| {
-                    mayfly_plan::bind_update(update, catalog, options)
-                };
-                let kept = Some(&self.change);
-                statements::change::plan_only(session, &types, &values, kept, bind)
+                self.plan_change(session, &types, &values, Change::Update(update))
             }
             Statement::Delete(delete) => {
-                let bind = |catalog: &SessionCatalog<'_>, options: &PlanOptions| {
-                    mayfly_plan::bind_delete(delete, catalog, options)
-                };
-                let kept = Some(&self.change);
-                statements::change::plan_only(session, &types, &values, kept, bind)
+                self.plan_change(session, &types, &values, Change::Delete(delete))
             }
             _ => Ok(()),
         }
+    }
+
+    fn plan_change(
+        &self,
+        session: &Session,
+        types: &[SqlType],
+        values: &[Value],
+        change: Change<'_>,
+    ) -> Result<()> {
+        statements::change::plan_only(session, types, values, Some(&self.change), change)
     }
 
     pub(crate) fn statement(&self) -> &Statement {
@@ -312,12 +314,8 @@ fn describe(
             planned.map(|_| Arc::default())
         }
         Statement::Insert(insert) => statements::insert::describe(session, insert),
-        Statement::Update(update) => statements::change::describe(session, |catalog, options| {
-            mayfly_plan::bind_update(update, catalog, options)
-        }),
-        Statement::Delete(delete) => statements::change::describe(session, |catalog, options| {
-            mayfly_plan::bind_delete(delete, catalog, options)
-        }),
+        Statement::Update(update) => statements::change::describe(session, Change::Update(update)),
+        Statement::Delete(delete) => statements::change::describe(session, Change::Delete(delete)),
         // They do nothing but show.
         Statement::Show(_) | Statement::Describe(_) => {
             let nothing = vec![(Value::Null, SqlType::null()); parameters];
