@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mayfly_plan::ChangePlan;
 use mayfly_storage::Table;
-use mayfly_syntax::ast::{Delete, TableWithJoins, UpdateStatement};
+use mayfly_syntax::ast::{Delete, Statement, TableWithJoins, UpdateStatement};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType, Value};
 
@@ -27,7 +27,16 @@ pub(super) enum Change<'s> {
     Delete(&'s Delete),
 }
 
-impl Change<'_> {
+impl<'s> Change<'s> {
+    /// `None` for any other statement.
+    pub(super) fn of(statement: &'s Statement) -> Option<Self> {
+        match statement {
+            Statement::Update(update) => Some(Self::Update(update)),
+            Statement::Delete(delete) => Some(Self::Delete(delete)),
+            _ => None,
+        }
+    }
+
     fn plan(
         self,
         session: &Session,

@@ -161,24 +161,14 @@ impl Prepared {
             Statement::Insert(insert) => {
                 statements::insert::plan_only(session, insert, parameters, &self.insert)
             }
-            Statement::Update(update) => {
-                self.plan_change(session, &types, &values, Change::Update(update))
-            }
-            Statement::Delete(delete) => {
-                self.plan_change(session, &types, &values, Change::Delete(delete))
-            }
-            _ => Ok(()),
+            statement => match Change::of(statement) {
+                Some(change) => {
+                    let kept = Some(&self.change);
+                    statements::change::plan_only(session, &types, &values, kept, change)
+                }
+                None => Ok(()),
+            },
         }
-    }
-
-    fn plan_change(
-        &self,
-        session: &Session,
-        types: &[SqlType],
-        values: &[Value],
-        change: Change<'_>,
-    ) -> Result<()> {
-        statements::change::plan_only(session, types, values, Some(&self.change), change)
     }
 
     pub(crate) fn statement(&self) -> &Statement {

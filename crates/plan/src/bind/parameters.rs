@@ -175,7 +175,7 @@ impl Binder<'_> {
             return;
         }
         if let Some((_, untold)) = OF_OTHERS.iter().find(|(names, _)| names.contains(&name)) {
-            self.type_parameters_of_others(operands, *untold);
+            self.type_parameters_of_others(operands.iter_mut().collect(), *untold);
         }
         let places = OF_PLACES.iter().find(|(names, ..)| names.contains(&name));
         if let Some((_, untold, places)) = places {
@@ -204,9 +204,10 @@ impl Binder<'_> {
         }
     }
 
-    fn type_parameters_of_others(&self, operands: &mut [Expression], untold: Untold) {
+    fn type_parameters_of_others(&self, operands: Vec<&mut Expression>, untold: Untold) {
         let told: Vec<&Expression> = operands
             .iter()
+            .map(|operand| &**operand)
             .filter(|operand| !self.is_untold(operand))
             .collect();
         let met = match told.is_empty() {
@@ -219,7 +220,11 @@ impl Binder<'_> {
     }
 
     /// Gives those among the results of a choice the type of the others.
-    pub(super) fn type_parameters_of_choice(&self, results: &mut [Expression]) {
+    pub(super) fn type_parameters_of_choice<'e>(
+        &self,
+        results: impl IntoIterator<Item = &'e mut Expression>,
+    ) {
+        let results: Vec<_> = results.into_iter().collect();
         if results.iter().any(|result| self.is_untold(result)) {
             self.type_parameters_of_others(results, Untold::Text);
         }

@@ -2,7 +2,7 @@
 
 use mayfly_functions::Argument;
 pub(crate) use mayfly_types::common_type::string_of;
-use mayfly_types::common_type::{Alternatives, aggregate_types, text_length};
+use mayfly_types::common_type::{self, Alternatives, aggregate_types, text_length};
 use mayfly_types::convert::float_text::{DOUBLE_WIDTH, WHOLE_DOUBLE_WIDTH};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 
@@ -17,10 +17,7 @@ pub(crate) fn as_value(expression: Expression) -> Expression {
     if expression.ty.kind != TypeKind::Boolean {
         return expression;
     }
-    let ty = SqlType {
-        length: expression.ty.length,
-        ..SqlType::bigint()
-    };
+    let ty = common_type::as_value(&expression.ty);
     cast(expression, &ty)
 }
 

@@ -121,6 +121,24 @@ impl Environment {
         Ok(())
     }
 
+    /// The same, while nobody else writes.
+    pub(super) fn write_checkpoint(&self, file: &Arc<DataFile>, log: &mut Log) -> Result<()> {
+        let failed = |error: std::io::Error| io_error(&error, self.directory(), "write");
+        self.flush(file)?;
+        let synced = file.env.force_sync();
+        synced.map_err(|error| self.error(&error))?;
+        let snapshot = Arc::new(self.snapshot_of(file)?);
+        let mut pages = vec![0; file.state_bytes];
+        let Claim::Data(directory) = &self.claim else {
+            return Ok(());
+        };
+        let data = directory.file(DATA_FILE).map_err(failed)?;
+        data.read_at(&mut pages, 0).map_err(failed)?;
+        log.restart(&pages).map_err(failed)?;
+        self.set_checkpoint(file, snapshot);
+        Ok(())
+    }
+
     /// Brings to the file what is only in memory, if nothing was committed since the last call.
     pub(super) fn flush_if_idle(&self) -> Result<()> {
         let version = self.version();
@@ -138,24 +156,6 @@ impl Environment {
         self.flush(&*self.file()?)?;
         drop(making);
         self.forget_newest();
-        Ok(())
-    }
-
-    /// The same, while nobody else writes.
-    pub(super) fn write_checkpoint(&self, file: &Arc<DataFile>, log: &mut Log) -> Result<()> {
-        let failed = |error: std::io::Error| io_error(&error, self.directory(), "write");
-        self.flush(file)?;
-        let synced = file.env.force_sync();
-        synced.map_err(|error| self.error(&error))?;
-        let snapshot = Arc::new(self.snapshot_of(file)?);
-        let mut pages = vec![0; file.state_bytes];
-        let Claim::Data(directory) = &self.claim else {
-            return Ok(());
-        };
-        let data = directory.file(DATA_FILE).map_err(failed)?;
-        data.read_at(&mut pages, 0).map_err(failed)?;
-        log.restart(&pages).map_err(failed)?;
-        self.set_checkpoint(file, snapshot);
         Ok(())
     }
 

@@ -24,6 +24,7 @@ use mayfly_memory::{Budget, StableRange, StableRanges, TempDirectory};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
+use super::file_writer::FileWriter;
 use super::log::Log;
 use super::pipeline::Making;
 use super::snapshot::Snapshot;
@@ -194,20 +195,11 @@ impl Environment {
         if buffer.is_empty() {
             return Ok(());
         }
-        let write = || {
-            let mut txn = file.env.write_txn()?;
-            for (key, value) in buffer.iter() {
-                match value {
-                    Some(value) => file.records.put(&mut txn, key, value)?,
-                    None => drop(file.records.delete(&mut txn, key)?),
-                }
-            }
-            txn.commit()
-        };
-        write().map_err(|error| {
-            self.failed(file);
-            self.error(&error)
-        })?;
+        let mut writer = FileWriter::begin(self, file)?;
+        for (key, value) in buffer.iter() {
+            writer.set(key, value)?;
+        }
+        writer.finish()?;
         self.set_write_buffer(WriteBuffer::default());
         Ok(())
     }

@@ -33,17 +33,12 @@ pub(super) struct FileWriter<'f> {
 }
 
 impl<'f> FileWriter<'f> {
-    /// Begins to change the file, over which nothing is laid ([`Environment::flush`]).
+    /// Begins to change the file, without what is laid over it: [`Environment::flush`] comes first.
     pub(super) fn begin(environment: &'f Environment, file: &'f DataFile) -> Result<Self> {
         let txn = file.env.write_txn();
         let txn = txn.map_err(|error| environment.error(&error))?;
-        Ok(Self {
-            environment,
-            file,
-            target: Target::File(txn),
-            buffer: WriteBuffer::default(),
-            is_out_of_memory: false,
-        })
+        let target = Target::File(txn);
+        Ok(Self::new(environment, file, target, WriteBuffer::default()))
     }
 
     /// Begins to change what is laid over the file.
@@ -52,13 +47,28 @@ impl<'f> FileWriter<'f> {
         file: &'f DataFile,
     ) -> Result<Self> {
         let txn = file.read().map_err(|error| environment.error(&error))?;
-        Ok(Self {
+        let target = Target::Memory(txn);
+        Ok(Self::new(
             environment,
             file,
-            target: Target::Memory(txn),
-            buffer: environment.write_buffer(),
+            target,
+            environment.write_buffer(),
+        ))
+    }
+
+    fn new(
+        environment: &'f Environment,
+        file: &'f DataFile,
+        target: Target<'f>,
+        buffer: WriteBuffer,
+    ) -> Self {
+        Self {
+            environment,
+            file,
+            target,
+            buffer,
             is_out_of_memory: false,
-        })
+        }
     }
 
     /// What there is, with the changes that were made here.
@@ -124,7 +134,8 @@ impl<'f> FileWriter<'f> {
         self.set(key, None)
     }
 
-    fn set(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+    /// Gives a record a value, or removes it.
+    pub(super) fn set(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         let done = match (&mut self.target, value) {
             (Target::File(txn), Some(value)) => self.file.records.put(txn, key, value),
             (Target::File(txn), None) => self.file.records.delete(txn, key).map(|_| ()),
@@ -145,14 +156,12 @@ impl<'f> FileWriter<'f> {
             let done = self.file.records.delete_range(txn, &range);
             return self.done(done.map(|_| ()));
         }
-        let mut next = self
-            .done(self.read().from(low))?
-            .map(|record| record.0.to_vec());
-        while let Some(key) = next.filter(|key| key.as_slice() < high) {
-            self.remove(&key)?;
-            next = self
-                .done(self.read().after(&key))?
-                .map(|record| record.0.to_vec());
+        let mut start = low.to_vec();
+        while let Some((key, _)) = self.done(self.read().from(&start))?
+            && key < high
+        {
+            start = key.to_vec();
+            self.remove(&start)?;
         }
         Ok(())
     }
@@ -173,16 +182,25 @@ impl<'f> FileWriter<'f> {
 
     /// Makes the changes visible.
     pub(super) fn commit(self) -> Result<()> {
+        let environment = self.environment;
+        self.finish()?;
+        environment.committed();
+        Ok(())
+    }
+
+    /// The same of what is no change for anybody.
+    pub(super) fn finish(self) -> Result<()> {
         let (environment, file) = (self.environment, self.file);
         match self.target {
             Target::File(txn) => txn.commit().map_err(|error| {
                 environment.failed(file);
                 environment.error(&error)
-            })?,
-            Target::Memory(_) => environment.set_write_buffer(self.buffer),
+            }),
+            Target::Memory(_) => {
+                environment.set_write_buffer(self.buffer);
+                Ok(())
+            }
         }
-        environment.committed();
-        Ok(())
     }
 }
 

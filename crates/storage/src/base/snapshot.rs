@@ -17,7 +17,7 @@ use mayfly_types::Result;
 use super::environment::{
     DataFile, META, SnapshotNumber, TreeId, record_key, separator_of, user_error,
 };
-use super::write_buffer::{LaidOver, Record, WriteBuffer};
+use super::write_buffer::{Entry, LaidOver, Record, WriteBuffer};
 
 /// A read transaction. The library wants its use to be synchronized.
 pub(super) struct Snapshot {
@@ -293,9 +293,6 @@ enum Steps {
     Down(RoRevRange<'static, Bytes, Bytes>),
 }
 
-/// What is done to a record in memory.
-type Buffered = (&'static [u8], Option<&'static [u8]>);
-
 /// A walk over blocks.
 pub(super) struct Walk {
     // Before the snapshot, so that the cursor is closed while its transaction lives.
@@ -305,7 +302,7 @@ pub(super) struct Walk {
     /// The file has no more.
     is_at_end: bool,
     /// The next record in memory.
-    buffered: Option<Buffered>,
+    buffered: Option<Entry<'static>>,
     /// Where the walk ends: going up the first key that is not of it, going down the last one of it.
     far: Vec<u8>,
     tree: TreeId,
@@ -330,13 +327,13 @@ impl Walk {
         unsafe_code,
         reason = "entries are kept beside the snapshot that has them"
     )]
-    fn within(&self, entry: Option<(&[u8], Option<&[u8]>)>) -> Option<Buffered> {
+    fn within(&self, entry: Option<Entry<'_>>) -> Option<Entry<'static>> {
         let entry = entry.filter(|(key, _)| match self.is_up() {
             true => **key < *self.far,
             false => **key >= *self.far,
         })?;
         // SAFETY: it stays where it is as long as the snapshot, which the walk holds, has its buffer.
-        Some(unsafe { std::mem::transmute::<(&[u8], Option<&[u8]>), Buffered>(entry) })
+        Some(unsafe { std::mem::transmute::<Entry<'_>, Entry<'static>>(entry) })
     }
 
     fn of_file(&mut self) -> heed::Result<Option<Record<'static>>> {

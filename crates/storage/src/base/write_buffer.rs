@@ -33,7 +33,7 @@ struct Value {
 pub(super) struct WriteBuffer(RedBlackTreeMapSync<Box<[u8]>, Value>);
 
 /// A key, and its value unless it is removed.
-type Entry<'b> = (&'b [u8], Option<&'b [u8]>);
+pub(super) type Entry<'b> = (&'b [u8], Option<&'b [u8]>);
 
 impl WriteBuffer {
     pub(super) fn is_empty(&self) -> bool {

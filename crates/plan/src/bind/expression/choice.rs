@@ -45,15 +45,11 @@ impl Binder<'_> {
             };
             branches.push((condition, self.bind_stored(&when.result)?));
         }
-        let otherwise = otherwise
+        let mut otherwise = otherwise
             .map(|otherwise| self.bind_stored(otherwise))
             .transpose()?;
-        let has_otherwise = otherwise.is_some();
-        let (conditions, mut results): (Vec<_>, Vec<_>) = branches.into_iter().unzip();
-        results.extend(otherwise);
-        self.type_parameters_of_choice(&mut results);
-        let otherwise = has_otherwise.then(|| results.pop()).flatten();
-        let branches = conditions.into_iter().zip(results).collect();
+        let results = branches.iter_mut().map(|(_, result)| result);
+        self.type_parameters_of_choice(results.chain(&mut otherwise));
         choice(branches, otherwise, "case")
     }
 
@@ -64,9 +60,8 @@ impl Binder<'_> {
         no: &Expr,
     ) -> Result<Expression> {
         let condition = self.bind_predicate(condition)?;
-        let mut results = [self.bind_stored(yes)?, self.bind_stored(no)?];
-        self.type_parameters_of_choice(&mut results);
-        let [yes, no] = results;
+        let (mut yes, mut no) = (self.bind_stored(yes)?, self.bind_stored(no)?);
+        self.type_parameters_of_choice([&mut yes, &mut no]);
         choice(vec![(condition, yes)], Some(no), "if")
     }
 
@@ -98,9 +93,8 @@ impl Binder<'_> {
     }
 
     pub(super) fn bind_nullif(&mut self, first: &Expr, second: &Expr) -> Result<Expression> {
-        let mut both = [self.bind_stored(first)?, self.bind_expression(second)?];
-        self.type_parameters_of_choice(&mut both);
-        let [first, second] = both;
+        let (mut first, mut second) = (self.bind_stored(first)?, self.bind_expression(second)?);
+        self.type_parameters_of_choice([&mut first, &mut second]);
         self.check_temporal_texts(&first, &second)?;
         if let Some(function) = scalar::by_name("nullif")
             && !is_cheap(&first)
