@@ -1,18 +1,21 @@
 //! Chores of the repository, written as a program: `cargo xtask <task>`.
 
+mod dist;
 mod floors;
 mod tidy;
 
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask tidy    check the repository's own rules
-       cargo xtask test    run every test (the script ./test)";
+       cargo xtask test    run every test (the script ./test)
+       cargo xtask dist    build the program to hand out, with its debug information beside it";
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1);
     match task.as_deref() {
         Some("tidy") => tidy::run(),
         Some("test") => test(),
+        Some("dist") => dist::run(),
         _ => {
             eprintln!("{USAGE}");
             ExitCode::FAILURE

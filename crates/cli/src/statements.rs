@@ -113,6 +113,13 @@ impl<R: Read> StatementReader<R> {
 
     /// Skips blanks, comments, delimiters and commands of the client.
     fn skip_to_statement(&mut self) -> io::Result<()> {
+        const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+        if self.bytes_done == 0 {
+            self.require(BYTE_ORDER_MARK.len())?;
+            if self.rest().starts_with(BYTE_ORDER_MARK) {
+                self.at += BYTE_ORDER_MARK.len();
+            }
+        }
         loop {
             self.pass();
             if self.take_delimiter_command()? {
@@ -327,6 +334,16 @@ mod tests {
         let cuts = cut(text);
         let cuts: Vec<_> = cuts.iter().map(|(t, l, v)| (t.as_str(), *l, *v)).collect();
         assert_eq!(cuts, expected);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_statement() {
+        let cut_texts = |text: &str| cut(text).into_iter().map(|cut| cut.0).collect::<Vec<_>>();
+        assert_eq!(
+            cut_texts("\u{feff}SELECT 1; SELECT 2"),
+            ["SELECT 1", "SELECT 2"]
+        );
+        assert_eq!(cut_texts("SELECT 1;\u{feff}x"), ["SELECT 1", "\u{feff}x"]);
     }
 
     #[test]

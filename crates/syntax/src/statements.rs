@@ -36,9 +36,14 @@ pub struct Statements<'a> {
     done: bool,
 }
 
-/// A text without what MySQL ignores at its end.
+/// A text without what MySQL ignores at its end. Programs in C send the NUL behind a string with it.
 pub(crate) fn readable(sql: &str) -> &str {
-    sql.trim_end_matches(|c: char| c.is_ascii_whitespace() || c == ';')
+    let sql = sql.strip_suffix('\0').unwrap_or(sql);
+    sql.trim_end_matches(is_garbage)
+}
+
+fn is_garbage(character: char) -> bool {
+    character.is_ascii_whitespace() || character == ';'
 }
 
 /// Reads the statements of a text lazily.
@@ -122,7 +127,17 @@ impl<'a> Statements<'a> {
             if at_end && self.found {
                 return None;
             }
-            // Nothing between two semicolons, or in the whole text, is MySQL's error 1065.
+            // A text of comments is a statement that does nothing; one of blanks and semicolons is error 1065.
+            if at_end && !text.trim_start_matches(is_garbage).is_empty() {
+                self.found = true;
+                return Some(Ok(ParsedStatement {
+                    statement: Statement::Empty,
+                    text: "",
+                    end: self.sql.len(),
+                    parameters: 0,
+                    height: 0,
+                }));
+            }
             if at_end {
                 return Some(Err(self.error(SyntaxErrorKind::Empty, end)));
             }

@@ -1,7 +1,7 @@
-//! TLS: a certificate of the user's, or one that is made at the first start.
+//! TLS: a certificate of the user's, or one that is made when a client first asks for TLS.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
@@ -33,51 +33,83 @@ pub enum TlsOptions {
     Off,
 }
 
-/// What connections need; `None` without TLS. Clients may give certificates that `authorities`, a file
-/// of certificates, have signed.
-pub(crate) fn configuration(
-    options: &TlsOptions,
-    authorities: Option<&Path>,
-    directory: Option<&Path>,
-) -> Result<Option<Arc<ServerConfig>>, String> {
-    let (certificates, key) = match options {
-        TlsOptions::Off => return Ok(None),
-        TlsOptions::Files { certificate, key } => read(certificate, key)?,
-        TlsOptions::SelfSigned => match directory {
-            Some(directory) => {
-                let (certificate, key) = (directory.join(CERTIFICATE), directory.join(KEY));
-                if !certificate.is_file() || !key.is_file() {
-                    let made = self_signed()?;
-                    // What an interrupted start left.
-                    let _ = std::fs::remove_file(&key);
-                    pem::write_secret(&key, &made.signing_key.serialize_pem())?;
-                    std::fs::write(&certificate, made.cert.pem())
-                        .map_err(|error| format!("{}: {error}", certificate.display()))?;
-                }
-                read(&certificate, &key)?
-            }
-            None => {
-                let made = self_signed()?;
-                let key = PrivateKeyDer::try_from(made.signing_key.serialize_der());
-                let key = key.map_err(str::to_owned)?;
-                (vec![made.cert.der().clone()], key)
-            }
-        },
-    };
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let verifier = match authorities {
-        Some(path) => verifier(path, &provider)?,
-        None => WebPkiClientVerifier::no_client_auth(),
-    };
-    let configuration = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(|builder| {
-            builder
-                .with_client_cert_verifier(verifier)
-                .with_single_cert(certificates, key)
-        })
-        .map_err(|error| format!("TLS: {error}"))?;
-    Ok(Some(Arc::new(configuration)))
+/// What TLS connections of a server need. A self-signed certificate is made, or read, when the first client asks for
+/// TLS: making it, and the random numbers that it takes, would be most of the time that a server needs to start. Files that
+/// the user names are read at the start, so that a wrong one is known then.
+#[derive(Debug)]
+pub(crate) struct Tls {
+    options: TlsOptions,
+    authorities: Option<PathBuf>,
+    directory: Option<PathBuf>,
+    configuration: OnceLock<Result<Arc<ServerConfig>, String>>,
+}
+
+impl Tls {
+    /// `None` without TLS. Clients may give certificates that `authorities`, a file of certificates, have signed.
+    pub(crate) fn new(
+        options: &TlsOptions,
+        authorities: Option<&Path>,
+        directory: Option<&Path>,
+    ) -> Result<Option<Self>, String> {
+        if matches!(options, TlsOptions::Off) {
+            return Ok(None);
+        }
+        let tls = Self {
+            options: options.clone(),
+            authorities: authorities.map(Path::to_owned),
+            directory: directory.map(Path::to_owned),
+            configuration: OnceLock::new(),
+        };
+        if matches!(options, TlsOptions::Files { .. }) || authorities.is_some() {
+            tls.configuration()?;
+        }
+        Ok(Some(tls))
+    }
+
+    /// What a connection needs; an error says why there can be none.
+    pub(crate) fn configuration(&self) -> Result<Arc<ServerConfig>, String> {
+        self.configuration.get_or_init(|| self.configure()).clone()
+    }
+
+    fn configure(&self) -> Result<Arc<ServerConfig>, String> {
+        let (certificates, key) = self.identity()?;
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let verifier = match &self.authorities {
+            Some(path) => verifier(path, &provider)?,
+            None => WebPkiClientVerifier::no_client_auth(),
+        };
+        let configuration = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .and_then(|builder| {
+                builder
+                    .with_client_cert_verifier(verifier)
+                    .with_single_cert(certificates, key)
+            })
+            .map_err(|error| format!("TLS: {error}"))?;
+        Ok(Arc::new(configuration))
+    }
+
+    fn identity(&self) -> Result<Identity, String> {
+        if let TlsOptions::Files { certificate, key } = &self.options {
+            return read(certificate, key);
+        }
+        let Some(directory) = &self.directory else {
+            let made = self_signed()?;
+            let key = PrivateKeyDer::try_from(made.signing_key.serialize_der());
+            let key = key.map_err(str::to_owned)?;
+            return Ok((vec![made.cert.der().clone()], key));
+        };
+        let (certificate, key) = (directory.join(CERTIFICATE), directory.join(KEY));
+        if !certificate.is_file() || !key.is_file() {
+            let made = self_signed()?;
+            // What an interrupted attempt left.
+            let _ = std::fs::remove_file(&key);
+            pem::write_secret(&key, &made.signing_key.serialize_pem())?;
+            std::fs::write(&certificate, made.cert.pem())
+                .map_err(|error| format!("{}: {error}", certificate.display()))?;
+        }
+        read(&certificate, &key)
+    }
 }
 
 /// Asks clients for certificates of these authorities; they need not have one.
@@ -154,7 +186,7 @@ lbgp8cqSInzx
         let made = self_signed().expect("made");
         std::fs::write(&key, made.signing_key.serialize_pem()).expect("written");
         let files = TlsOptions::Files { certificate, key };
-        let error = configuration(&files, None, None).expect_err("refused");
+        let error = Tls::new(&files, None, None).expect_err("refused");
         assert!(
             error.contains("old.pem: a certificate of X.509 version 1"),
             "{error}"
@@ -164,15 +196,23 @@ lbgp8cqSInzx
     #[test]
     fn a_made_certificate_is_kept() {
         let directory = tempfile::tempdir().expect("a directory");
-        let open = || configuration(&TlsOptions::SelfSigned, None, Some(directory.path()));
-        assert!(open().expect("made").is_some());
+        let open = || Tls::new(&TlsOptions::SelfSigned, None, Some(directory.path()));
+        let tls = open().expect("options").expect("TLS");
         let path = directory.path().join(CERTIFICATE);
+        assert!(!path.exists(), "nobody has asked for it");
+        assert!(tls.configuration().is_ok());
         let made = std::fs::read(&path).expect("a file");
-        assert!(open().expect("read").is_some());
+        let tls = open().expect("options").expect("TLS");
+        assert!(tls.configuration().is_ok());
         assert_eq!(std::fs::read(&path).expect("a file"), made);
-        assert!(configuration(&TlsOptions::SelfSigned, None, None).is_ok());
+    }
+
+    #[test]
+    fn a_certificate_of_no_directory_is_made() {
+        let tls = Tls::new(&TlsOptions::SelfSigned, None, None).expect("options");
+        assert!(tls.expect("TLS").configuration().is_ok());
         assert!(
-            configuration(&TlsOptions::Off, None, None)
+            Tls::new(&TlsOptions::Off, None, None)
                 .expect("none")
                 .is_none()
         );
@@ -185,7 +225,7 @@ lbgp8cqSInzx
             certificate: directory.path().join("missing.pem"),
             key: directory.path().join("missing.key"),
         };
-        let error = configuration(&options, None, None).expect_err("no such file");
+        let error = Tls::new(&options, None, None).expect_err("no such file");
         assert!(error.contains("missing.pem"), "{error}");
     }
 }

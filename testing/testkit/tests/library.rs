@@ -24,3 +24,38 @@ fn every_statement_begins_with_an_empty_diagnostics_area() {
     let errnos: Vec<u16> = errnos.iter().map(|it| it.error.errno()).collect();
     assert_eq!(errnos, [1064]);
 }
+
+/// As MySQL 9.7 answered a client: a text of comments is a statement without a result, one of blanks or semicolons is an
+/// error, and a NUL that ends the text is no part of it.
+#[test]
+fn texts_without_a_statement() {
+    let fixture = Fixture::open(|_| ());
+    let mut session = fixture.database.session();
+    for text in [
+        "-- x",
+        "# x",
+        "/* x */",
+        "/*! */",
+        "/* a */;",
+        "/*!99999 select 1*/",
+    ] {
+        let results = session.execute(text).expect(text);
+        assert_eq!(results.len(), 1, "{text}");
+        assert!(!results[0].has_rows(), "{text}");
+    }
+    for text in ["", "  ;", ";", "\0"] {
+        let error = session.execute(text).expect_err(text);
+        assert_eq!(error.errno(), 1065, "{text:?}");
+    }
+    assert_eq!(must(&mut session, "SELECT 1\0"), ["1"]);
+    let error = session.execute("SELECT 1\0\0").expect_err("a NUL inside");
+    assert_eq!(error.errno(), 1064);
+    let error = session
+        .execute("PREPARE s FROM '/* c */'")
+        .expect_err("nothing to run");
+    assert_eq!(error.errno(), 1295);
+    let error = session
+        .execute("PREPARE s FROM ''")
+        .expect_err("nothing to parse");
+    assert_eq!(error.errno(), 1065);
+}

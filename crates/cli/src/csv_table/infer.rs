@@ -14,6 +14,8 @@ const DECIMAL_DIGITS_MAX: usize = 65;
 const DECIMAL_SCALE_MAX: usize = 30;
 /// The head of the file from which delimiter and line ends are guessed.
 const HEAD_BYTES: usize = 1 << 16;
+/// What may stand before a text in UTF-8, and is no part of it (The Unicode Standard, 23.8).
+pub(super) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// What a file looks like.
 #[derive(Debug)]
@@ -22,6 +24,7 @@ pub(super) struct Shape {
     pub(super) delimiter: u8,
     pub(super) has_header: bool,
     pub(super) carriage_returns: bool,
+    pub(super) has_byte_order_mark: bool,
 }
 
 /// A column of the file.
@@ -283,6 +286,13 @@ pub(super) fn infer(path: &str) -> Result<Shape, String> {
     file.take(HEAD_BYTES as u64)
         .read_to_end(&mut head)
         .map_err(failed)?;
+    let has_byte_order_mark = head.starts_with(BYTE_ORDER_MARK);
+    let marked = if has_byte_order_mark {
+        BYTE_ORDER_MARK.len()
+    } else {
+        0
+    };
+    head.drain(..marked);
     if head.is_empty() {
         return Err(format!("{path}: the file is empty"));
     }
@@ -295,7 +305,7 @@ pub(super) fn infer(path: &str) -> Result<Shape, String> {
     let file = File::open(path).map_err(failed)?;
     let mut blocks = Blocks::new(file, path, &format);
     blocks
-        .skip_bytes(first_end)
+        .skip_bytes(marked + first_end)
         .map_err(|e| format!("{path}: {e}"))?;
     let reader = TypeReader {
         format: &format,
@@ -333,6 +343,7 @@ pub(super) fn infer(path: &str) -> Result<Shape, String> {
         delimiter,
         has_header,
         carriage_returns,
+        has_byte_order_mark,
     })
 }
 

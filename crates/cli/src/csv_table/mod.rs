@@ -4,12 +4,14 @@
 //! rows, which are reported with file, line and column; then LOAD DATA fills the table. Types come
 //! from all rows, not from a sample, so that the second reading cannot meet a surprise.
 
+mod byte_order_mark;
 mod infer;
 
 use std::path::Path;
 
 use mayfly_engine::Session;
 
+use byte_order_mark::UnmarkedFile;
 use infer::{ColumnType, Shape};
 
 /// Makes the table and fills it.
@@ -19,6 +21,9 @@ pub(crate) fn open(session: &mut Session, path: &str) -> Result<(), String> {
         .file_stem()
         .and_then(|stem| stem.to_str())
         .unwrap_or("data");
+    if shape.has_byte_order_mark {
+        session.set_local_files(Box::new(UnmarkedFile::new(path)));
+    }
     for sql in [
         create_statement(stem, &shape),
         load_statement(stem, path, &shape),

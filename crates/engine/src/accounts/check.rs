@@ -183,7 +183,12 @@ impl Check<'_> {
             }
             Statement::TableMaintenance(maintenance) => self.maintenance(maintenance),
             Statement::Shutdown => self.rights.require(SHUTDOWN, &[], "SHUTDOWN"),
-            session_statements!() | Statement::Handler(_) | Statement::Account(_) => Ok(()),
+            session_statements!()
+            | Statement::Handler(_)
+            | Statement::Account(_)
+            | Statement::DropStoredProgram(_)
+            | Statement::Empty
+            | Statement::Unsupported(_) => Ok(()),
         }
     }
 

@@ -32,6 +32,7 @@ mod select_into;
 mod set;
 mod show;
 mod simple;
+mod stored_programs;
 mod table_change;
 mod transactions;
 mod views;
@@ -123,6 +124,9 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         Statement::Handler(_) => unsupported("HANDLER"),
         Statement::Help(_) => Ok(simple::help()),
         Statement::Account(account) => accounts::run(session, account),
+        Statement::DropStoredProgram(drop) => stored_programs::drop(session, drop),
+        Statement::Empty => Ok(simple::empty(session)),
+        Statement::Unsupported(name) => unsupported(name),
     }
 }
 

@@ -224,6 +224,7 @@ fn can_be_prepared(statement: &Statement) -> bool {
         | Statement::UnlockTables
         | Statement::AlterDatabase(_)
         | Statement::Handler(_)
+        | Statement::Empty
         | Statement::Shutdown
         | Statement::Help(_) => false,
         Statement::Show(show) => !matches!(

@@ -501,9 +501,8 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
             Err(codes::ER_SP_DOES_NOT_EXIST.with(&[&"PROCEDURE", &name.name]))
         }
         ShowCreate::User(account) => accounts::show::create(session, account),
-        ShowCreate::Trigger(_) | ShowCreate::Event(_) => {
-            Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"SHOW CREATE of this object"]))
-        }
+        ShowCreate::Trigger(_) => Err(codes::ER_TRG_DOES_NOT_EXIST.error()),
+        ShowCreate::Event(name) => Err(codes::ER_EVENT_DOES_NOT_EXIST.with(&[&name.name])),
     }
 }
 

@@ -19,6 +19,12 @@ pub(super) fn do_expressions(session: &mut Session, expressions: &[Expr]) -> Res
     Ok(StatementResult::default().into())
 }
 
+/// A text of comments.
+pub(super) fn empty(session: &Session) -> Outcome {
+    super::count(session, Counter::ComEmptyQuery);
+    StatementResult::default().into()
+}
+
 /// FLUSH
 pub(super) fn flush(session: &mut Session, statement: &Flush) -> Result<Outcome> {
     if statement.targets.contains(&FlushTarget::Status) {

@@ -122,6 +122,7 @@ pub(super) fn commits_implicitly(statement: &Statement) -> bool {
         | Statement::DropIndex(_)
         | Statement::CreateView(_)
         | Statement::DropView(_)
+        | Statement::DropStoredProgram(_)
         | Statement::LockTables(_)
         | Statement::Flush(_) => true,
         Statement::TableMaintenance(maintenance) => maintenance.verb != TableVerb::Checksum,

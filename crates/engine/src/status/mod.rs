@@ -47,6 +47,10 @@ counters! {
     ComDropIndex => "Com_drop_index", "DROP INDEX.";
     ComDropTable => "Com_drop_table", "DROP TABLE.";
     ComDropView => "Com_drop_view", "DROP VIEW.";
+    ComDropProcedure => "Com_drop_procedure", "DROP PROCEDURE.";
+    ComDropFunction => "Com_drop_function", "DROP FUNCTION.";
+    ComDropTrigger => "Com_drop_trigger", "DROP TRIGGER.";
+    ComDropEvent => "Com_drop_event", "DROP EVENT.";
     ComFlush => "Com_flush", "FLUSH.";
     ComHelp => "Com_help", "HELP.";
     ComInsert => "Com_insert", "INSERT … VALUES.";

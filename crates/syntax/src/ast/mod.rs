@@ -18,7 +18,8 @@ pub mod maintenance;
 pub mod prepared;
 pub mod set;
 pub mod show;
-pub mod transaction;
+pub mod stored_program;
+mod transaction;
 pub mod view;
 
 pub use sqlparser::ast::*;
@@ -52,6 +53,7 @@ pub use self::set::{SetItem, SetTarget, SetValue, VariableScope};
 pub use self::show::{
     Describe, Explain, ExplainFormat, ExplainTarget, Show, ShowCreate, ShowFilter, ShowKind,
 };
+pub use self::stored_program::{DropStoredProgram, StoredProgramKind};
 pub use self::transaction::{
     AccessMode, Completion, IsolationLevel, SetTransaction, StartTransaction,
 };
@@ -92,6 +94,8 @@ pub enum Statement {
     CreateView(Box<CreateView>),
     /// `DROP VIEW`.
     DropView(DropView),
+    /// `DROP PROCEDURE | FUNCTION | TRIGGER | EVENT`.
+    DropStoredProgram(DropStoredProgram),
     /// `CREATE DATABASE`.
     CreateDatabase(CreateDatabase),
     /// `ALTER DATABASE`.
@@ -153,6 +157,10 @@ pub enum Statement {
     Handler(Box<HandlerStatement>),
     /// `CREATE | ALTER | DROP USER`, `GRANT`, `REVOKE`, `SET PASSWORD`, roles.
     Account(Box<AccountStatement>),
+    /// Comments, and nothing else.
+    Empty,
+    /// A statement that is known by its first keywords, which these are, and cannot be run.
+    Unsupported(String),
 }
 
 /// `SELECT ... INTO target`: the query without the clause, and the clause.

@@ -3,7 +3,7 @@
 use super::cursor::{Parser, Result};
 use crate::ast::{
     AlterDatabase, CreateDatabase, CreateIndex, DropDatabase, DropIndex, DropTable, DropView,
-    KeyKind, RenameTable, Statement, TableOption,
+    KeyKind, RenameTable, Statement, StoredProgramKind, TableOption,
 };
 use crate::keywords::Kw;
 
@@ -136,6 +136,10 @@ impl Parser<'_> {
                 self.name().map(Statement::Deallocate)
             }
             Kw::USER | Kw::ROLE => self.account_statement(Kw::DROP),
+            Kw::PROCEDURE => self.drop_stored_program(StoredProgramKind::Procedure),
+            Kw::FUNCTION => self.drop_stored_program(StoredProgramKind::Function),
+            Kw::TRIGGER => self.drop_stored_program(StoredProgramKind::Trigger),
+            Kw::EVENT => self.drop_stored_program(StoredProgramKind::Event),
             _ => self.fail(),
         }
     }

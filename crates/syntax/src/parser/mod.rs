@@ -21,10 +21,12 @@ mod query;
 mod select;
 mod set;
 mod show;
+mod stored_program;
 mod table_options;
 mod table_ref;
 mod transaction;
 mod types;
+mod unsupported;
 mod view;
 mod window;
 
@@ -39,12 +41,14 @@ use crate::lexer::token::Kind;
 impl Parser<'_> {
     /// One whole statement, up to its end.
     pub(crate) fn statement(&mut self) -> Result<Statement> {
-        let statement = self.statement_body()?;
-        if self.at_end() {
-            Ok(statement)
-        } else {
-            self.fail()
-        }
+        let parsed = self.statement_body().and_then(|statement| {
+            if self.at_end() {
+                Ok(statement)
+            } else {
+                self.fail()
+            }
+        });
+        parsed.or_else(|failure| self.unsupported_statement().ok_or(failure))
     }
 
     fn statement_body(&mut self) -> Result<Statement> {

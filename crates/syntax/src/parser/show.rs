@@ -172,20 +172,33 @@ impl Parser<'_> {
                 })
             }
             Kw::REPLICAS => Ok(ShowKind::Replicas),
-            Kw::REPLICA => {
-                self.expect(Kw::STATUS)?;
-                let channel = match self.eat(Kw::FOR) {
-                    true => {
-                        self.expect(Kw::CHANNEL)?;
-                        Some(self.name_or_string()?)
-                    }
-                    false => None,
-                };
-                Ok(ShowKind::ReplicaStatus { channel })
-            }
+            Kw::REPLICA => self.show_replica_status(),
+            // The names before MySQL 8.4.
+            Kw::SLAVE if self.eat(Kw::HOSTS) => Ok(ShowKind::Replicas),
+            Kw::SLAVE => self.show_replica_status(),
+            Kw::MASTER => match self.eat(Kw::LOGS) {
+                true => Ok(ShowKind::BinaryLogs),
+                false => {
+                    self.expect(Kw::STATUS)?;
+                    Ok(ShowKind::BinaryLogStatus)
+                }
+            },
             _ if token.kind == Kind::End => self.fail(),
             _ => self.fail_at_previous(),
         }
+    }
+
+    /// Behind `SHOW REPLICA`.
+    fn show_replica_status(&mut self) -> Result<ShowKind> {
+        self.expect(Kw::STATUS)?;
+        let channel = match self.eat(Kw::FOR) {
+            true => {
+                self.expect(Kw::CHANNEL)?;
+                Some(self.name_or_string()?)
+            }
+            false => None,
+        };
+        Ok(ShowKind::ReplicaStatus { channel })
     }
 
     /// What `FULL` and `EXTENDED` may stand before.

@@ -211,6 +211,9 @@ codes! {
     ER_LOCK_NOWAIT = (3572, "HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.");
     ER_CONFLICTING_DECLARATIONS = (1302, "HY000", "Conflicting declarations: '{}{}' and '{}{}'");
     ER_SP_DOES_NOT_EXIST = (1305, "42000", "{} {} does not exist");
+    ER_TRG_DOES_NOT_EXIST = (1360, "HY000", "Trigger does not exist");
+    ER_PROCACCESS_DENIED_ERROR = (1370, "42000", "{} command denied to user '{}'@'{}' for routine '{}'");
+    ER_EVENT_DOES_NOT_EXIST = (1539, "HY000", "Unknown event '{}'");
     ER_QUERY_INTERRUPTED = (1317, "70100", "Query execution was interrupted");
     ER_DIVISION_BY_ZERO = (1365, "22012", "Division by 0");
     ER_NO_DEFAULT_FOR_FIELD = (1364, "HY000", "Field '{}' doesn't have a default value");

@@ -160,7 +160,11 @@ impl Admission<'_> {
         channel.receive_within(&mut self.payload, self.timeout)?;
         if has_tls && Response::tls_request(&self.payload).is_some() {
             if let Some(tls) = &self.shared.tls {
-                channel.start_tls(Arc::clone(tls))?;
+                let configuration = tls.configuration().map_err(|error| {
+                    tracing::error!("{error}");
+                    std::io::Error::other(error)
+                })?;
+                channel.start_tls(configuration)?;
             }
             channel.receive_within(&mut self.payload, self.timeout)?;
         }

@@ -20,7 +20,6 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use mayfly_engine::Database;
-use rustls::ServerConfig;
 
 pub(crate) use self::admission::LoggedIn;
 use self::listeners::Listeners;
@@ -30,7 +29,7 @@ use self::workers::Workers;
 use crate::connection::Surroundings;
 use crate::login::LoginKeys;
 use crate::stream::Socket;
-use crate::tls::{self, TlsOptions};
+use crate::tls::{Tls, TlsOptions};
 
 /// What a server listens on.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +50,7 @@ pub struct ServerOptions {
 #[derive(Debug)]
 pub(crate) struct Shared {
     surroundings: Arc<Surroundings>,
-    tls: Option<Arc<ServerConfig>>,
+    tls: Option<Tls>,
     parking: Parking,
     workers: Workers,
     is_stopping: AtomicBool,
@@ -86,7 +85,7 @@ impl Server {
         let (parking, poll) = Parking::new().map_err(|error| format!("poll: {error}"))?;
         let shared = Arc::new(Shared {
             surroundings,
-            tls: tls::configuration(&options.tls, options.authorities.as_deref(), directory)?,
+            tls: Tls::new(&options.tls, options.authorities.as_deref(), directory)?,
             parking,
             workers: Workers::default(),
             is_stopping: AtomicBool::new(false),

@@ -1,0 +1,79 @@
+//! Stored programs. None can be made yet, so that none is there to be dropped.
+
+use mayfly_syntax::ast::{DropStoredProgram, Privilege, StoredProgramKind};
+use mayfly_types::error::codes;
+use mayfly_types::{Level, Result};
+
+use crate::accounts::privileges::PrivilegeSet;
+use crate::result::{Outcome, StatementResult};
+use crate::session::Session;
+use crate::status::Counter;
+
+/// DROP PROCEDURE, FUNCTION, TRIGGER and EVENT: a note with IF EXISTS, an error without.
+pub(super) fn drop(session: &mut Session, statement: &DropStoredProgram) -> Result<Outcome> {
+    super::count(
+        session,
+        match statement.kind {
+            StoredProgramKind::Procedure => Counter::ComDropProcedure,
+            StoredProgramKind::Function => Counter::ComDropFunction,
+            StoredProgramKind::Trigger => Counter::ComDropTrigger,
+            StoredProgramKind::Event => Counter::ComDropEvent,
+        },
+    );
+    let name = &statement.name;
+    let missing = if statement.kind == StoredProgramKind::Function
+        && name.database.is_none()
+        && session.current_database().is_none()
+    {
+        // Without a database it is a loadable function.
+        codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION (UDF)", &name.name])
+    } else {
+        let (database, name) = super::qualified(session, name)?;
+        require_privilege(session, statement.kind, &database, &name)?;
+        let routine = |kind: &str| {
+            codes::ER_SP_DOES_NOT_EXIST.with(&[&kind, &format_args!("{database}.{name}")])
+        };
+        match (statement.kind, statement.if_exists) {
+            (StoredProgramKind::Procedure, _) => routine("PROCEDURE"),
+            (StoredProgramKind::Function, _) => routine("FUNCTION"),
+            (StoredProgramKind::Trigger, _) => codes::ER_TRG_DOES_NOT_EXIST.error(),
+            (StoredProgramKind::Event, true) => {
+                codes::ER_SP_DOES_NOT_EXIST.with(&[&"Event", &name])
+            }
+            (StoredProgramKind::Event, false) => codes::ER_EVENT_DOES_NOT_EXIST.with(&[&name]),
+        }
+    };
+    if !statement.if_exists {
+        return Err(missing);
+    }
+    session.diagnostics().push(Level::Note, missing);
+    Ok(StatementResult::default().into())
+}
+
+/// What MySQL asks before it looks for the program. A trigger's privilege is its table's, and there is none.
+fn require_privilege(
+    session: &Session,
+    kind: StoredProgramKind,
+    database: &str,
+    name: &str,
+) -> Result<()> {
+    if session.is_unrestricted() {
+        return Ok(());
+    }
+    let rights = session.rights();
+    match kind {
+        StoredProgramKind::Procedure | StoredProgramKind::Function => {
+            let wanted = PrivilegeSet::of(&[Privilege::AlterRoutine]);
+            if (rights.global().with(rights.on_database(database))).has(wanted) {
+                return Ok(());
+            }
+            let routine = format!("{database}.{name}");
+            let (user, host) = (session.user(), session.host());
+            Err(codes::ER_PROCACCESS_DENIED_ERROR.with(&[&"alter routine", &user, &host, &routine]))
+        }
+        StoredProgramKind::Event => {
+            rights.require_in_database(database, PrivilegeSet::of(&[Privilege::Event]))
+        }
+        StoredProgramKind::Trigger => Ok(()),
+    }
+}

@@ -1,0 +1,62 @@
+//! The program to hand out: the release build without debug information, which stands beside it in a file that
+//! debuggers find by the link in the program (GDB manual, "Debugging Information in Separate Files").
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use crate::tidy;
+
+/// Builds `dist/mayfly` and `dist/mayfly.debug` in the target directory.
+pub(crate) fn run() -> ExitCode {
+    match build() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn build() -> Result<(), String> {
+    let root = tidy::root();
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
+    let directory = target.join("dist");
+    let (program, debug) = (directory.join("mayfly"), directory.join("mayfly.debug"));
+    std::fs::create_dir_all(&directory)
+        .map_err(|error| format!("{}: {error}", directory.display()))?;
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args(["build", "--profile", "profiling", "--package", "mayfly-cli"])
+        .current_dir(&root);
+    succeed(&mut cargo)?;
+    let whole = target.join("profiling/mayfly");
+    objcopy(&["--only-keep-debug"], &whole, &debug)?;
+    let link = format!("--add-gnu-debuglink={}", debug.display());
+    objcopy(&["--strip-debug", &link], &whole, &program)?;
+    for file in [&program, &debug] {
+        let bytes = std::fs::metadata(file)
+            .map_err(|error| format!("{}: {error}", file.display()))?
+            .len();
+        println!("{} ({} MiB)", file.display(), bytes >> 20);
+    }
+    Ok(())
+}
+
+fn objcopy(arguments: &[&str], from: &Path, to: &Path) -> Result<(), String> {
+    succeed(
+        Command::new("objcopy")
+            .args(arguments)
+            .args([from.as_os_str(), to.as_os_str()]),
+    )
+}
+
+fn succeed(command: &mut Command) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{name}: {status}")),
+        Err(error) => Err(format!(
+            "{name}: {error} (Debian and Ubuntu: apt-get install binutils)"
+        )),
+    }
+}
