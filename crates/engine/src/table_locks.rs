@@ -57,10 +57,15 @@ pub(crate) struct TableLock {
 #[derive(Debug, Default)]
 struct State {
     holders: Vec<(u64, TableUse)>,
-    /// Sessions that wait for the table alone: whoever holds nothing of it yet waits behind them.
-    waiting_alone: usize,
     /// Sessions that wait.
-    waiting: Vec<(u64, Arc<Waits>)>,
+    waiting: Vec<Waiter>,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    session: u64,
+    how: TableUse,
+    waits: Arc<Waits>,
 }
 
 impl TableLock {
@@ -70,23 +75,21 @@ impl TableLock {
 }
 
 impl State {
-    /// The sessions that are in the way.
-    fn in_the_way(&self, session: u64, wanted: TableUse) -> Vec<u64> {
-        let others = self.holders.iter().filter(|(holder, _)| *holder != session);
-        let bad = others.filter(|(_, held)| !wanted.bears(*held));
-        bad.map(|(holder, _)| *holder).collect()
-    }
-
-    fn is_free(&self, session: u64, wanted: TableUse) -> bool {
-        let mut own = false;
-        for (holder, held) in &self.holders {
-            if *holder == session {
-                own = true;
-            } else if !wanted.bears(*held) {
-                return false;
-            }
-        }
-        own || wanted >= TableUse::ReadAlone || self.waiting_alone == 0
+    /// The sessions that are in the way: those that hold the table, and for whoever holds nothing of
+    /// it yet those that wait for it alone.
+    fn in_the_way(&self, session: u64, wanted: TableUse) -> impl Iterator<Item = u64> {
+        let others = self
+            .holders
+            .iter()
+            .filter(move |(holder, _)| *holder != session);
+        let bad = others.filter(move |(_, held)| !wanted.bears(*held));
+        let is_own = self.holders.iter().any(|(holder, _)| *holder == session);
+        let is_behind = !is_own && wanted < TableUse::ReadAlone;
+        let ahead = self.waiting.iter().filter(move |waiter| {
+            is_behind && waiter.how == TableUse::Alone && waiter.session != session
+        });
+        let ahead = ahead.map(|waiter| waiter.session);
+        bad.map(|(holder, _)| *holder).chain(ahead)
     }
 }
 
@@ -110,8 +113,8 @@ impl Drop for HeldTable {
         }
         // They wait no longer for this session, which may go on to wait for one of them before they
         // have looked.
-        for (session, waits) in &state.waiting {
-            waits.end(*session);
+        for waiter in &state.waiting {
+            waiter.waits.end(waiter.session);
         }
         drop(state);
         self.lock.changed.notify_all();
@@ -134,15 +137,15 @@ struct Waiting<'w> {
 fn take(lock: &Arc<TableLock>, how: TableUse, waiting: &Waiting<'_>) -> Result<HeldTable> {
     let session = waiting.session;
     let mut state = lock.state();
-    let waits = !state.is_free(session, how);
-    if waits {
-        let alone = usize::from(how == TableUse::Alone);
-        state.waiting_alone += alone;
-        state.waiting.push((session, Arc::clone(waiting.waits)));
+    if state.in_the_way(session, how).next().is_some() {
+        state.waiting.push(Waiter {
+            session,
+            how,
+            waits: Arc::clone(waiting.waits),
+        });
         let (after, outcome) = wait(lock, state, how, waiting);
         state = after;
-        state.waiting_alone -= alone;
-        state.waiting.retain(|(waiter, _)| *waiter != session);
+        state.waiting.retain(|waiter| waiter.session != session);
         waiting.waits.end(session);
         if let Err(error) = outcome {
             drop(state);
@@ -163,10 +166,10 @@ fn wait<'l>(
 ) -> (MutexGuard<'l, State>, Result<()>) {
     let begun = Instant::now();
     loop {
-        if state.is_free(waiting.session, how) {
+        let others: Vec<u64> = state.in_the_way(waiting.session, how).collect();
+        if others.is_empty() {
             return (state, Ok(()));
         }
-        let others = state.in_the_way(waiting.session, how);
         if waiting.waits.wait(waiting.session, others) {
             return (state, Err(codes::ER_LOCK_DEADLOCK.error()));
         }
@@ -509,6 +512,33 @@ mod tests {
         assert_eq!(error(&mut holder, "SELECT * FROM u"), 1100);
         drop(holder);
         assert_eq!(error(&mut other, "INSERT INTO t VALUES (2)"), 0);
+    }
+
+    #[test]
+    fn a_circle_through_one_that_waits_alone_is_broken() {
+        let database = engine();
+        let mut first = database.session();
+        first.execute("BEGIN; SELECT * FROM t").expect("reads");
+        let mut third = database.session();
+        third.execute("SELECT GET_LOCK('x', 0)").expect("locks");
+        let mut second = database.session();
+        let changer = std::thread::spawn(move || error(&mut second, "ALTER TABLE t ADD b INT"));
+        std::thread::sleep(Duration::from_millis(100));
+        // It waits behind the one that waits for the first.
+        let reader = std::thread::spawn(move || {
+            let outcome = error(&mut third, "SELECT * FROM t");
+            drop(third);
+            outcome
+        });
+        std::thread::sleep(Duration::from_millis(100));
+        let outcome = error(&mut first, "SELECT GET_LOCK('x', 60)");
+        drop(first);
+        let others = [changer.join(), reader.join()].map(|it| it.expect("ends"));
+        // Whoever sees the circle first gives up.
+        let given_up = [outcome, others[0], others[1]];
+        let given_up = given_up.into_iter().filter(|errno| *errno != 0);
+        let given_up: Vec<u16> = given_up.collect();
+        assert!(matches!(given_up[..], [1213 | 3058]), "{given_up:?}");
     }
 
     #[test]

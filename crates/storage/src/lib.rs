@@ -26,7 +26,7 @@ pub use error::user_error;
 pub use key_encoding::{ByteRange, KeyEncoder, RowKeys};
 pub use table::{
     ColumnId, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,
-    Locked, RowsWritten, Table, TableScan, TableStatistics, TableWriter,
+    Locked, ReadLock, RowsWritten, Table, TableScan, TableStatistics, TableWriter,
 };
 pub use transaction::Participant;
 

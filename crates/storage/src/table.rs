@@ -120,6 +120,21 @@ pub enum LockMode {
     Exclusive,
 }
 
+/// What reading a table keeps other transactions from until this one ends. Rows that were found are
+/// locked by [`Table::lock`] beside that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ReadLock {
+    /// Nothing: what is read are the rows of one moment.
+    #[default]
+    None,
+    /// Adding rows to the ranges that are read.
+    Gaps,
+    /// Adding rows there, and changing those that are there.
+    Shared,
+    /// The same, and reading them so.
+    Exclusive,
+}
+
 /// What is done about a row that another transaction has locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockWait {
@@ -233,6 +248,12 @@ pub trait Table: Send + Sync + Debug {
     fn lock(&self, positions: &ArrayRef, mode: LockMode, wait: LockWait) -> Result<Locked> {
         let _ = (mode, wait);
         Ok(Locked::Unchanged(vec![true; positions.len()]))
+    }
+
+    /// Says how what is read from here on is locked; who has to wait for others waits so. Tables that
+    /// one session alone sees have nothing to lock.
+    fn lock_reads(&self, lock: ReadLock, wait: LockWait) {
+        let _ = (lock, wait);
     }
 
     /// A writer of changes.

@@ -118,6 +118,8 @@ struct NewColumn {
     source: Option<usize>,
     /// NULL was written.
     explicit_null: bool,
+    /// The statement says what it is.
+    written: bool,
 }
 
 struct Alteration<'s> {
@@ -223,6 +225,7 @@ impl Alteration<'_> {
                     definition: self.old.columns[position].clone(),
                     source: Some(position),
                     explicit_null: false,
+                    written: false,
                 },
                 Some(index) => self.changed(position, &self.actions[index])?,
             };
@@ -286,6 +289,7 @@ impl Alteration<'_> {
             definition,
             source,
             explicit_null: column.attributes.iter().any(is_null),
+            written: true,
         })
     }
 
@@ -308,6 +312,7 @@ impl Alteration<'_> {
                     },
                     source: Some(source),
                     explicit_null: false,
+                    written: false,
                 })
             }
             _ => Err(codes::ER_UNKNOWN_ERROR.with(&[&"no change of a column"])),
@@ -322,8 +327,9 @@ impl Alteration<'_> {
             else {
                 continue;
             };
+            // Of a column that the statement changes otherwise too, MySQL knows nothing here.
             let is_named = |column: &NewColumn| match column.source {
-                Some(source) => same_name(&self.old.columns[source].name, name),
+                Some(source) => !column.written && same_name(&self.old.columns[source].name, name),
                 None => false,
             };
             let Some(index) = self.columns.iter().position(is_named) else {
@@ -579,6 +585,9 @@ impl Alteration<'_> {
         }
         for action in self.actions {
             if let AlterAction::Add(TableElement::Key(key)) = action {
+                if key.kind == KeyKind::Primary {
+                    self.forget_null_defaults();
+                }
                 self.builder.key(key)?;
             }
         }
@@ -590,6 +599,17 @@ impl Alteration<'_> {
             self.check_needed(key)?;
         }
         Ok(())
+    }
+
+    /// That a column is NULL where nothing else is said keeps no primary key from being made of it,
+    /// unless the statement says so.
+    fn forget_null_defaults(&mut self) {
+        let columns = self.builder.table.columns.iter_mut().zip(&self.columns);
+        for (column, _) in columns.filter(|(_, new)| !new.written) {
+            if matches!(column.default, ColumnDefault::Null) {
+                column.default = ColumnDefault::None;
+            }
+        }
     }
 
     /// An old key over the new columns; `None` when none of its columns is left.

@@ -242,6 +242,11 @@ impl BaseTable {
 
     /// Takes the next number of the series `offset`, `offset` + `step`, …
     pub(crate) fn take_auto_increment(&self, step: u64, offset: u64) -> u64 {
+        self.take_auto_increments(1, step, offset)
+    }
+
+    /// Takes the next numbers of the series, so many, and gives the first.
+    pub(crate) fn take_auto_increments(&self, count: u64, step: u64, offset: u64) -> u64 {
         // An offset beyond the step is ignored, as the manual says of auto_increment_offset.
         let offset = if offset > step { 1 } else { offset };
         let in_series = |next: u64| match next.checked_sub(offset) {
@@ -251,7 +256,8 @@ impl BaseTable {
                 .saturating_add(offset),
             None => offset,
         };
-        let take = |next: u64| Some(in_series(next).saturating_add(1));
+        let more = count.saturating_sub(1).saturating_mul(step);
+        let take = |next: u64| Some(in_series(next).saturating_add(more).saturating_add(1));
         match self
             .next_auto_increment
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)

@@ -155,6 +155,9 @@ impl Builder<'_> {
                 && kept[other]
                 && is_better
                 && serves(candidate)
+                && candidate.parts[..columns.len().min(candidate.parts.len())]
+                    .iter()
+                    .all(|part| !part.descending)
                 && candidate.begins_with(&columns)
         })
     }

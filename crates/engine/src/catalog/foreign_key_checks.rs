@@ -276,9 +276,17 @@ pub(crate) fn are_compatible(child: &SqlType, parent: &SqlType) -> bool {
         TypeKind::DateTime | TypeKind::Timestamp => TypeKind::DateTime,
         kind => kind,
     };
+    // How many bytes a number of members needs.
+    let bytes = |ty: &SqlType| match (ty.kind, ty.members.len()) {
+        (TypeKind::Set, members) if members > 32 => 8,
+        (TypeKind::Set, members) => members.div_ceil(8),
+        (TypeKind::Enum, members) => 1 + usize::from(members > 255),
+        _ => 0,
+    };
     let same_text = family(child) != TypeKind::VarChar || child.collation == parent.collation;
     family(child) == family(parent)
         && (child.unsigned == parent.unsigned || !child.is_integer())
         && same_text
+        && bytes(child) == bytes(parent)
         && child.physical() == parent.physical()
 }

@@ -17,6 +17,7 @@ use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::{self, Rights};
 use crate::information_schema;
 use crate::session::{Session, StatementTables};
+use crate::statements::locking_subqueries;
 use crate::table_locks::TableUse;
 
 /// A session's view of the catalog. It remembers the tables that were asked for, so that the
@@ -106,6 +107,13 @@ impl<'s> SessionCatalog<'s> {
         name: &str,
         alias: Option<&str>,
     ) -> Result<Arc<TableSource>> {
+        if let Some(place) = locking_subqueries::place_of(name)
+            && let Some(rows) = self.session.locked_rows.get(place)
+        {
+            self.told_of_moment.set(true);
+            self.remember(rows.source.id, || Ok(Arc::clone(&rows.table)))?;
+            return Ok(Arc::clone(&rows.source));
+        }
         let Some(database) = database.or_else(|| self.session.current_database()) else {
             return Err(codes::ER_NO_DB_ERROR.error());
         };
@@ -289,7 +297,7 @@ impl Catalog for SessionCatalog<'_> {
             self.note_explained(database, name, Privilege::Select);
         }
         let rights = self.rights(self.current_rights());
-        if rights.global().has(SELECT) {
+        if rights.global().has(SELECT) || locking_subqueries::place_of(name).is_some() {
             return Ok(());
         }
         let Some(database) = database.or_else(|| self.session.current_database()) else {

@@ -12,8 +12,8 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, UInt32Array};
 use arrow_buffer::ScalarBuffer;
 use mayfly_storage::{
-    ColumnId, IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait, Locked, RowsWritten,
-    Table, TableScan, TableStatistics, TableWriter,
+    ColumnId, IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait, Locked, ReadLock,
+    RowsWritten, Table, TableScan, TableStatistics, TableWriter,
 };
 use mayfly_types::temporal::{DateTime, TimeZone, ZoneClock};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, TypeKind, Value};
@@ -143,6 +143,10 @@ impl Table for ZonedTable {
 
     fn lock(&self, positions: &ArrayRef, mode: LockMode, wait: LockWait) -> Result<Locked> {
         self.table.lock(positions, mode, wait)
+    }
+
+    fn lock_reads(&self, lock: ReadLock, wait: LockWait) {
+        self.table.lock_reads(lock, wait);
     }
 
     fn writer(&self) -> Result<Box<dyn TableWriter>> {

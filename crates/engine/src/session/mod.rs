@@ -32,7 +32,7 @@ use mayfly_memory::Budget;
 use mayfly_plan::TableId;
 use mayfly_plan::catalog::VariableScope;
 use mayfly_storage::temptable::{RegistryEntry, TempTableContext};
-use mayfly_storage::{DurableTransaction, Statement as DurableStatement, UndoLog};
+use mayfly_storage::{DurableTransaction, ReadLock, Statement as DurableStatement, UndoLog};
 use mayfly_types::error::codes;
 use mayfly_types::{Condition, Diagnostics, Error, Interrupt, Level, Result, SqlType, Value};
 
@@ -55,6 +55,7 @@ use crate::database::{Database, space_limit};
 use crate::direct_changes::DirectChanges;
 use crate::result::{Outcome, ResultStream, StatementSummary};
 use crate::statement_options::StatementOptions;
+use crate::statements::locking_subqueries::LockedRows;
 use crate::statements::prepared::Prepared;
 use crate::status::{Counter, Counters, SessionStatus};
 use crate::table_locks::{LockedTables, TransactionTables};
@@ -131,6 +132,10 @@ pub struct Session {
     direct_statement: OnceCell<DurableStatement>,
     /// The running statement changes or locks rows: it sees those of now.
     reads_newest: Cell<bool>,
+    /// How the running statement locks what it reads.
+    read_lock: Cell<ReadLock>,
+    /// Rows of queries in the running statement that have locked them.
+    pub(crate) locked_rows: Vec<LockedRows>,
     /// The temporary table that the running statement adds rows to.
     written_temporary: Option<(TableId, String)>,
     /// Changes with what names mean to the session alone: with every temporary table that comes or
@@ -242,6 +247,8 @@ impl Session {
             direct: OnceCell::new(),
             direct_statement: OnceCell::new(),
             reads_newest: Cell::new(false),
+            read_lock: Cell::default(),
+            locked_rows: Vec::new(),
             written_temporary: None,
             temporary_version: 0,
             temp: OnceCell::new(),
@@ -434,6 +441,8 @@ impl Session {
         self.durable_statement = OnceCell::new();
         self.direct_statement = OnceCell::new();
         self.reads_newest.set(false);
+        self.read_lock.set(ReadLock::None);
+        self.locked_rows.clear();
         self.written_temporary = None;
         self.last_summary = StatementSummary::begin(now);
         self.finished_temporary_tables.clear();

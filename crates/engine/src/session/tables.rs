@@ -4,10 +4,11 @@ use std::cell::OnceCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
+use mayfly_memory::Reservation;
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_plan::TableId;
 use mayfly_storage::{
-    ChangeStorage, DurableTransaction, Purpose, ReadView, Statement as DurableStatement,
+    ChangeStorage, DurableTransaction, Purpose, ReadLock, ReadView, Statement as DurableStatement,
     StatementOptions as DurableStatementOptions, StatementOwner, Table, UndoLog, UserTableContext,
     UserTableEngine,
 };
@@ -183,7 +184,11 @@ impl Session {
             Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadView::Statement,
             Isolation::RepeatableRead | Isolation::Serializable => ReadView::Transaction,
         };
-        let statement = self.durable()?.statement(self.durable_options(view));
+        let options = DurableStatementOptions {
+            read_lock: self.read_lock.get(),
+            ..self.durable_options(view)
+        };
+        let statement = self.durable()?.statement(options);
         Ok(self.durable_statement.get_or_init(|| statement))
     }
 
@@ -198,12 +203,53 @@ impl Session {
         self.is_in_transaction() && self.isolation() == Isolation::Serializable
     }
 
+    /// Whether what a statement reads for a change, or locks, is kept as it is, with the gaps between
+    /// its rows.
+    pub(crate) fn keeps_ranges(&self) -> bool {
+        self.isolation() >= Isolation::RepeatableRead
+    }
+
+    /// The rows that the running statement reads are those of now, and what it reads is kept so until
+    /// the transaction ends, if the isolation level says so.
+    pub(crate) fn read_for_change(&mut self) {
+        let is_kept = self.keeps_ranges();
+        self.read_lock.set(match is_kept {
+            true => ReadLock::Shared,
+            false => ReadLock::None,
+        });
+        self.read_newest();
+    }
+
+    /// The rows that the running statement reads from here on are those that the isolation level says.
+    pub(crate) fn read_as_usual(&mut self) {
+        self.read_newest();
+        self.reads_newest.set(false);
+        self.read_lock.set(ReadLock::None);
+    }
+
+    /// A reservation of the session's memory.
+    pub(crate) fn reservation(&self) -> Reservation {
+        self.memory.reservation()
+    }
+
+    /// How the rows are read that a statement changes or locks: each that it finds is locked by itself.
+    pub(crate) fn lock_of_found(&self, is_limited: bool) -> ReadLock {
+        match self.isolation() {
+            Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadLock::None,
+            // It need not come to the end of the ranges that it reads.
+            Isolation::RepeatableRead if is_limited => ReadLock::None,
+            Isolation::RepeatableRead => ReadLock::Gaps,
+            Isolation::Serializable => ReadLock::Exclusive,
+        }
+    }
+
     fn durable_options(&self, view: ReadView) -> DurableStatementOptions {
         DurableStatementOptions {
             view,
             lock_wait: self.options.innodb_lock_wait_timeout,
             interrupt: self.interrupt().clone(),
             batch_rows: self.database.options.batch_size,
+            read_lock: ReadLock::None,
         }
     }
 

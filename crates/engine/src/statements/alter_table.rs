@@ -14,7 +14,7 @@ use mayfly_syntax::ast::{
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Error, Level, Result, TypeKind};
+use mayfly_types::{Batch, CollationId, Error, Level, Result, SqlType, TypeKind};
 
 use super::alter_work::Work;
 use super::foreign_keys::check_rows;
@@ -300,14 +300,26 @@ fn copy_rows(
     let mut selected = Vec::new();
     let mut constants: Vec<&ColumnDefinition> = Vec::new();
     for (position, column) in definition.columns.iter().enumerate() {
-        if column.generated.is_none()
-            && let Some(source) = sources[position]
-        {
+        let Some(source) = sources[position] else {
+            continue;
+        };
+        let source = &old.columns[source];
+        let text = |column: &ColumnDefinition| {
+            let generated = column.generated.as_ref();
+            generated.map(|generated| (generated.text.clone(), generated.stored))
+        };
+        // What a change in place leaves in the table is not computed again.
+        let is_kept = !by_copy && text(source) == text(column) && !source.is_hidden();
+        if column.generated.is_none() || is_kept {
             positions.push(position);
-            types.push(old.columns[source].ty.clone());
-            selected.push(quoted_identifier(&old.columns[source].name));
+            let (value, ty) = copied(source, column);
+            types.push(ty);
+            selected.push(value);
         }
     }
+    let keeps_null = |(column, position): (&ArrayRef, &usize)| {
+        column.null_count() == 0 || definition.columns[*position].nullable
+    };
     for (position, column) in definition.columns.iter().enumerate() {
         let has_none = matches!(column.default, ColumnDefault::None | ColumnDefault::Dropped);
         let needs_one = !column.nullable && !column.auto_increment && column.generated.is_none();
@@ -317,6 +329,13 @@ fn copy_rows(
             constants.push(column);
         }
     }
+    // What a new column without a default gets is asked for in any case.
+    let adds_dates = constants.iter().any(|column| {
+        matches!(
+            column.ty.kind,
+            TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp
+        )
+    });
     // A table of which no column is kept still has its rows.
     if selected.is_empty() {
         selected.push("1".to_owned());
@@ -329,6 +348,9 @@ fn copy_rows(
     let mut rows = 0;
     let mut fill = || -> Result<()> {
         let mut sink = RowSink::new(session, new, &positions, false)?.without_foreign_keys();
+        if !by_copy {
+            sink = sink.taking_generated();
+        }
         while let Some(batch) = reading.next_batch()? {
             let count = batch.row_count();
             let mut columns: Vec<ArrayRef> = batch.columns()[..kept].to_vec();
@@ -347,8 +369,14 @@ fn copy_rows(
             };
             let is_cut = |name: &str| is_cut(old, &definition, sources, name);
             let says = |error: Error| as_alter_says(error, by_copy, rows, nulls, is_cut);
-            sink.append(&Batch::new(columns.clone(), count), &types)
-                .map_err(says)?;
+            // Whether `sql_mode` would take the values today is asked of a copy alone.
+            let is_as_it_was =
+                !by_copy && !adds_dates && columns.iter().zip(&positions).all(keeps_null);
+            let appended = match is_as_it_was {
+                true => sink.append_stored(columns.clone(), count),
+                false => sink.append(&Batch::new(columns.clone(), count), &types),
+            };
+            appended.map_err(says)?;
             rows += count as u64;
         }
         sink.finish().map(|_| ())
@@ -357,6 +385,27 @@ fn copy_rows(
     reading.finish(session);
     filled?;
     Ok(rows)
+}
+
+/// The expression that gives a column its values when the table is copied, and its type. Bits are made
+/// of numbers, and members are found by their names, whatever the values are now.
+fn copied(old: &ColumnDefinition, new: &ColumnDefinition) -> (String, SqlType) {
+    let name = quoted_identifier(&old.name);
+    let is_inexact = matches!(
+        old.ty.kind,
+        TypeKind::Float | TypeKind::Double | TypeKind::Decimal
+    );
+    let is_text = (old.ty.is_string() || old.ty.is_blob()) && old.ty.kind != TypeKind::Json;
+    match new.ty.kind {
+        TypeKind::Bit if is_text || is_inexact => {
+            (format!("CAST({name} AS SIGNED)"), SqlType::bigint())
+        }
+        TypeKind::Enum | TypeKind::Set if is_inexact || old.ty.is_integer() => {
+            let ty = SqlType::varchar(100, CollationId::default());
+            (format!("CAST({name} AS CHAR)"), ty)
+        }
+        _ => (name, old.ty.clone()),
+    }
 }
 
 /// Whether a column differs in its length alone from the one that it takes its values from.
@@ -393,6 +442,7 @@ fn as_alter_says(
             Some(row) if by_copy => {
                 codes::WARN_DATA_TRUNCATED.with(&[&column, &(rows + row as u64 + 1)])
             }
+            None if by_copy => error,
             _ => codes::ER_INVALID_USE_OF_NULL.error(),
         };
     }

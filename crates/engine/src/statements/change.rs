@@ -10,10 +10,11 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType, Value};
 
 use super::found_rows::{CHANGED_LATER, FoundRows, FoundRowsBuilder, physical_types};
+use super::locking_subqueries;
 use super::returning::Returning;
 use super::row_rules::refuse_warnings;
 use super::select::{self, PlanPlace, Planned, Reading, Ready};
-use super::table_change::{ChangeOptions, Step, TableChange};
+use super::table_change::{ChangeOptions, Step, TableChange, lock_wait};
 use super::writers::{WriterId, Writers};
 use crate::catalog::BaseTable;
 use crate::result::{Outcome, ResultColumn, StatementResult};
@@ -34,6 +35,13 @@ impl<'s> Change<'s> {
             Statement::Update(update) => Some(Self::Update(update)),
             Statement::Delete(delete) => Some(Self::Delete(delete)),
             _ => None,
+        }
+    }
+
+    fn is_limited(self) -> bool {
+        match self {
+            Self::Update(update) => update.limit.is_some(),
+            Self::Delete(delete) => delete.limit.is_some(),
         }
     }
 
@@ -200,7 +208,26 @@ fn run(
     parameters: &[(Value, SqlType)],
     kept: Option<&PlanPlace<ChangePlan>>,
 ) -> Result<Done> {
-    session.read_newest();
+    let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
+    let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
+    let (updates, deletes);
+    let (statement, kept) = match statement {
+        Change::Update(update) => {
+            updates = locking_subqueries::of_update(session, update, &types, &values)?;
+            match &updates {
+                Some(without) => (Change::Update(without), None),
+                None => (statement, kept),
+            }
+        }
+        Change::Delete(delete) => {
+            deletes = locking_subqueries::of_delete(session, delete, &types, &values)?;
+            match &deletes {
+                Some(without) => (Change::Delete(without), None),
+                None => (statement, kept),
+            }
+        }
+    };
+    session.read_for_change();
     // Each attempt keeps the locks of the one before, so that it ends.
     loop {
         if let Some(done) = attempt(session, work, statement, parameters, kept)? {
@@ -227,6 +254,8 @@ fn attempt(
         let source = &target.table;
         let table = super::writable_table(session, &source.database, &source.name)?;
         let handle = mayfly_exec::TableOpener::open(tables.as_ref(), source.id)?;
+        let lock = session.lock_of_found(statement.is_limited());
+        handle.lock_reads(lock, lock_wait(session));
         changed.push((table, handle));
     }
     if session.settings().boolean("sql_safe_updates") && !plan.is_safe {

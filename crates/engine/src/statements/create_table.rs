@@ -91,7 +91,7 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         return Ok(StatementResult::default().into());
     };
     // As INSERT … SELECT, which copies rows as they are now.
-    session.read_newest();
+    session.read_for_change();
     let planned = select::plan(session, &source.query)?;
     let is_union = matches!(&*source.query.body, SetExpr::SetOperation { .. });
     let columns = planned

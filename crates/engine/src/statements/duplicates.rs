@@ -249,7 +249,9 @@ impl DuplicateUpdate {
         if (0..width).all(same) {
             return Ok(None);
         }
-        rules.complete_change(&mut columns, &assigned, 1, number - 1)?;
+        // As in MySQL all generated columns are computed, those of a row that is added too.
+        rules.set_moments(&mut columns, &assigned, 1);
+        rules.generate(&mut columns, 1, number - 1)?;
         let changed = Batch::new(columns, 1);
         match rules.check(&changed)? {
             // With IGNORE the row stays as it is.

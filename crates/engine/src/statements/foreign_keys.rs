@@ -260,6 +260,28 @@ impl Writers<'_> {
         Ok((first, None))
     }
 
+    /// 1452 when a row refers to nothing; it may refer to itself.
+    pub(super) fn check_all_parents(&mut self, child: WriterId, row: &Batch) -> Result<()> {
+        let links = self.links(child)?;
+        for link in &links.parents {
+            let refers_to_itself = || {
+                let (Some((parent, _)), true) = (&link.parent, link.is_own) else {
+                    return false;
+                };
+                let names = &link.foreign.references.columns;
+                let referenced = parent.definition.column_positions(names);
+                referenced.is_some_and(|referenced| {
+                    let mut pairs = link.columns.iter().zip(&referenced);
+                    pairs.all(|(own, other)| same_value(row.column(*own), row.column(*other), 0))
+                })
+            };
+            if !refers_to_itself() {
+                self.check_parents(child, link, row)?;
+            }
+        }
+        Ok(())
+    }
+
     /// 1452 for the first row that refers to nothing.
     fn check_parents(&mut self, child: WriterId, link: &ParentLink, rows: &Batch) -> Result<()> {
         let columns: Vec<&ArrayRef> = link.columns.iter().map(|at| rows.column(*at)).collect();

@@ -10,6 +10,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Level, Result, SqlType, Value};
 
 use super::duplicates::DuplicateClause;
+use super::locking_subqueries;
 use super::point;
 use super::returning::Returning;
 use super::row_sink::{OnDuplicate, RowSink, Written};
@@ -30,7 +31,7 @@ pub(crate) fn run(
     kept: Option<&PlanPlace<()>>,
 ) -> Result<Outcome> {
     super::count(session, counter(insert));
-    session.read_newest();
+    session.read_for_change();
     let target = target(session, insert)?;
     session.writes_rows_to(&target.table);
     let positions = target.columns(listed(insert))?;
@@ -290,6 +291,11 @@ fn insert_query(
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
     let table = &target.table;
+    let without = locking_subqueries::of_query(session, query, &types, &values)?;
+    if without.is_some() {
+        session.read_for_change();
+    }
+    let query = without.as_ref().unwrap_or(query);
     let mut foreign = DuplicateClause::foreign_names(insert, query, &target.names)?;
     let mut planned = None;
     if let Some(extended) = extended(query, &foreign) {

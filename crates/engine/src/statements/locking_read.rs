@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, BooleanArray};
 use mayfly_plan::{LockingPlan, RowLock};
-use mayfly_storage::{LockMode, LockWait, Locked, Table};
+use mayfly_storage::{LockMode, LockWait, Locked, ReadLock, Table};
 use mayfly_syntax::ast::{
     LockClause, LockType, NonBlock, Privilege, Query, SetExpr, TableFactor, TableName,
     TableWithJoins,
@@ -55,7 +55,10 @@ pub(super) fn run(
             nonblock: None,
         });
     }
-    session.read_newest();
+    match session.locks_what_it_reads() {
+        true => session.read_for_change(),
+        false => session.read_newest(),
+    }
     loop {
         match attempt(session, &query, parameters, values)? {
             Attempt::Plain => return Ok(None),
@@ -130,6 +133,7 @@ fn attempt(
 ) -> Result<Attempt> {
     let mut options = session.options().plan.clone();
     options.parameters = parameters.to_vec();
+    let is_limited = query.limit_clause.is_some();
     let catalog = SessionCatalog::new(session, values);
     let Some(plan) = mayfly_plan::bind_locking(query, &catalog, &options)? else {
         return Ok(Attempt::Plain);
@@ -152,6 +156,18 @@ fn attempt(
         tables: catalog.into_tables().0,
         columns: None,
     };
+    let mut tables = Vec::with_capacity(locks.len());
+    for lock in &locks {
+        let table = mayfly_exec::TableOpener::open(planned.tables.as_ref(), lock.table.id)?;
+        let how = match session.lock_of_found(is_limited) {
+            // What others add is skipped as what they lock is.
+            _ if matches!(lock.nonblock, Some(NonBlock::SkipLocked)) => ReadLock::None,
+            ReadLock::Exclusive if lock.shared => ReadLock::Shared,
+            how => how,
+        };
+        table.lock_reads(how, wait_of(session, lock));
+        tables.push(table);
+    }
     let mut reading = Reading::start(session, &planned, values)?;
     let found = (|| {
         let types: Vec<SqlType> = planned.plan.columns[..shown]
@@ -162,13 +178,7 @@ fn attempt(
         let mut locking = Locking {
             session,
             locks: &locks,
-            tables: locks
-                .iter()
-                .map(|lock| {
-                    let tables = planned.tables.as_ref();
-                    mayfly_exec::TableOpener::open(tables, lock.table.id)
-                })
-                .collect::<Result<_>>()?,
+            tables,
             shown,
             rows: FoundRowsBuilder::new(context, physical_types(&types), CHANGED_LATER),
             offset: limit.map_or(0, |(offset, _)| offset),
@@ -193,6 +203,15 @@ fn attempt(
     let columns = planned.plan.columns[..shown].iter();
     let columns = columns.map(ResultColumn::from_plan).collect();
     Ok(Attempt::Rows(columns, rows))
+}
+
+/// How long a lock is waited for.
+fn wait_of(session: &Session, lock: &RowLock) -> LockWait {
+    match lock.nonblock {
+        Some(NonBlock::Nowait) => LockWait::No,
+        Some(NonBlock::SkipLocked) => LockWait::Skip,
+        None => lock_wait(session),
+    }
 }
 
 struct Locking<'s> {
@@ -244,11 +263,7 @@ impl Locking<'_> {
                 true => LockMode::Shared,
                 false => LockMode::Exclusive,
             };
-            let wait = match lock.nonblock {
-                Some(NonBlock::Nowait) => LockWait::No,
-                Some(NonBlock::SkipLocked) => LockWait::Skip,
-                None => lock_wait(self.session),
-            };
+            let wait = wait_of(self.session, lock);
             // An outer join gives rows without a row of this table.
             let some = Batch::new(vec![Arc::clone(positions)], present.len());
             let some = keep(some, Some(&BooleanArray::from(present.clone())))?;

@@ -18,6 +18,7 @@ mod kill;
 mod load_data;
 mod lock_tables;
 mod locking_read;
+pub(crate) mod locking_subqueries;
 mod maintenance;
 mod point;
 pub(crate) mod prepared;

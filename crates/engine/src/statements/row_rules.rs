@@ -12,6 +12,7 @@ use mayfly_types::{Batch, Diagnostics, Error, Level, Result, SqlMode, SqlType, T
 
 use super::row_target::RowView;
 use crate::builder::{self, ColumnBuilder};
+use crate::catalog::column_uses::names_column;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::convert::{self, Storing};
 use crate::expressions::{self, Bound, columns_of};
@@ -54,6 +55,8 @@ pub(super) struct RowRules<'t> {
     storing: Storing,
     /// By column.
     generated: Vec<Option<Bound>>,
+    /// The columns that each generated column reads.
+    reads: Vec<Vec<usize>>,
     checks: Vec<(&'t str, Bound)>,
 }
 
@@ -74,7 +77,16 @@ impl<'t> RowRules<'t> {
                 .transpose()
         });
         let checks = definition.checks.iter().filter(|check| check.enforced);
+        let reads = definition.columns.iter().map(|column| {
+            let Some(generated) = &column.generated else {
+                return Vec::new();
+            };
+            let columns = definition.columns.iter().enumerate();
+            let read = columns.filter(|(_, read)| names_column(&generated.expression, &read.name));
+            read.map(|(position, _)| position).collect()
+        });
         Ok(Self {
+            reads: reads.collect(),
             generated: generated.collect::<Result<_>>()?,
             checks: checks
                 .map(|check| Ok((check.name.as_str(), bind(&check.expression)?)))
@@ -255,7 +267,8 @@ impl<'t> RowRules<'t> {
     }
 
     /// Completes rows that a statement changes: ON UPDATE CURRENT_TIMESTAMP of columns that it does
-    /// not set, and generated columns.
+    /// not set, and generated columns over what changes. The others stay as they are, whatever they
+    /// were computed from.
     pub(super) fn complete_change(
         &self,
         columns: &mut [ArrayRef],
@@ -263,13 +276,34 @@ impl<'t> RowRules<'t> {
         rows: usize,
         rows_before: u64,
     ) -> Result<()> {
+        let mut changes = self.set_moments(columns, assigned, rows);
+        for (position, generated) in self.generated.iter().enumerate() {
+            if let Some(bound) = generated
+                && self.reads[position].iter().any(|read| changes[*read])
+            {
+                columns[position] = self.compute(bound, position, columns, rows, rows_before)?;
+                changes[position] = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// ON UPDATE CURRENT_TIMESTAMP of columns that a statement does not set; which columns are set then.
+    pub(super) fn set_moments(
+        &self,
+        columns: &mut [ArrayRef],
+        assigned: &[bool],
+        rows: usize,
+    ) -> Vec<bool> {
+        let mut set = assigned.to_vec();
         for (position, column) in self.definition.columns.iter().enumerate() {
             if column.on_update_now && !assigned[position] {
                 let now = convert::now(self.session, &column.ty);
                 columns[position] = builder::constant(&now, &column.ty, rows);
+                set[position] = true;
             }
         }
-        self.generate(columns, rows, rows_before)
+        set
     }
 
     /// Computes a column of rows whose columns to its left are there.

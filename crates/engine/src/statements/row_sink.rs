@@ -108,6 +108,10 @@ pub(crate) struct RowSink<'t> {
     rows_before: u64,
     /// AUTO_INCREMENT numbers that were made for rows that were not added: later rows get them.
     spare_numbers: VecDeque<u64>,
+    /// How many rows VALUES lists: numbers for all of them are taken at once. 0 for other sources.
+    listed_rows: u64,
+    /// Numbers that were taken and not used: the next one, and how many there are.
+    taken_numbers: (u64, u64),
     /// The next number, where the session has set one.
     forced_number: Option<u64>,
     written: Written,
@@ -158,6 +162,8 @@ impl<'t> RowSink<'t> {
             table,
             rows_before: 0,
             spare_numbers: VecDeque::new(),
+            listed_rows: 0,
+            taken_numbers: (0, 0),
             forced_number: None,
             written: Written::default(),
             is_finished: false,
@@ -197,6 +203,7 @@ impl<'t> RowSink<'t> {
     /// How many rows the statement lists: a single row's NULL is an error in every mode.
     pub(crate) fn rows_in_statement(&mut self, rows: u64) {
         self.rules.single_row = rows == 1;
+        self.listed_rows = rows;
     }
 
     /// Appends rows of a query: its first columns, of these types, are those of the statement's
@@ -212,6 +219,14 @@ impl<'t> RowSink<'t> {
         let extra = (batch.columns().len() > given)
             .then(|| Batch::new(batch.columns()[given..].to_vec(), batch.row_count()));
         self.complete(columns, batch.row_count(), extra)
+    }
+
+    /// The generated columns at the positions that were given are taken as they come.
+    pub(crate) fn taking_generated(mut self) -> Self {
+        for position in &self.positions {
+            self.origins[*position] = Origin::Given;
+        }
+        self
     }
 
     /// Appends a batch of the given columns that are already of the table's types and were checked.
@@ -490,6 +505,12 @@ impl<'t> RowSink<'t> {
                 Ok(deleted == 0)
             }
             OnDuplicate::Update(update) => {
+                // Also what is not added must refer to something.
+                if let Some(error) = self.writers.refers_to_nothing(self.writer, &new)? {
+                    self.rules.warn(error);
+                    self.written.skipped += 1;
+                    return Ok(true);
+                }
                 let old = self.writers.of(self.writer).current(position)?;
                 let gone = || codes::ER_UNKNOWN_ERROR.with(&[&"a row of a key is gone"]);
                 let old = old.ok_or_else(gone)?;
@@ -571,14 +592,21 @@ impl<'t> RowSink<'t> {
         let numbers = ready.rows.column(column);
         let mut passed = convert::value_at(numbers, row);
         let mut builder = ColumnBuilder::new(&self.definition.columns[column].ty);
+        let mut is_passed = true;
         for index in 0..numbers.len() {
             let mut number = convert::value_at(numbers, index);
-            if index > row && flags.value(index) {
-                std::mem::swap(&mut number, &mut passed);
+            if index > row && is_passed {
+                match flags.value(index) {
+                    true => std::mem::swap(&mut number, &mut passed),
+                    // Numbers go on behind one that the statement gives.
+                    false => is_passed = number_of(&number) < number_of(&passed),
+                }
             }
             builder.push(&number);
         }
-        self.spare_numbers.push_front(number_of(&passed));
+        if is_passed {
+            self.spare_numbers.push_front(number_of(&passed));
+        }
         let mut columns = ready.rows.columns().to_vec();
         columns[column] = builder.finish();
         ready.rows = Batch::new(columns, ready.rows.row_count());
@@ -608,6 +636,7 @@ impl<'t> RowSink<'t> {
                 Some(value) => {
                     let number = number_of(&value);
                     self.table.advance_auto_increment(number.saturating_add(1));
+                    self.pass_over(number, step);
                     self.written.last_explicit = number;
                     value
                 }
@@ -620,7 +649,7 @@ impl<'t> RowSink<'t> {
                             self.table.advance_auto_increment(next);
                             number
                         }
-                        (None, None) => self.table.take_auto_increment(step, offset),
+                        (None, None) => self.take_number(row, step, offset, greatest(ty))?,
                     };
                     if number == u64::MAX {
                         return Err(codes::ER_AUTOINC_READ_FAILED.error());
@@ -638,6 +667,37 @@ impl<'t> RowSink<'t> {
             builder.push(&value);
         }
         Ok((builder.finish(), made.map(BooleanArray::from)))
+    }
+
+    /// The next number of those that were taken. As InnoDB does it, rows that are listed take theirs at
+    /// once, and when explicit values among them have used those up, as many as there are rows left.
+    fn take_number(&mut self, row: usize, step: u64, offset: u64, greatest: u64) -> Result<u64> {
+        let (next, left) = self.taken_numbers;
+        if left > 0 {
+            self.taken_numbers = (next.saturating_add(step), left - 1);
+            return match next <= greatest {
+                true => Ok(next),
+                false => Err(codes::ER_AUTOINC_READ_FAILED.error()),
+            };
+        }
+        let done = self.rows_before + row as u64;
+        let count = match self.definition.engine == "InnoDB" {
+            true => self.listed_rows.saturating_sub(done).max(1),
+            false => 1,
+        };
+        let first = self.table.take_auto_increments(count, step, offset);
+        self.taken_numbers = (first.saturating_add(step), count - 1);
+        Ok(first)
+    }
+
+    /// The statement gives a row a number itself: those that it makes go on behind it.
+    fn pass_over(&mut self, number: u64, step: u64) {
+        self.spare_numbers.retain(|spare| *spare > number);
+        let (next, left) = &mut self.taken_numbers;
+        while *left > 0 && *next <= number {
+            *next = next.saturating_add(step);
+            *left -= 1;
+        }
     }
 
     /// Makes the rows visible, all at once.

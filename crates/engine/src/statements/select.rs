@@ -11,7 +11,7 @@ use mayfly_syntax::ast::Query;
 use mayfly_types::{Batch, Result, SqlType, TypeKind, Value};
 
 use super::point::{PointAccess, PointPlan};
-use super::{hints, locking_read};
+use super::{hints, locking_read, locking_subqueries};
 use crate::catalog::BaseTable;
 use crate::catalog::session_catalog::SessionCatalog;
 use crate::result::{Outcome, ResultColumn};
@@ -287,12 +287,21 @@ pub(crate) fn run(
     let replaced = hints::apply(session, query);
     let limit = hints::time_limit(query);
     session.limit_time(limit.unwrap_or(session.options().max_execution_time));
-    let outcome = match locking_read::run(session, query, &types, &values) {
-        Ok(None) => plan_with(session, query, &types, &values, kept)
-            .and_then(|planned| start(session, &planned, &values)),
-        Ok(Some(outcome)) => Ok(outcome),
-        Err(error) => Err(error),
-    };
+    let outcome = locking_subqueries::of_query(session, query, &types, &values);
+    let outcome = outcome.and_then(|without| {
+        // What is kept knows nothing of the rows that were locked this time.
+        let (query, kept) = match &without {
+            Some(without) => (without, None),
+            None => (query, kept),
+        };
+        match locking_read::run(session, query, &types, &values)? {
+            Some(outcome) => Ok(outcome),
+            None => {
+                let planned = plan_with(session, query, &types, &values, kept)?;
+                start(session, &planned, &values)
+            }
+        }
+    });
     replaced.restore(session);
     outcome
 }

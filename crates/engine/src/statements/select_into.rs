@@ -27,6 +27,9 @@ pub(super) fn run(
     super::count(session, Counter::ComSelect);
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
+    if session.locks_what_it_reads() {
+        session.read_for_change();
+    }
     let planned = select::plan_with(session, &statement.query, &types, &values, None)?;
     match &statement.target {
         IntoTarget::Variables(names) => variables(session, &planned, &values, names),

@@ -146,6 +146,23 @@ impl<'t> Writers<'t> {
         Ok((done, deleted, refusal))
     }
 
+    /// IGNORE: why a row of a child may not be added. Without IGNORE that is an error.
+    pub(super) fn refers_to_nothing(
+        &mut self,
+        table: WriterId,
+        row: &Batch,
+    ) -> Result<Option<Error>> {
+        let entry = &self.tables[table];
+        if entry.is_apart || entry.writer.table.definition.foreign_keys.is_empty() {
+            return Ok(None);
+        }
+        match self.check_all_parents(table, row) {
+            Ok(()) => Ok(None),
+            Err(error) if self.ignore && is_of_foreign_key(&error) => Ok(Some(error)),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Whether rows of other tables may be concerned when these columns are set.
     fn may_change_links(&mut self, table: WriterId, assigned: Option<&[bool]>) -> Result<bool> {
         if self.tables[table].is_apart {

@@ -158,6 +158,11 @@ impl TableDefinition {
 }
 
 impl IndexTree {
+    /// Whether there is at most one row of so many values, none of them NULL.
+    pub(super) fn is_whole_key(&self, values: usize) -> bool {
+        self.unique && values == self.encoder.part_count()
+    }
+
     /// The columns of its tree, of a row's arrays.
     pub(super) fn arrays<'a>(&'a self, row: &'a [ArrayRef]) -> impl Iterator<Item = &'a ArrayRef> {
         self.columns.iter().map(|column| &row[*column])

@@ -2,16 +2,21 @@
 //!
 //! A lock has a name, made of a tree and a key, and exists while somebody holds or wants it. Waiters
 //! are served in the order in which they came; who holds a lock already may go on to a stronger one
-//! before them. Locks belong to sessions, which wait for one at a time whichever of their transactions
-//! wants it, so that who waits for whom is a graph that is walked before each wait: the one that would
-//! close a circle gives up (1213).
+//! before them. Whoever lets go of a lock hands it to those who are next, and wakes nobody else. Locks
+//! belong to sessions, which wait for one at a time whichever of their transactions wants it, so that
+//! who waits for whom is a graph that is walked before each wait: the one that would close a circle
+//! gives up (1213).
+//!
+//! Ranges of keys that were read ([`super::ranges`]) are held beside the locks of keys. Whoever changes
+//! or locks a key asks for them only while there are any.
 //!
 //! A statement may lock every row of a large table, so a lock is small: its name is a hash, and
 //! nothing is allocated for one that a single transaction holds.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mayfly_memory::Reservation;
@@ -20,6 +25,8 @@ use mayfly_types::{Interrupt, Result};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::environment::TreeId;
+use super::ranges::{KeyUse, RangeMode, Ranges};
+use crate::key_encoding::ByteRange;
 use crate::table::{LockMode, LockWait};
 
 /// So often a waiter looks whether its statement was killed.
@@ -78,21 +85,72 @@ struct Lock {
 #[derive(Debug, Default)]
 struct Contention {
     holders: Vec<(LockOwner, LockMode)>,
-    waiters: VecDeque<(LockOwner, LockMode)>,
+    /// In the order in which they are served.
+    waiters: VecDeque<Waiter>,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    owner: LockOwner,
+    mode: LockMode,
+    sleep: Arc<Sleep>,
+}
+
+/// What a waiter sleeps on.
+#[derive(Debug, Default)]
+struct Sleep {
+    is_over: Mutex<bool>,
+    woken: Condvar,
+}
+
+impl Sleep {
+    fn wake(&self) {
+        *lock(&self.is_over) = true;
+        self.woken.notify_one();
+    }
+
+    /// Sleeps so long, or until woken: whether it was.
+    fn wait(&self, longest: Duration) -> bool {
+        let is_over = lock(&self.is_over);
+        if *is_over {
+            return true;
+        }
+        let slept = self.woken.wait_timeout(is_over, longest);
+        *slept.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// What an owner waits for.
+#[derive(Debug)]
+enum WaitsFor {
+    /// In the line of a lock.
+    Lock(Name),
+    /// What these hold, or have changed.
+    Owners(Vec<LockOwner>),
+}
+
+#[derive(Debug)]
+struct Wait {
+    on: WaitsFor,
+    sleep: Arc<Sleep>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     locks: ByName<Lock>,
-    /// What each waiting owner waits for.
-    waits: HashMap<LockOwner, Name>,
+    ranges: Ranges,
+    /// What each waiting owner waits for; more than one thing when several threads read for it.
+    waits: HashMap<LockOwner, Vec<Wait>>,
 }
 
 /// All locks of a store.
 #[derive(Debug)]
 pub(super) struct Locks {
     state: Mutex<State>,
-    released: Condvar,
+    /// Whether anybody holds ranges.
+    has_ranges: AtomicBool,
+    /// How many wait for what others hold or have changed.
+    range_waiters: AtomicUsize,
     /// Nobody can choose keys for their hashes.
     seed: u64,
 }
@@ -102,7 +160,8 @@ impl Default for Locks {
         let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
         Self {
             state: Mutex::default(),
-            released: Condvar::new(),
+            has_ranges: AtomicBool::new(false),
+            range_waiters: AtomicUsize::new(0),
             seed: random,
         }
     }
@@ -115,6 +174,9 @@ pub(super) struct Held {
     names: Vec<(TreeId, Name)>,
     /// Of these tables it holds all rows and keys.
     whole: Vec<TreeId>,
+    /// In these trees it holds ranges.
+    range_trees: Vec<TreeId>,
+    range_bytes: i64,
     /// Of memory for them.
     pub(super) reservation: Option<Reservation>,
 }
@@ -122,7 +184,7 @@ pub(super) struct Held {
 impl Held {
     /// How many bytes the locks need.
     pub(super) fn bytes(&self) -> u64 {
-        self.names.len() as u64 * LOCK_BYTES
+        self.names.len() as u64 * LOCK_BYTES + self.range_bytes.max(0) as u64
     }
 }
 
@@ -145,21 +207,21 @@ impl Lock {
         self.holder.iter().chain(others.into_iter().flatten())
     }
 
-    fn waiters(&self) -> impl Iterator<Item = &(LockOwner, LockMode)> {
-        let waiters = self.contention.as_ref().map(|other| other.waiters.iter());
-        waiters.into_iter().flatten()
+    fn is_in_demand(&self) -> bool {
+        let contention = self.contention.as_ref();
+        contention.is_some_and(|contention| !contention.waiters.is_empty())
     }
 
-    /// Those who keep an owner from getting the lock.
-    fn blockers(&self, of: LockOwner, mode: LockMode) -> impl Iterator<Item = LockOwner> {
-        let is_holder = self.mode_of(of).is_some();
-        let ahead = self
-            .waiters()
-            .take_while(move |(waiter, _)| *waiter != of && !is_holder);
+    /// The holders that keep an owner from getting the lock, at once or when those before it are
+    /// served: who waits for a lock waits for nothing but its holders in the end.
+    fn blockers(&self, of: LockOwner, mode: LockMode) -> Vec<LockOwner> {
+        let waiters = self.contention.iter().flat_map(|other| &other.waiters);
+        let first = waiters.map(|waiter| waiter.owner).next();
+        let is_behind = self.mode_of(of).is_none() && first.is_some_and(|first| first != of);
         self.holders()
-            .chain(ahead)
-            .filter(move |(other, other_mode)| *other != of && conflict(*other_mode, mode))
+            .filter(|(other, held)| *other != of && (is_behind || conflict(*held, mode)))
             .map(|(other, _)| *other)
+            .collect()
     }
 
     /// How an owner holds it.
@@ -170,7 +232,11 @@ impl Lock {
     }
 
     fn is_free_for(&self, owner: LockOwner, mode: LockMode) -> bool {
-        self.blockers(owner, mode).next().is_none()
+        let is_in_the_way =
+            |(other, held): &(LockOwner, LockMode)| *other != owner && conflict(*held, mode);
+        // Who is first in line is there because of the holders, so that everybody else is too.
+        !self.holders().any(is_in_the_way)
+            && (!self.is_in_demand() || self.mode_of(owner).is_some())
     }
 
     fn grant(&mut self, to: LockOwner, mode: LockMode) {
@@ -201,35 +267,107 @@ impl Lock {
     }
 
     fn is_unused(&self) -> bool {
-        self.holders().next().is_none() && self.waiters().next().is_none()
+        self.holders().next().is_none() && !self.is_in_demand()
+    }
+
+    /// Gives the lock to those who are next; who got it.
+    fn serve(&mut self, served: &mut Vec<(LockOwner, Arc<Sleep>)>) {
+        loop {
+            let waiters = self.contention.iter().flat_map(|other| &other.waiters);
+            let Some((owner, mode)) = waiters.map(|next| (next.owner, next.mode)).next() else {
+                return;
+            };
+            let is_in_the_way =
+                |(other, held): &(LockOwner, LockMode)| *other != owner && conflict(*held, mode);
+            if self.holders().any(is_in_the_way) {
+                return;
+            }
+            if let Some(next) = self.contention().waiters.pop_front() {
+                served.push((owner, next.sleep));
+            }
+            self.grant(owner, mode);
+        }
     }
 }
 
 impl State {
-    /// Whether waiting for `name` would never end.
-    fn is_deadlock(&self, waiter: LockOwner, mode: LockMode, name: Name) -> bool {
-        let mut seen = vec![waiter];
-        let mut next: Vec<LockOwner> = match self.locks.get(&name) {
-            Some(lock) => lock.blockers(waiter, mode).collect(),
-            None => return false,
-        };
+    /// Whether waiting for these would never end.
+    fn is_deadlock(&self, waiter: LockOwner, others: Vec<LockOwner>) -> bool {
+        let mut seen = HashSet::new();
+        let mut next = others;
         while let Some(owner) = next.pop() {
             if owner == waiter {
                 return true;
             }
-            if seen.contains(&owner) {
+            if !seen.insert(owner) {
                 continue;
             }
-            seen.push(owner);
-            let Some(lock) = self.waits.get(&owner).and_then(|name| self.locks.get(name)) else {
-                continue;
-            };
-            let wanted = lock.waiters().find(|(waiter, _)| *waiter == owner);
-            if let Some((_, mode)) = wanted {
-                next.extend(lock.blockers(owner, *mode));
+            for wait in self.waits.get(&owner).into_iter().flatten() {
+                match &wait.on {
+                    WaitsFor::Owners(others) => next.extend(others),
+                    WaitsFor::Lock(name) => {
+                        let Some(lock) = self.locks.get(name) else {
+                            continue;
+                        };
+                        let mut waiters = lock.contention.iter().flat_map(|c| &c.waiters);
+                        let wanted = waiters.find(|waiter| waiter.owner == owner);
+                        if let Some(wanted) = wanted {
+                            next.extend(lock.blockers(owner, wanted.mode));
+                        }
+                    }
+                }
             }
         }
         false
+    }
+
+    fn begin_wait(&mut self, owner: LockOwner, on: WaitsFor) -> Arc<Sleep> {
+        let sleep = Arc::<Sleep>::default();
+        let waits = self.waits.entry(owner).or_default();
+        waits.push(Wait {
+            on,
+            sleep: Arc::clone(&sleep),
+        });
+        sleep
+    }
+
+    fn end_wait(&mut self, owner: LockOwner, sleep: &Arc<Sleep>) {
+        if let Some(waits) = self.waits.get_mut(&owner) {
+            waits.retain(|wait| !Arc::ptr_eq(&wait.sleep, sleep));
+            if waits.is_empty() {
+                self.waits.remove(&owner);
+            }
+        }
+    }
+
+    /// Gives a lock to those who are next.
+    fn serve(&mut self, name: Name) -> Vec<Arc<Sleep>> {
+        let mut served = Vec::new();
+        if let Some(lock) = self.locks.get_mut(&name) {
+            lock.serve(&mut served);
+            if lock.is_unused() {
+                self.locks.remove(&name);
+            }
+        }
+        let woken = served.into_iter().map(|(owner, sleep)| {
+            self.end_wait(owner, &sleep);
+            sleep
+        });
+        woken.collect()
+    }
+
+    /// Nobody waits any more for what an owner holds or has changed: they look again.
+    fn let_look(&mut self, owner: LockOwner) -> Vec<Arc<Sleep>> {
+        let mut woken = Vec::new();
+        for wait in self.waits.values_mut().flatten() {
+            if let WaitsFor::Owners(others) = &mut wait.on
+                && others.contains(&owner)
+            {
+                others.retain(|other| *other != owner);
+                woken.push(Arc::clone(&wait.sleep));
+            }
+        }
+        woken
     }
 }
 
@@ -253,22 +391,39 @@ impl Locks {
         let mut state: Option<MutexGuard<'_, State>> = None;
         for key in keys {
             let name = self.name(tree, key);
-            let locks = &mut state.get_or_insert_with(|| lock(&self.state)).locks;
-            let wanted = locks.entry(name).or_default();
-            let before = wanted.mode_of(request.owner);
+            let mut now = state.take().unwrap_or_else(|| lock(&self.state));
+            let before = now
+                .locks
+                .get(&name)
+                .and_then(|lock| lock.mode_of(request.owner));
             if before.is_none_or(|mode| mode < request.mode) {
+                if !now.ranges.is_empty() && !key.is_empty() {
+                    let usage = KeyUse::Lock(request.mode);
+                    let blockers = |state: &State| {
+                        let ranges = &state.ranges;
+                        ranges.blockers_of_key(request.owner, tree, key, usage)
+                    };
+                    now = match self.wait_while(request, now, blockers)? {
+                        Some(now) => now,
+                        None => {
+                            acquired(false);
+                            continue;
+                        }
+                    };
+                }
+                let wanted = now.locks.entry(name).or_default();
                 if wanted.is_free_for(request.owner, request.mode) {
                     wanted.grant(request.owner, request.mode);
-                } else {
-                    let state = state.take().unwrap_or_else(|| lock(&self.state));
-                    if !self.wait_for(request, name, state)? {
-                        acquired(false);
-                        continue;
-                    }
+                    state = Some(now);
+                } else if !self.wait_for(request, name, now)? {
+                    acquired(false);
+                    continue;
                 }
                 if before.is_none() {
                     held.names.push((tree, name));
                 }
+            } else {
+                state = Some(now);
             }
             acquired(true);
         }
@@ -322,72 +477,240 @@ impl Locks {
             LockWait::No => return Err(codes::ER_LOCK_NOWAIT.error()),
             LockWait::Skip => return Ok(false),
         };
-        if state.is_deadlock(owner, mode, name) {
+        let others = match state.locks.get(&name) {
+            Some(lock) => lock.blockers(owner, mode),
+            None => Vec::new(),
+        };
+        if state.is_deadlock(owner, others) {
             return Err(codes::ER_LOCK_DEADLOCK.error());
         }
-        let wanted = state.locks.entry(name).or_default();
-        wanted.contention().waiters.push_back((owner, mode));
-        state.waits.insert(owner, name);
-        let start = Instant::now();
-        let ended = loop {
-            let left = patience.saturating_sub(start.elapsed());
-            let waited = self.released.wait_timeout(state, left.min(MOMENT));
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-            let blocked = state
-                .locks
-                .get(&name)
-                .is_some_and(|lock| !lock.is_free_for(owner, mode));
-            if !blocked {
-                break Ok(true);
-            }
-            if let Err(error) = request.interrupt.check() {
-                break Err(error);
-            }
-            if start.elapsed() >= patience {
-                break Err(codes::ER_LOCK_WAIT_TIMEOUT.error());
-            }
+        let sleep = state.begin_wait(owner, WaitsFor::Lock(name));
+        let waiter = Waiter {
+            owner,
+            mode,
+            sleep: Arc::clone(&sleep),
         };
-        state.waits.remove(&owner);
         let wanted = state.locks.entry(name).or_default();
-        let waiters = &mut wanted.contention().waiters;
-        waiters.retain(|(waiter, _)| *waiter != owner);
-        if ended.is_ok() {
-            wanted.grant(owner, mode);
-        } else if wanted.is_unused() {
-            state.locks.remove(&name);
+        match wanted.mode_of(owner) {
+            Some(_) => wanted.contention().waiters.push_front(waiter),
+            None => wanted.contention().waiters.push_back(waiter),
         }
         drop(state);
-        // Others may have waited behind this one, which is gone or shares the lock with them.
-        self.released.notify_all();
-        ended
+        let start = Instant::now();
+        let error = loop {
+            let left = patience.saturating_sub(start.elapsed());
+            if sleep.wait(left.min(MOMENT)) {
+                return Ok(true);
+            }
+            if let Err(error) = request.interrupt.check() {
+                break error;
+            }
+            if start.elapsed() >= patience {
+                break codes::ER_LOCK_WAIT_TIMEOUT.error();
+            }
+        };
+        let mut state = lock(&self.state);
+        if *lock(&sleep.is_over) {
+            return Ok(true);
+        }
+        state.end_wait(owner, &sleep);
+        if let Some(contention) = state
+            .locks
+            .get_mut(&name)
+            .and_then(|lock| lock.contention.as_mut())
+        {
+            contention
+                .waiters
+                .retain(|waiter| !Arc::ptr_eq(&waiter.sleep, &sleep));
+        }
+        // Others may have waited behind this one alone.
+        let woken = state.serve(name);
+        drop(state);
+        woken.iter().for_each(|sleep| sleep.wake());
+        Err(error)
+    }
+
+    /// Waits as long as there is somebody in the way; `None` when that shall be skipped.
+    fn wait_while<'s>(
+        &'s self,
+        request: &Request<'_>,
+        mut state: MutexGuard<'s, State>,
+        blockers: impl Fn(&State) -> Vec<LockOwner>,
+    ) -> Result<Option<MutexGuard<'s, State>>> {
+        let start = Instant::now();
+        loop {
+            let others = blockers(&state);
+            if others.is_empty() {
+                return Ok(Some(state));
+            }
+            state = match self.wait_for_owners(request, others, state, start)? {
+                Some(state) => state,
+                None => return Ok(None),
+            };
+        }
+    }
+
+    /// Waits until one of these has let go of something, or for a moment.
+    fn wait_for_owners<'s>(
+        &'s self,
+        request: &Request<'_>,
+        others: Vec<LockOwner>,
+        mut state: MutexGuard<'s, State>,
+        start: Instant,
+    ) -> Result<Option<MutexGuard<'s, State>>> {
+        let patience = match request.wait {
+            LockWait::For(patience) => patience,
+            LockWait::No => return Err(codes::ER_LOCK_NOWAIT.error()),
+            LockWait::Skip => return Ok(None),
+        };
+        if state.is_deadlock(request.owner, others.clone()) {
+            return Err(codes::ER_LOCK_DEADLOCK.error());
+        }
+        let left = patience.saturating_sub(start.elapsed());
+        if left.is_zero() {
+            return Err(codes::ER_LOCK_WAIT_TIMEOUT.error());
+        }
+        request.interrupt.check()?;
+        let sleep = state.begin_wait(request.owner, WaitsFor::Owners(others));
+        self.range_waiters.fetch_add(1, Ordering::SeqCst);
+        drop(state);
+        sleep.wait(left.min(MOMENT));
+        let mut state = lock(&self.state);
+        state.end_wait(request.owner, &sleep);
+        self.range_waiters.fetch_sub(1, Ordering::SeqCst);
+        Ok(Some(state))
+    }
+
+    /// Holds ranges of a tree. `changers` tells who has changed something in ranges that is not
+    /// committed, of what such ranges keep others from: it is asked when whoever changes something
+    /// there from now on waits for this owner.
+    pub(super) fn hold_ranges(
+        &self,
+        request: &Request<'_>,
+        tree: TreeId,
+        mode: RangeMode,
+        mut ranges: Vec<ByteRange>,
+        changers: impl Fn(&[ByteRange]) -> Result<Vec<LockOwner>>,
+    ) -> Result<()> {
+        let start = Instant::now();
+        let owner = request.owner;
+        let mut state = lock(&self.state);
+        ranges.retain(|range| {
+            let is_empty = range.end.as_ref().is_some_and(|end| range.start >= *end);
+            !is_empty && !state.ranges.has(owner, tree, mode, range)
+        });
+        while !ranges.is_empty() {
+            let mut others = state.ranges.blockers_of_ranges(owner, tree, mode, &ranges);
+            if others.is_empty() {
+                let coming = state.ranges.announce(owner, tree, mode, ranges.clone());
+                self.has_ranges.store(true, Ordering::SeqCst);
+                drop(state);
+                let changed = changers(&ranges);
+                state = lock(&self.state);
+                let is_held = changed.as_ref().is_ok_and(Vec::is_empty);
+                let more = state.ranges.settle(coming, is_held);
+                if is_held {
+                    drop(state);
+                    let mut held = lock(request.held);
+                    held.range_bytes += more;
+                    if !held.range_trees.contains(&tree) {
+                        held.range_trees.push(tree);
+                    }
+                    return Ok(());
+                }
+                self.note_ranges(&state);
+                // Who has waited for what was to come goes on before.
+                let woken = state.let_look(owner);
+                woken.iter().for_each(|sleep| sleep.wake());
+                others = changed?;
+            }
+            state = match self.wait_for_owners(request, others, state, start)? {
+                Some(state) => state,
+                None => return Ok(()),
+            };
+        }
+        Ok(())
+    }
+
+    fn note_ranges(&self, state: &State) {
+        self.has_ranges
+            .store(!state.ranges.is_empty(), Ordering::SeqCst);
+    }
+
+    /// Whether anybody holds a range that keeps an owner from changing a key.
+    pub(super) fn is_kept_from(
+        &self,
+        owner: LockOwner,
+        tree: TreeId,
+        key: &[u8],
+        usage: KeyUse,
+    ) -> bool {
+        if !self.has_ranges.load(Ordering::SeqCst) {
+            return false;
+        }
+        let state = lock(&self.state);
+        let blockers = state.ranges.blockers_of_key(owner, tree, key, usage);
+        !blockers.is_empty()
+    }
+
+    /// Waits until nobody does.
+    pub(super) fn wait_for_ranges(
+        &self,
+        request: &Request<'_>,
+        tree: TreeId,
+        key: &[u8],
+        usage: KeyUse,
+    ) -> Result<()> {
+        let blockers = |state: &State| {
+            let ranges = &state.ranges;
+            ranges.blockers_of_key(request.owner, tree, key, usage)
+        };
+        self.wait_while(request, lock(&self.state), blockers)
+            .map(|_| ())
+    }
+
+    /// An owner has undone changes: whoever waits for them looks again.
+    pub(super) fn undone(&self, owner: LockOwner) {
+        if self.range_waiters.load(Ordering::SeqCst) > 0 {
+            let woken = lock(&self.state).let_look(owner);
+            woken.iter().for_each(|sleep| sleep.wake());
+        }
     }
 
     /// Lets go of everything that a transaction holds.
     pub(super) fn release(&self, owner: LockOwner, held: &Mutex<Held>) {
         let held = std::mem::take(&mut *lock(held));
+        if !held.range_trees.is_empty() {
+            let mut state = lock(&self.state);
+            state.ranges.release(owner, &held.range_trees);
+            self.note_ranges(&state);
+        }
         self.let_go(owner, held.names);
+        self.undone(owner);
     }
 
     fn let_go(&self, owner: LockOwner, names: Vec<(TreeId, Name)>) {
         if names.is_empty() {
             return;
         }
+        let mut woken = Vec::new();
         let mut state = lock(&self.state);
         for (_, name) in names {
-            let wanted = state.locks.get_mut(&name);
-            if wanted.is_some_and(|lock| lock.release(owner)) {
+            let Some(lock) = state.locks.get_mut(&name) else {
+                continue;
+            };
+            if lock.release(owner) {
                 state.locks.remove(&name);
+            } else if lock.is_in_demand() {
+                woken.extend(state.serve(name));
             }
         }
         if state.locks.is_empty() {
             // What a statement over a large table has needed.
             state.locks.shrink_to(SPARE_LOCKS);
         }
-        let wakes = !state.waits.is_empty();
         drop(state);
-        if wakes {
-            self.released.notify_all();
-        }
+        woken.iter().for_each(|sleep| sleep.wake());
     }
 }
 

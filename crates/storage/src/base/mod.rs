@@ -42,6 +42,7 @@ mod locks;
 mod log;
 mod overlay;
 mod pipeline;
+mod ranges;
 mod redo;
 mod row;
 mod rows;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use super::commit::{Committer, Durability, LAST_TREE};
 use super::environment::{Environment, TreeId};
 use super::file_writer::{count_of, row_count_name};
 use super::locks::{LockOwner, Locks};
-use super::transaction::DurableTransaction;
+use super::transaction::{DurableTransaction, Transaction};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -53,6 +53,9 @@ pub(super) struct Store {
     pub(super) locks: Locks,
     last_tree: AtomicU32,
     last_lock_owner: AtomicU64,
+    /// Those of all sessions, by number.
+    transactions: Mutex<HashMap<u64, Weak<Transaction>>>,
+    last_transaction: AtomicU64,
     /// The next hidden row number of trees that have them.
     row_numbers: Mutex<HashMap<TreeId, Arc<AtomicU64>>>,
     pub(super) estimates: Mutex<HashMap<TreeId, Arc<super::statistics::Estimate>>>,
@@ -74,6 +77,8 @@ impl DurableStore {
             locks: Locks::default(),
             last_tree: AtomicU32::new(last_tree),
             last_lock_owner: AtomicU64::new(0),
+            transactions: Mutex::default(),
+            last_transaction: AtomicU64::new(0),
             row_numbers: Mutex::default(),
             estimates: Mutex::default(),
         });
@@ -134,6 +139,32 @@ impl DurableStore {
 }
 
 impl Store {
+    fn all_transactions(&self) -> MutexGuard<'_, HashMap<u64, Weak<Transaction>>> {
+        let transactions = self.transactions.lock();
+        transactions.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn next_transaction(&self) -> u64 {
+        self.last_transaction.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A session has a transaction.
+    pub(super) fn enlist(&self, number: u64, transaction: &Arc<Transaction>) {
+        let transaction = Arc::downgrade(transaction);
+        self.all_transactions().insert(number, transaction);
+    }
+
+    /// It has it no more.
+    pub(super) fn delist(&self, number: u64) {
+        self.all_transactions().remove(&number);
+    }
+
+    /// The transactions of all sessions.
+    pub(super) fn transactions(&self) -> Vec<Arc<Transaction>> {
+        let all = self.all_transactions();
+        all.values().filter_map(Weak::upgrade).collect()
+    }
+
     pub(super) fn next_lock_owner(&self) -> LockOwner {
         self.last_lock_owner.fetch_add(1, Ordering::Relaxed) + 1
     }

@@ -1,17 +1,18 @@
 //! One statement's handle to a durable table.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, UInt32Array};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, PhysicalType, Result};
+use mayfly_types::{Batch, PhysicalType, Result, Value};
 
 use super::block::Block;
 use super::cursor::{Projection, TreeScan};
 use super::definition::TableDefinition;
 use super::environment::TreeId;
 use super::locks::Request;
+use super::ranges::RangeMode;
 use super::row;
 use super::snapshot::Snapshot;
 use super::transaction::StatementState;
@@ -19,8 +20,8 @@ use super::view::{Spot, TreeView};
 use super::writer::{DurableWriter, WHOLE_TABLE};
 use crate::key_encoding::ByteRange;
 use crate::table::{
-    ColumnId, IndexId, IndexSpec, KeyRange, LockMode, LockWait, Locked, Table, TableScan,
-    TableStatistics, TableWriter,
+    ColumnId, IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait, Locked, ReadLock, Table,
+    TableScan, TableStatistics, TableWriter,
 };
 
 /// One statement's handle to a durable table.
@@ -31,7 +32,19 @@ pub struct DurableTable(Arc<TableInner>);
 pub(super) struct TableInner {
     pub(super) statement: Arc<StatementState>,
     pub(super) definition: Arc<TableDefinition>,
-    pub(super) snapshot: Arc<Snapshot>,
+    reads: Mutex<Reads>,
+}
+
+/// How a handle reads.
+#[derive(Debug)]
+struct Reads {
+    /// The moment that it sees. With locks that keep others from changing what was read it goes on to
+    /// the newest one with each read: what was read before is the same then.
+    snapshot: Arc<Snapshot>,
+    lock: ReadLock,
+    wait: LockWait,
+    /// Something was read.
+    begun: bool,
 }
 
 pub(super) fn internal(error: &dyn std::fmt::Display) -> mayfly_types::Error {
@@ -56,7 +69,12 @@ impl DurableTable {
         Self(Arc::new(TableInner {
             statement: Arc::clone(statement),
             definition: Arc::clone(definition),
-            snapshot,
+            reads: Mutex::new(Reads {
+                snapshot,
+                lock: statement.options.read_lock,
+                wait: LockWait::For(statement.options.lock_wait),
+                begun: false,
+            }),
         }))
     }
 }
@@ -65,7 +83,90 @@ impl TableInner {
     /// A tree as the handle sees it.
     fn view(&self, tree: TreeId, types: &Arc<[PhysicalType]>) -> TreeView {
         let changes = self.statement.transaction.tree_changes(tree);
-        TreeView::new(&self.snapshot, tree, types, changes)
+        TreeView::new(&self.snapshot(), tree, types, changes)
+    }
+
+    fn reads(&self) -> MutexGuard<'_, Reads> {
+        self.reads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.reads().snapshot)
+    }
+
+    /// Holds ranges that are about to be read, as [`Table::lock_reads`] says, and sees what is there now.
+    /// `keys`: each range is of one whole key of a unique index.
+    fn lock_ranges(
+        &self,
+        tree: TreeId,
+        types: &Arc<[PhysicalType]>,
+        keys: bool,
+        ranges: &[ByteRange],
+    ) -> Result<()> {
+        let (lock, wait, begun) = {
+            let mut reads = self.reads();
+            let begun = std::mem::replace(&mut reads.begun, true);
+            (reads.lock, reads.wait, begun)
+        };
+        let mode = match lock {
+            ReadLock::None => return Ok(()),
+            ReadLock::Gaps => RangeMode::Gap,
+            ReadLock::Shared => RangeMode::Shared,
+            ReadLock::Exclusive => RangeMode::Exclusive,
+        };
+        let transaction = &self.statement.transaction;
+        let rows = self.definition.rows();
+        if !transaction.store.locks.is_whole(&transaction.held, rows) {
+            // Who fills the table as a whole is waited for.
+            self.lock_key(rows, WHOLE_TABLE, LockMode::Shared, wait)?;
+            let view = self.view(tree, types);
+            let mut wanted = Vec::with_capacity(ranges.len());
+            for range in ranges {
+                // A row that is there is locked, and nobody can add another of its key.
+                let is_there =
+                    mode == RangeMode::Gap && keys && view.collect(range, &mut view.pieces())? > 0;
+                if !is_there {
+                    wanted.push(range.clone());
+                }
+            }
+            if wanted.is_empty() {
+                return Ok(());
+            }
+            let request = Request {
+                owner: transaction.owner,
+                held: &transaction.held,
+                mode: LockMode::Shared,
+                wait,
+                interrupt: &self.statement.options.interrupt,
+            };
+            let store = &transaction.store;
+            let changers =
+                |ranges: &[ByteRange]| store.changers(transaction.owner, tree, mode, ranges);
+            let locks = &store.locks;
+            locks.hold_ranges(&request, tree, mode, wanted, changers)?;
+            transaction.reserve_locks()?;
+        }
+        if mode > RangeMode::Gap || !begun {
+            let newest = transaction.store.environment.newest()?;
+            self.reads().snapshot = newest;
+        }
+        Ok(())
+    }
+
+    /// Holds the rows at positions that an index has given.
+    fn lock_rows(&self, positions: &ArrayRef) -> Result<()> {
+        let lock = self.reads().lock;
+        if matches!(lock, ReadLock::None | ReadLock::Gaps) {
+            return Ok(());
+        }
+        let row = |position: &[u8]| ByteRange {
+            start: position.to_vec(),
+            end: Some([position, &[0]].concat()),
+        };
+        let rows = positions.as_binary_view().iter().flatten().map(row);
+        let rows: Vec<ByteRange> = rows.collect();
+        let definition = &self.definition;
+        self.lock_ranges(definition.rows(), definition.types(), false, &rows)
     }
 
     pub(super) fn rows_view(&self) -> TreeView {
@@ -91,6 +192,7 @@ impl TableInner {
         positions: &ArrayRef,
         columns: &[ColumnId],
     ) -> Result<Batch> {
+        self.lock_rows(positions)?;
         let view = self.rows_view();
         let positions = positions.as_binary_view();
         let mut pieces = view.pieces();
@@ -238,8 +340,11 @@ impl Table for DurableTable {
     fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
         self.check_definition()?;
         let projection = Projection::of_rows(&self.0, columns);
-        let view = self.0.rows_view();
         let ranges = vec![ByteRange::ALL];
+        let definition = &self.0.definition;
+        let (tree, types) = (definition.rows(), definition.types());
+        self.0.lock_ranges(tree, types, false, &ranges)?;
+        let view = self.0.rows_view();
         Ok(Box::new(TreeScan::new(
             &self.0, view, ranges, false, projection,
         )))
@@ -254,8 +359,18 @@ impl Table for DurableTable {
     ) -> Result<Box<dyn TableScan>> {
         self.check_definition()?;
         let projection = Projection::of_index(&self.0, index, columns).ok_or_else(no_index)?;
+        let tree = self.0.definition.index(index).ok_or_else(no_index)?;
+        let is_key = |range: &KeyRange| match (&range.start, &range.end) {
+            (KeyBound::Included(start), KeyBound::Included(end)) => {
+                start == end && tree.is_whole_key(start.len()) && !start.contains(&Value::Null)
+            }
+            _ => false,
+        };
+        let keys = ranges.iter().all(is_key);
+        let ranges = self.0.byte_ranges(index, ranges)?;
+        self.0.lock_ranges(tree.tree, &tree.types, keys, &ranges)?;
         let view = self.0.index_view(index)?;
-        let ranges = ByteRange::joined(self.0.byte_ranges(index, ranges)?);
+        let ranges = ByteRange::joined(ranges);
         Ok(Box::new(TreeScan::new(
             &self.0, view, ranges, reverse, projection,
         )))
@@ -270,17 +385,33 @@ impl Table for DurableTable {
     ) -> Result<(Batch, UInt32Array)> {
         self.check_definition()?;
         let projection = Projection::of_index(&self.0, index, columns).ok_or_else(no_index)?;
-        let view = self.0.index_view(index)?;
         let tree = self.0.definition.index(index).ok_or_else(no_index)?;
         let encoded = tree.encoder.parts(keys);
-        let mut pieces = view.pieces();
         let mut of_rows: Vec<u32> = Vec::new();
         let mut range = ByteRange::ALL;
-        for row in 0..keys.first().map_or(0, |keys| keys.len()) {
-            let finds_nothing = |(part, array): (usize, &ArrayRef)| {
+        let rows = 0..keys.first().map_or(0, |keys| keys.len());
+        let finds_nothing = |row: usize| {
+            let is_no_key = |(part, array): (usize, &ArrayRef)| {
                 array.is_null(row) && !null_safe.get(part).copied().unwrap_or(false)
             };
-            if keys.iter().enumerate().any(finds_nothing) {
+            keys.iter().enumerate().any(is_no_key)
+        };
+        if self.0.reads().lock != ReadLock::None {
+            let found = rows.clone().filter(|row| !finds_nothing(*row));
+            let ranges = found.map(|row| {
+                let mut key = Vec::new();
+                encoded.append(row, &mut key);
+                ByteRange::prefix(&key)
+            });
+            let ranges: Vec<ByteRange> = ranges.collect();
+            let is_key = tree.is_whole_key(keys.len()) && !null_safe.contains(&true);
+            self.0
+                .lock_ranges(tree.tree, &tree.types, is_key, &ranges)?;
+        }
+        let view = self.0.index_view(index)?;
+        let mut pieces = view.pieces();
+        for row in rows {
+            if finds_nothing(row) {
                 continue;
             }
             range.start.clear();
@@ -309,7 +440,8 @@ impl Table for DurableTable {
         let all = (0..keys.len()).map(|row| keys.value(row));
         inner.lock_keys(tree, all, mode, wait, |is_locked| locked.push(is_locked))?;
         let newest = inner.statement.transaction.store.environment.newest()?;
-        if newest.version() == inner.snapshot.version() {
+        let snapshot = inner.snapshot();
+        if newest.version() == snapshot.version() {
             return Ok(Locked::Unchanged(locked));
         }
         let own = inner.statement.transaction.tree_changes(tree);
@@ -324,11 +456,16 @@ impl Table for DurableTable {
             {
                 continue;
             }
-            if inner.row_in(&inner.snapshot, key)? != inner.row_in(&newest, key)? {
+            if inner.row_in(&snapshot, key)? != inner.row_in(&newest, key)? {
                 return Ok(Locked::Changed);
             }
         }
         Ok(Locked::Unchanged(locked))
+    }
+
+    fn lock_reads(&self, lock: ReadLock, wait: LockWait) {
+        let mut reads = self.0.reads();
+        (reads.lock, reads.wait) = (lock, wait);
     }
 
     fn writer(&self) -> Result<Box<dyn TableWriter>> {

@@ -4,6 +4,7 @@
 //! statement begins another. What it has changed is an [`Overlay`](super::overlay::Overlay) that its
 //! own reads look through.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ use super::definition::TableDefinition;
 use super::environment::{META, TreeId};
 use super::file_writer::row_count_name;
 use super::locks::{Held, LockOwner};
-use super::overlay::{Change, Changes, TreeChanges};
+use super::overlay::{Change, Changes, Overlay, TreeChanges};
+use super::ranges::RangeMode;
 use super::row;
 use super::snapshot::Snapshot;
 use super::store::Store;
@@ -24,6 +26,8 @@ use super::table::DurableTable;
 use super::view::{Spot, TreeView};
 use super::writer::RESERVE_BYTES;
 use crate::error::user_error;
+use crate::key_encoding::ByteRange;
+use crate::table::ReadLock;
 use crate::transaction::Participant;
 
 /// What users call the changes of a transaction.
@@ -50,6 +54,8 @@ pub struct StatementOptions {
     pub interrupt: Interrupt,
     /// Rows in the batches that scans give out.
     pub batch_rows: usize,
+    /// How what its tables read is locked, unless they are told otherwise.
+    pub read_lock: ReadLock,
 }
 
 /// A session's transaction. Cloning gives another handle to it.
@@ -64,11 +70,20 @@ pub(super) struct Transaction {
     /// Where its changes are.
     pub(super) storage: ChangeStorage,
     pub(super) held: Mutex<Held>,
+    /// The changes of statements that run.
+    writing: Mutex<Vec<WriterTrees>>,
+    /// Its number among those of the store.
+    number: u64,
 }
+
+/// The changes of a statement, which those look into who want to hold ranges.
+pub(super) type WriterTrees = Arc<Mutex<BTreeMap<TreeId, TreeChanges>>>;
 
 #[derive(Debug)]
 struct State {
     changes: Changes,
+    /// What is being committed: it is neither among the changes nor seen by others for a while.
+    committing: Overlay,
     /// What [`ReadView::Transaction`] sees.
     snapshot: Option<Arc<Snapshot>>,
     reservation: Reservation,
@@ -101,18 +116,23 @@ impl DurableTransaction {
     }
 
     fn of_owner(owner: LockOwner, store: &Arc<Store>, storage: ChangeStorage) -> Self {
-        Self(Arc::new(Transaction {
+        let transaction = Arc::new(Transaction {
             store: Arc::clone(store),
             owner,
             state: Mutex::new(State {
                 changes: Changes::default(),
+                committing: Overlay::default(),
                 snapshot: None,
                 reservation: storage.memory.reservation(),
                 new_trees: false,
             }),
             storage,
             held: Mutex::default(),
-        }))
+            writing: Mutex::default(),
+            number: store.next_transaction(),
+        });
+        store.enlist(transaction.number, &transaction);
+        Self(transaction)
     }
 
     /// START TRANSACTION WITH CONSISTENT SNAPSHOT: [`ReadView::Transaction`] is of this moment.
@@ -189,6 +209,54 @@ impl DurableTransaction {
 impl Transaction {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn writing(&self) -> MutexGuard<'_, Vec<WriterTrees>> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A statement begins to change rows.
+    pub(super) fn begin_writing(&self) -> WriterTrees {
+        let trees = WriterTrees::default();
+        self.writing().push(Arc::clone(&trees));
+        trees
+    }
+
+    /// It has ended. What it did is the transaction's, or forgotten.
+    pub(super) fn end_writing(&self, trees: &WriterTrees) {
+        self.writing().retain(|other| !Arc::ptr_eq(other, trees));
+        self.store.locks.undone(self.owner);
+    }
+
+    /// Whether it has changed something in ranges of a tree that ranges of this mode keep others from.
+    fn has_changed(
+        &self,
+        tree: TreeId,
+        mode: RangeMode,
+        newest: &Arc<Snapshot>,
+        ranges: &[ByteRange],
+    ) -> Result<bool> {
+        // What a statement did is among its own changes until it is among the transaction's.
+        let writing = self.writing().clone();
+        for trees in writing {
+            let trees = trees.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(changes) = trees.get(&tree)
+                && is_in_the_way(changes, tree, mode, newest, ranges)?
+            {
+                return Ok(true);
+            }
+        }
+        let (own, committing) = {
+            let state = self.state();
+            let own = state.changes.overlay.tree(tree).cloned();
+            (own, state.committing.tree(tree).cloned())
+        };
+        for changes in own.into_iter().chain(committing) {
+            if is_in_the_way(&changes, tree, mode, newest, ranges)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// What it has done to a tree.
@@ -280,11 +348,12 @@ impl Transaction {
     fn end(&self) {
         let mut state = self.state();
         state.changes.take();
+        let committed = std::mem::take(&mut state.committing);
         let snapshot = state.snapshot.take();
         state.reservation.free();
         state.new_trees = false;
         drop(state);
-        drop(snapshot);
+        drop((snapshot, committed));
         self.store.locks.release(self.owner, &self.held);
     }
 
@@ -301,6 +370,7 @@ impl Transaction {
             }
         }
         let overlay = state.changes.take();
+        state.committing = overlay.clone();
         // Nothing more is read in it, and a file that was given up is opened anew when nobody reads.
         let snapshot = state.snapshot.take();
         drop(state);
@@ -317,9 +387,64 @@ impl Transaction {
     }
 }
 
+/// See [`Transaction::has_changed`].
+fn is_in_the_way(
+    changes: &TreeChanges,
+    tree: TreeId,
+    mode: RangeMode,
+    newest: &Arc<Snapshot>,
+    ranges: &[ByteRange],
+) -> Result<bool> {
+    if changes.cleared || changes.filled.is_some() || changes.changes.has_table() {
+        // It is much: whoever wants to know more would have to read it.
+        return Ok(true);
+    }
+    let mut found = false;
+    for range in ranges {
+        changes.each(range, |key, change| {
+            found = match mode {
+                RangeMode::Shared | RangeMode::Exclusive => true,
+                RangeMode::Gap if change.is_none() => false,
+                RangeMode::Gap => {
+                    let types = &changes.types;
+                    let view = TreeView::new(newest, tree, types, None);
+                    view.find(key, None)?.is_none()
+                }
+            };
+            Ok(!found)
+        })?;
+        if found {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+impl Store {
+    /// Who has changed something in ranges of a tree that ranges of this mode keep others from, and has
+    /// not committed it.
+    pub(super) fn changers(
+        &self,
+        owner: LockOwner,
+        tree: TreeId,
+        mode: RangeMode,
+        ranges: &[ByteRange],
+    ) -> Result<Vec<LockOwner>> {
+        let newest = self.environment.newest()?;
+        let mut found = Vec::new();
+        for transaction in self.transactions() {
+            if transaction.owner != owner && transaction.has_changed(tree, mode, &newest, ranges)? {
+                found.push(transaction.owner);
+            }
+        }
+        Ok(found)
+    }
+}
+
 impl Drop for Transaction {
     fn drop(&mut self) {
         self.end();
+        self.store.delist(self.number);
     }
 }
 
@@ -336,6 +461,8 @@ impl Participant for DurableTransaction {
             .bytes()
             .saturating_sub(state.changes.bytes());
         state.reservation.shrink(less);
+        drop(state);
+        self.0.store.locks.undone(self.0.owner);
         false
     }
 

@@ -7,7 +7,7 @@
 //! for.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray};
@@ -20,11 +20,14 @@ use super::cursor::Projection;
 use super::definition::{IndexTree, TableDefinition};
 use super::environment::TreeId;
 use super::gather::Pieces;
+use super::locks::Request;
 use super::overlay::TreeChanges;
+use super::ranges::KeyUse;
 use super::row;
 use super::snapshot::Snapshot;
 use super::store::Store;
 use super::table::TableInner;
+use super::transaction::WriterTrees;
 use crate::key_encoding::{ByteRange, RowKeys};
 use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten, TableWriter};
 
@@ -36,7 +39,7 @@ pub(super) const RESERVE_BYTES: u64 = 64 << 10;
 /// A statement's changes of one table.
 pub(super) struct DurableWriter {
     pub(super) table: Arc<TableInner>,
-    trees: BTreeMap<TreeId, TreeChanges>,
+    trees: WriterTrees,
     /// Bytes of `trees` in memory, and of `bulk`.
     reservation: Reservation,
     bytes: u64,
@@ -110,7 +113,7 @@ impl DurableWriter {
             bulk: None,
             is_new: true,
             table: Arc::clone(table),
-            trees: BTreeMap::new(),
+            trees: table.statement.transaction.begin_writing(),
             reservation: table.statement.transaction.storage.memory.reservation(),
             bytes: 0,
             newest,
@@ -151,7 +154,7 @@ impl DurableWriter {
         key: &[u8],
         near: Option<Block<'static>>,
     ) -> Result<Option<Existing>> {
-        if let Some(own) = self.trees.get(&tree)
+        if let Some(own) = lock(&self.trees).get(&tree)
             && let Some(change) = own.get(key)?
         {
             return Ok(change.map(Existing::Own));
@@ -185,7 +188,8 @@ impl DurableWriter {
         range: &ByteRange,
     ) -> Result<Option<(Vec<u8>, bool)>> {
         let start = range.start.as_slice();
-        let own = self.trees.get(&tree);
+        let trees = lock(&self.trees);
+        let own = trees.get(&tree);
         let before = self.table.statement.transaction.tree_changes(tree);
         let within = |changes: Option<&TreeChanges>, hidden_by: Option<&TreeChanges>| {
             let mut first = None;
@@ -278,19 +282,40 @@ impl DurableWriter {
         }
     }
 
-    /// Memory for it is reserved when the row is whole: a row is never changed by half.
+    /// Memory for it is reserved when the row is whole: a row is never changed by half, but by a
+    /// statement that fails. Whoever has read a range that the key lies in, and keeps others from
+    /// changing it, is waited for.
     fn set(
         &mut self,
         tree: TreeId,
         types: &Arc<[PhysicalType]>,
         key: Vec<u8>,
         change: Option<Arc<[u8]>>,
-    ) {
-        let changes = self.trees.entry(tree);
-        let changes = &mut changes.or_insert_with(|| TreeChanges::new(types)).changes;
-        self.bytes -= changes.bytes();
-        changes.set(key, change);
-        self.bytes += changes.bytes();
+        usage: KeyUse,
+    ) -> Result<()> {
+        let transaction = &self.table.statement.transaction;
+        let (locks, owner) = (&transaction.store.locks, transaction.owner);
+        loop {
+            // Who wants to hold a range looks at these changes when it is known.
+            let mut trees = lock(&self.trees);
+            if !locks.is_kept_from(owner, tree, &key, usage) {
+                let changes = trees.entry(tree);
+                let changes = &mut changes.or_insert_with(|| TreeChanges::new(types)).changes;
+                self.bytes -= changes.bytes();
+                changes.set(key, change);
+                self.bytes += changes.bytes();
+                return Ok(());
+            }
+            drop(trees);
+            let request = Request {
+                owner,
+                held: &transaction.held,
+                mode: LockMode::Exclusive,
+                wait: self.wait(),
+                interrupt: &self.table.statement.options.interrupt,
+            };
+            locks.wait_for_ranges(&request, tree, &key, usage)?;
+        }
     }
 
     /// Adds a row that is known to be new.
@@ -310,7 +335,8 @@ impl DurableWriter {
             definition.types(),
             position.to_vec(),
             new,
-        );
+            KeyUse::Add,
+        )?;
         for ((_, index), keys) in definition.secondary().zip(secondary) {
             let mut key = Vec::with_capacity(position.len() + 24);
             keys.append(place, &mut key);
@@ -322,7 +348,8 @@ impl DurableWriter {
                 &index.types,
                 key,
                 Some(Arc::from(bytes.as_slice())),
-            );
+                KeyUse::Add,
+            )?;
         }
         self.reserve()
     }
@@ -344,7 +371,7 @@ impl DurableWriter {
 
     fn overflow(&mut self) -> Result<()> {
         let storage = &self.table.statement.transaction.storage;
-        for tree in self.trees.values_mut() {
+        for tree in lock(&self.trees).values_mut() {
             self.bytes -= tree.changes.overflow(storage)?;
         }
         let left = self.bytes + self.bulk.as_ref().map_or(0, Bulk::memory);
@@ -497,19 +524,24 @@ impl TableWriter for DurableWriter {
             }
             if new_position != position {
                 let (tree, types) = (definition.rows(), definition.types());
-                self.set(tree, types, position.to_vec(), None);
+                self.set(tree, types, position.to_vec(), None, KeyUse::Change)?;
             }
             bytes.clear();
             row::encode(definition.columns(), new_arrays.iter(), place, &mut bytes);
             let new = Some(Arc::from(bytes.as_slice()));
             let (tree, types) = (definition.rows(), definition.types());
-            self.set(tree, types, new_position.clone(), new);
+            let usage = match new_position == position {
+                true => KeyUse::Change,
+                false => KeyUse::Add,
+            };
+            self.set(tree, types, new_position.clone(), new, usage)?;
             for (number, (_, index)) in definition.secondary().enumerate() {
                 let entry = |key: &[u8], position: &[u8]| [key, position].concat();
                 let old_key = entry(&old_keys[number][was], position);
                 let new_key = entry(&new_keys[number][place], &new_position);
                 bytes.clear();
                 row::encode(&index.types, index.arrays(new_arrays), place, &mut bytes);
+                let mut usage = KeyUse::Change;
                 if old_key == new_key {
                     let mut before = Vec::with_capacity(bytes.len());
                     row::encode(&index.types, index.arrays(old.columns()), was, &mut before);
@@ -517,10 +549,11 @@ impl TableWriter for DurableWriter {
                         continue;
                     }
                 } else {
-                    self.set(index.tree, &index.types, old_key, None);
+                    self.set(index.tree, &index.types, old_key, None, KeyUse::Change)?;
+                    usage = KeyUse::Add;
                 }
                 let new = Some(Arc::from(bytes.as_slice()));
-                self.set(index.tree, &index.types, new_key, new);
+                self.set(index.tree, &index.types, new_key, new, usage)?;
             }
             self.reserve()?;
         }
@@ -541,12 +574,12 @@ impl TableWriter for DurableWriter {
         for (was, place) in found.iter().enumerate() {
             let position = positions.value(*place);
             let (tree, types) = (definition.rows(), definition.types());
-            self.set(tree, types, position.to_vec(), None);
+            self.set(tree, types, position.to_vec(), None, KeyUse::Change)?;
             for (index, keys) in &secondary {
                 let mut key = Vec::new();
                 keys.append(was, &mut key);
                 key.extend_from_slice(position);
-                self.set(index.tree, &index.types, key, None);
+                self.set(index.tree, &index.types, key, None, KeyUse::Change)?;
             }
             self.reserve()?;
         }
@@ -583,7 +616,8 @@ impl TableWriter for DurableWriter {
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
-        let trees = std::mem::take(&mut self.trees);
+        let mut own = lock(&self.trees);
+        let trees = std::mem::take(&mut *own);
         let trees = match self.bulk.take() {
             Some(bulk) => bulk.finish()?,
             None => trees.into_iter().collect(),
@@ -592,6 +626,19 @@ impl TableWriter for DurableWriter {
         self.reservation.free();
         self.table.statement.transaction.join(trees)
     }
+}
+
+impl Drop for DurableWriter {
+    fn drop(&mut self) {
+        let transaction = &self.table.statement.transaction;
+        transaction.end_writing(&self.trees);
+    }
+}
+
+fn lock(
+    trees: &Mutex<BTreeMap<TreeId, TreeChanges>>,
+) -> MutexGuard<'_, BTreeMap<TreeId, TreeChanges>> {
+    trees.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether something was done to a key.

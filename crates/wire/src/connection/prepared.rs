@@ -22,6 +22,10 @@ const CURSOR_TYPE_READ_ONLY: u8 = 1;
 /// The highest bit of a parameter's type.
 const UNSIGNED: u8 = 0x80;
 
+/// What MySQL says of a value that came in pieces.
+const LONG_DATA_TOO_LONG: &str = "Parameter of prepared statement which is set through \
+    mysql_send_long_data() is longer than 'max_allowed_packet' bytes";
+
 /// The prepared statements of one connection.
 #[derive(Debug, Default)]
 pub(super) struct ClientStatements {
@@ -39,6 +43,7 @@ impl ClientStatements {
             prepared,
             types: Vec::new(),
             long_data: HashMap::new(),
+            long_data_refused: false,
             values: Vec::new(),
             cursor: None,
         };
@@ -59,6 +64,8 @@ struct ClientStatement {
     types: Vec<(ColumnType, bool)>,
     /// Values that came in pieces, by their parameter.
     long_data: HashMap<u16, Vec<u8>>,
+    /// One of them was too long: the statement does not run before it is reset.
+    long_data_refused: bool,
     /// The values of the run before, whose memory is used again.
     values: Vec<(Value, SqlType)>,
     cursor: Option<(Cursor, Rows)>,
@@ -121,6 +128,11 @@ impl Connection {
             return Ok(());
         };
         statement.cursor = None;
+        if statement.long_data_refused {
+            let error = codes::ER_UNKNOWN_ERROR.with(&[&LONG_DATA_TOO_LONG]);
+            self.error(&error);
+            return Ok(());
+        }
         let Some(wants_cursor) = statement.read_run(&mut reader, collation) else {
             self.malformed();
             return Ok(());
@@ -244,8 +256,12 @@ impl Connection {
         let limit = usize::try_from(self.limits.packet).unwrap_or(usize::MAX);
         if let Some(statement) = self.statements.statements.get_mut(&id) {
             let data = statement.long_data.entry(parameter).or_default();
-            if data.len().saturating_add(reader.rest().len()) <= limit {
+            let is_whole = !statement.long_data_refused;
+            if is_whole && data.len().saturating_add(reader.rest().len()) <= limit {
                 data.extend_from_slice(reader.rest());
+            } else {
+                statement.long_data_refused = true;
+                data.clear();
             }
         }
     }
@@ -257,6 +273,7 @@ impl Connection {
         match self.statements.statements.get_mut(&id) {
             Some(statement) => {
                 statement.long_data.clear();
+                statement.long_data_refused = false;
                 statement.cursor = None;
                 self.ok();
             }

@@ -11,11 +11,14 @@ use crate::raw::{Host, Raw};
 const COM_QUERY: u8 = 3;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
+const COM_STMT_SEND_LONG_DATA: u8 = 0x18;
+const COM_STMT_RESET: u8 = 0x1A;
 const COM_STMT_FETCH: u8 = 0x1C;
 
 const ER_HANDSHAKE_ERROR: u16 = 1043;
 const ER_ACCESS_DENIED_ERROR: u16 = 1045;
 const ER_UNKNOWN_COM_ERROR: u16 = 1047;
+const ER_UNKNOWN_ERROR: u16 = 1105;
 const ER_NET_PACKET_TOO_LARGE: u16 = 1153;
 const ER_NET_PACKETS_OUT_OF_ORDER: u16 = 1156;
 const ER_UNKNOWN_STMT_HANDLER: u16 = 1243;
@@ -205,6 +208,40 @@ fn values_that_are_cut_off_are_malformed() {
     }
     client.command(COM_STMT_EXECUTE, &run);
     assert_eq!(client.errno(), Some(0));
+}
+
+#[test]
+fn a_value_in_pieces_that_is_too_long_runs_nothing() {
+    let host = Host::start(|_| {});
+    host.root().query("SET GLOBAL max_allowed_packet = 65536");
+    let mut client = host.root();
+    client.query("CREATE DATABASE pieces");
+    client.query("CREATE TABLE pieces.t (v LONGBLOB)");
+    client.command(COM_STMT_PREPARE, b"INSERT INTO pieces.t VALUES (?)");
+    let prepared = client.read().expect("an answer");
+    // One parameter, with an end.
+    for _ in 0..2 {
+        client.read().expect("a description");
+    }
+    let id = &prepared[1..5];
+    let piece = [id, &[0, 0], &[b'x'; 30_000]].concat();
+    let run = [id, &[0, 1, 0, 0, 0, 0, 1, 0xFC, 0]].concat();
+    for _ in 0..2 {
+        for _ in 0..3 {
+            client.command(COM_STMT_SEND_LONG_DATA, &piece);
+        }
+        client.command(COM_STMT_EXECUTE, &run);
+        assert_eq!(client.errno(), Some(ER_UNKNOWN_ERROR));
+    }
+    client.command(COM_STMT_RESET, id);
+    assert_eq!(client.errno(), Some(0));
+    for _ in 0..2 {
+        client.command(COM_STMT_SEND_LONG_DATA, &piece);
+    }
+    client.command(COM_STMT_EXECUTE, &run);
+    assert_eq!(client.errno(), Some(0));
+    let lengths = client.query("SELECT GROUP_CONCAT(LENGTH(v)) FROM pieces.t");
+    assert!(lengths.iter().any(|payload| payload == b"\x0560000"));
 }
 
 #[test]

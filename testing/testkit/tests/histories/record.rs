@@ -1,0 +1,237 @@
+//! Transactions at random, and what became of them.
+
+use mayfly_engine::Session;
+use mayfly_testkit::fixture::rows;
+
+use crate::check::Level;
+
+/// A generator that the same seed repeats (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+/// Generators", 2014).
+#[derive(Debug)]
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+}
+
+/// What a transaction has done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// A value at the end of a list.
+    Append { key: usize, value: u64 },
+    /// A list.
+    List { key: usize, values: Vec<u64> },
+    /// A register got a value.
+    Write { key: usize, value: u64 },
+    /// A register: its version and value.
+    Register {
+        key: usize,
+        version: u64,
+        value: u64,
+    },
+    /// A row of a set.
+    Add { key: usize, value: u64 },
+    /// A set.
+    Set { key: usize, values: Vec<u64> },
+}
+
+/// What became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Committed,
+    RolledBack,
+    /// COMMIT gave an error.
+    Unknown,
+}
+
+/// A transaction and what it has done.
+#[derive(Debug, Clone)]
+pub(crate) struct Transaction {
+    pub(crate) number: u64,
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) end: End,
+}
+
+impl Transaction {
+    pub(crate) fn is_committed(&self) -> bool {
+        self.end == End::Committed
+    }
+
+    /// Whether it has changed nothing.
+    pub(crate) fn only_reads(&self) -> bool {
+        let writes = |operation: &Operation| {
+            matches!(
+                operation,
+                Operation::Append { .. } | Operation::Write { .. } | Operation::Add { .. }
+            )
+        };
+        !self.operations.iter().any(writes)
+    }
+}
+
+/// A session that does so.
+pub(crate) struct Recorder {
+    session: Session,
+    random: Random,
+    keys: usize,
+    /// What is behind each SELECT.
+    locks: bool,
+}
+
+fn numbers(text: &[String]) -> Vec<u64> {
+    let parts = text.iter().flat_map(|row| row.split([',', '\t']));
+    parts.filter_map(|part| part.parse().ok()).collect()
+}
+
+impl Recorder {
+    pub(crate) fn new(session: Session, level: Level, random: Random, keys: usize) -> Self {
+        Self {
+            session,
+            random,
+            keys,
+            locks: level == Level::LockingReads,
+        }
+    }
+
+    fn run(&mut self, sql: &str) -> Result<Vec<String>, u16> {
+        rows(&mut self.session, sql).map_err(|error| error.errno())
+    }
+
+    fn suffix(&mut self) -> &'static str {
+        match (self.locks, self.random.below(2)) {
+            (false, _) => "",
+            (true, 0) => " FOR SHARE",
+            (true, _) => " FOR UPDATE",
+        }
+    }
+
+    fn list(&mut self, key: usize) -> Result<Operation, u16> {
+        let lock = self.suffix();
+        // Different ways to the same row.
+        let sql = match (self.locks, self.random.below(3)) {
+            (false, 0) => format!("SELECT v FROM (SELECT v FROM list WHERE k = {key} LIMIT 1) x"),
+            (false, 1) => format!("SELECT (SELECT v FROM list WHERE k = {key})"),
+            _ => format!("SELECT v FROM list WHERE k = {key}{lock}"),
+        };
+        let values = numbers(&self.run(&sql)?);
+        Ok(Operation::List { key, values })
+    }
+
+    fn register(&mut self, key: usize) -> Result<Operation, u16> {
+        let lock = self.suffix();
+        let sql = format!("SELECT n, v FROM register WHERE k = {key}{lock}");
+        let read = numbers(&self.run(&sql)?);
+        let (version, value) = (read[0], read[1]);
+        Ok(Operation::Register {
+            key,
+            version,
+            value,
+        })
+    }
+
+    fn set(&mut self, copy: u64, key: usize) -> Result<Operation, u16> {
+        let lock = self.suffix();
+        let sql = match (self.locks, self.random.below(3)) {
+            // What INSERT … SELECT reads is kept, whatever the level.
+            (true, 0) => {
+                self.run(&format!(
+                    "INSERT INTO copied SELECT {copy}, x FROM item WHERE k = {key}"
+                ))?;
+                format!("SELECT x FROM copied WHERE t = {copy}")
+            }
+            (false, 0) => format!("SELECT x FROM (SELECT DISTINCT x FROM item WHERE k = {key}) y"),
+            (false, 1) => format!("SELECT GROUP_CONCAT(x) FROM item WHERE k = {key}"),
+            _ => format!("SELECT x FROM item WHERE k = {key}{lock}"),
+        };
+        let values = numbers(&self.run(&sql)?);
+        Ok(Operation::Set { key, values })
+    }
+
+    /// One operation; what it came to.
+    fn operation(
+        &mut self,
+        number: u64,
+        place: usize,
+        operations: &mut Vec<Operation>,
+        reads: bool,
+    ) -> Result<(), u16> {
+        let key = self.random.below(self.keys);
+        let value = number * 100 + place as u64;
+        match (self.random.below(3), reads || self.random.below(2) == 0) {
+            (0, true) => operations.push(self.list(key)?),
+            (1, true) => operations.push(self.register(key)?),
+            (_, true) => operations.push(self.set(value, key)?),
+            (0, false) => {
+                self.run(&format!(
+                    "UPDATE list SET v = CONCAT(v, '{value},') WHERE k = {key}"
+                ))?;
+                operations.push(Operation::Append { key, value });
+            }
+            (1, false) => {
+                self.run(&format!(
+                    "UPDATE register SET n = n + 1, v = {value} WHERE k = {key}"
+                ))?;
+                operations.push(Operation::Write { key, value });
+                // Which version it was.
+                operations.push(self.register(key)?);
+            }
+            (_, false) => {
+                self.run(&format!("INSERT INTO item VALUES ({value}, {key})"))?;
+                operations.push(Operation::Add { key, value });
+            }
+        }
+        Ok(())
+    }
+
+    /// A transaction of a few operations.
+    pub(crate) fn transaction(&mut self, number: u64) -> Transaction {
+        let mut operations = Vec::new();
+        let reads = self.random.below(4) == 0;
+        let length = 1 + self.random.below(4);
+        let mut done = self.run("START TRANSACTION").map(|_| ());
+        for place in 0..length {
+            done = done.and_then(|()| self.operation(number, place, &mut operations, reads));
+        }
+        let rolls_back = self.random.below(10) == 0;
+        let end = match done {
+            Ok(()) if !rolls_back => match self.run("COMMIT") {
+                Ok(_) => End::Committed,
+                Err(_) => End::Unknown,
+            },
+            _ => End::RolledBack,
+        };
+        // A statement that was killed may be this one.
+        while end != End::Committed && self.run("ROLLBACK").is_err() {}
+        Transaction {
+            number,
+            operations,
+            end,
+        }
+    }
+
+    /// A transaction that reads all there is.
+    pub(crate) fn everything(&mut self, number: u64) -> Transaction {
+        self.locks = false;
+        let mut operations = Vec::new();
+        for key in 0..self.keys {
+            operations.push(self.list(key).expect("nobody else is there"));
+            operations.push(self.register(key).expect("nobody else is there"));
+            operations.push(self.set(number, key).expect("nobody else is there"));
+        }
+        Transaction {
+            number,
+            operations,
+            end: End::Committed,
+        }
+    }
+}
