@@ -75,10 +75,10 @@ impl RangeSet {
     }
 
     fn covers(&self, range: &ByteRange) -> bool {
-        let before = self
+        let mut before = self
             .0
             .range::<[u8], _>((Bound::Unbounded, Bound::Included(range.start.as_slice())));
-        let Some((_, end)) = before.into_iter().next_back() else {
+        let Some((_, end)) = before.next_back() else {
             return false;
         };
         match (end, &range.end) {
@@ -235,9 +235,8 @@ impl Ranges {
         mode: RangeMode,
         range: &ByteRange,
     ) -> bool {
-        let held = self.trees.get(&tree).into_iter().flatten();
-        held.into_iter()
-            .any(|held| held.owner == owner && held.mode >= mode && held.set.covers(range))
+        let mut held = self.trees.get(&tree).into_iter().flatten();
+        held.any(|held| held.owner == owner && held.mode >= mode && held.set.covers(range))
     }
 
     /// An owner is about to get ranges; the number of that.
