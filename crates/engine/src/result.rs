@@ -513,7 +513,9 @@ impl<'s> ResultStream<'s> {
         // The end of a transaction that only reads cannot fail.
         let _ = self.session.commit_statement();
         if self.result.has_rows() {
-            self.session.found_rows = self.rows_found;
+            if !std::mem::take(&mut self.session.keeps_found_rows) {
+                self.session.found_rows = self.rows_found;
+            }
             self.session.row_count = -1;
         } else {
             self.session.row_count = i64::try_from(self.result.affected_rows).unwrap_or(-1);

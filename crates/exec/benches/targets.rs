@@ -136,6 +136,7 @@ impl World {
             indexes: Vec::new(),
             row_count: rows as u64,
             temporary: false,
+            partitioned: false,
         };
         Self {
             resources,

@@ -144,6 +144,7 @@ impl World {
             indexes: Vec::new(),
             row_count: rows.len() as u64,
             temporary: false,
+            partitioned: false,
         });
         self.sources.push(Arc::clone(&source));
         source

@@ -5,6 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{Expr, Query};
+use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, Value};
 
 /// Names a table for as long as a plan may live. A table that is dropped and made again, or
@@ -96,6 +97,17 @@ pub struct TableSource {
     pub row_count: u64,
     /// CREATE TEMPORARY TABLE.
     pub temporary: bool,
+    /// It was made with PARTITION BY.
+    pub partitioned: bool,
+}
+
+/// What refuses `PARTITION (…)` behind the name of a table: rows are not kept by partitions, so that
+/// a statement about some of them would be one about all.
+pub fn refuse_partitions(partitioned: bool) -> Error {
+    match partitioned {
+        true => codes::ER_NOT_SUPPORTED_YET.with(&[&"PARTITION (…)"]),
+        false => codes::ER_PARTITION_CLAUSE_ON_NONPARTITIONED.error(),
+    }
 }
 
 /// An index as the planner sees it.

@@ -101,14 +101,13 @@ pub enum ExpressionKind {
         /// NOT IN
         negated: bool,
     },
-    /// `body` with a value in it that is computed once for each row, however often it is read: the
-    /// operand of BETWEEN, IN and CASE when computing it again could give another value.
+    /// `body` with values in it that are computed once for each row, however often they are read: the
+    /// operand of BETWEEN, IN and CASE when computing it again could give another value, and what a
+    /// long chain of operators comes to on its way, so that the tree is not as high as it is long.
     Let {
-        /// The value's number, unique in the statement.
-        local: usize,
-        /// What it is.
-        value: Box<Expression>,
-        /// What reads it, as [`ExpressionKind::Local`].
+        /// The values, each with its number, unique in the statement; one may read those before it.
+        values: Vec<(usize, Expression)>,
+        /// What reads them, as [`ExpressionKind::Local`].
         body: Box<Expression>,
     },
     /// The value of the [`ExpressionKind::Let`] of that number.

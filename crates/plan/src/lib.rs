@@ -24,7 +24,7 @@ pub use bind::{ViewTarget, bind_view_target};
 pub use bind::{as_number, parameter_type};
 pub use catalog::{
     Catalog, ColumnSource, ColumnTraits, DefaultSource, IndexPartSource, IndexSource, TableId,
-    TableSource, TableStatistics, Usage, ValueRange, ViewSource,
+    TableSource, TableStatistics, Usage, ValueRange, ViewSource, refuse_partitions,
 };
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, RowCheck};
 pub use expression::{Comparison, Expression, ExpressionKind};

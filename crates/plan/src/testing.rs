@@ -80,6 +80,7 @@ fn table(
         unique_keys: unique_keys.iter().map(|key| key.to_vec()).collect(),
         row_count,
         temporary: false,
+        partitioned: false,
     })
 }
 

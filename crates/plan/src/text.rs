@@ -200,10 +200,13 @@ fn write_node(out: &mut dyn Write, expression: &Expression, names: &dyn Names) -
         ExpressionKind::Column(column) => out.write_str(&names.column(*column)),
         ExpressionKind::Parameter(_) => out.write_char('?'),
         ExpressionKind::Local(local) => write!(out, "<value {local}>"),
-        ExpressionKind::Let { local, value, body } => {
-            write!(out, "(<value {local}> := ")?;
-            write_expression(out, value, names)?;
-            out.write_str("; ")?;
+        ExpressionKind::Let { values, body } => {
+            out.write_char('(')?;
+            for (local, value) in values {
+                write!(out, "<value {local}> := ")?;
+                write_expression(out, value, names)?;
+                out.write_str("; ")?;
+            }
             write_expression(out, body, names)?;
             out.write_char(')')
         }

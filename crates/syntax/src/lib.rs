@@ -12,6 +12,7 @@
 //! [`DEPTH_MAX`], so that walking and dropping it needs a bounded stack (see [`with_stack`]).
 
 pub mod ast;
+pub mod chain;
 mod client_text;
 mod digest;
 pub mod encodings;

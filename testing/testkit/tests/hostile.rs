@@ -141,6 +141,38 @@ fn deep_nesting_ends_in_an_answer() {
     });
 }
 
+/// What programs write by the thousand is long, not deep.
+#[test]
+fn long_chains_have_answers() {
+    on_a_small_stack(|session| {
+        let joined = |n: usize, part: &str, between: &str| vec![part; n].join(between);
+        let chains = [
+            (joined(50_000, "a", " + "), ["50000", "100000"]),
+            (joined(20_001, "a", " - "), ["-19999", "-39998"]),
+            (joined(20_001, "(a = 1)", " XOR "), ["1", "0"]),
+            (joined(5_000, "1", " DIV ") + " + a", ["2", "3"]),
+            (nest(5_000, "IF(a = 7, 1, ", "a", ")"), ["1", "2"]),
+        ];
+        for (chain, expected) in chains {
+            let found = rows(session, &format!("SELECT {chain} AS x FROM t ORDER BY a"));
+            assert_eq!(found.expect("it is not deep"), expected);
+        }
+        let arms = joined(10_000, "SELECT a FROM t WHERE a = 1", " UNION ALL ");
+        let sql = format!("SELECT COUNT(*), SUM(a) FROM ({arms}) d");
+        assert_eq!(
+            rows(session, &sql).expect("it is not deep"),
+            ["10000\t10000"]
+        );
+        let mixed = joined(
+            1_000,
+            "SELECT 1 AS a UNION ALL SELECT 2 EXCEPT SELECT 2",
+            " UNION ",
+        );
+        let found = rows(session, &format!("SELECT COUNT(*) FROM ({mixed}) d"));
+        assert_eq!(found.expect("it is not deep"), ["1"]);
+    });
+}
+
 /// As above over a column, so that nothing is folded away: through every way of explaining, through
 /// PREPARE, and with an error at the bottom.
 #[test]

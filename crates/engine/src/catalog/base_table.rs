@@ -352,5 +352,6 @@ fn table_source(id: TableId, definition: &TableDefinition, indexes: IndexStorage
         indexes,
         row_count: 0,
         temporary: definition.temporary,
+        partitioned: definition.partitioning.is_some(),
     }
 }

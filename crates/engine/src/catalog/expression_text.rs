@@ -9,6 +9,7 @@ use mayfly_syntax::ast::{
     OrderByExpr, OrderByKind, OrderBySort, Query, Select, SetExpr, SetOperator, SetQuantifier,
     TableFactor, TableName, TableWithJoins, UnaryOperator, Value,
 };
+use mayfly_syntax::chain::chain;
 use mayfly_syntax::encodings::{introducer, item_name};
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 
@@ -20,6 +21,15 @@ pub(crate) fn text(expr: &Expr) -> String {
 /// The text of a view's query, without the name of one database.
 pub(crate) fn query_text(query: &Query, hidden_database: Option<&str>) -> String {
     Printer::View { hidden_database }.query(query)
+}
+
+fn operator(op: &BinaryOperator) -> String {
+    let op = op.to_string();
+    match op.as_str() {
+        "AND" | "OR" | "XOR" => op.to_lowercase(),
+        "MOD" => "%".to_owned(),
+        _ => op,
+    }
 }
 
 /// For what is printed.
@@ -97,13 +107,15 @@ impl Printer<'_> {
                 self.expr(right)
             ),
             Expr::BinaryOp { left, op, right } => {
-                let op = op.to_string();
-                let op = match op.as_str() {
-                    "AND" | "OR" | "XOR" => op.to_lowercase(),
-                    "MOD" => "%".to_owned(),
-                    _ => op,
-                };
-                format!("({} {op} {})", self.expr(left), self.expr(right))
+                let (mut first, mut steps) = chain(expr);
+                if steps.is_empty() {
+                    (first, steps) = (&**left, vec![(op, &**right)]);
+                }
+                let mut text = "(".repeat(steps.len()) + &self.expr(first);
+                for (op, operand) in steps {
+                    text += &format!(" {} {})", operator(op), self.expr(operand));
+                }
+                text
             }
             Expr::UnaryOp {
                 op: UnaryOperator::Minus,

@@ -70,10 +70,13 @@ struct NamedTable {
 #[derive(Default)]
 struct Scope {
     tables: Vec<NamedTable>,
-    /// Columns that USING or NATURAL made one of two.
-    common: Vec<String>,
+    /// The columns that `*` and names without a table mean.
+    visible: Vec<Visible>,
     aliases: Vec<String>,
 }
+
+/// A column of a query block: the number of its table, and its name.
+type Visible = (usize, String);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Clause {
@@ -132,64 +135,81 @@ impl Fixing<'_> {
     fn scope_of(&self, from: &[TableWithJoins]) -> Result<Scope> {
         let mut scope = Scope::default();
         for item in from {
-            self.add_joined(item, &mut scope)?;
+            let visible = self.add_joined(item, &mut scope)?;
+            scope.visible.extend(visible);
         }
         Ok(scope)
     }
 
-    fn add_joined(&self, item: &TableWithJoins, scope: &mut Scope) -> Result<()> {
+    /// Adds tables; gives the columns of them that names mean.
+    fn add_joined(&self, item: &TableWithJoins, scope: &mut Scope) -> Result<Vec<Visible>> {
         use mayfly_syntax::ast::{JoinConstraint, JoinOperator};
-        self.add_factor(&item.relation, scope)?;
+        let mut left = self.add_factor(&item.relation, scope)?;
         for join in &item.joins {
-            let before = scope.tables.len();
-            self.add_factor(&join.relation, scope)?;
-            let constraint = match &join.join_operator {
+            let mut right = self.add_factor(&join.relation, scope)?;
+            let (constraint, swapped) = match &join.join_operator {
                 JoinOperator::Join(constraint)
                 | JoinOperator::Inner(constraint)
                 | JoinOperator::CrossJoin(constraint)
                 | JoinOperator::StraightJoin(constraint)
                 | JoinOperator::Left(constraint)
-                | JoinOperator::LeftOuter(constraint)
-                | JoinOperator::Right(constraint)
-                | JoinOperator::RightOuter(constraint) => constraint,
-                _ => continue,
+                | JoinOperator::LeftOuter(constraint) => (constraint, false),
+                JoinOperator::Right(constraint) | JoinOperator::RightOuter(constraint) => {
+                    (constraint, true)
+                }
+                _ => {
+                    left.append(&mut right);
+                    continue;
+                }
             };
-            match constraint {
+            let names: Vec<String> = match constraint {
                 JoinConstraint::Using(names) => {
                     let names = names.iter().filter_map(|name| name.0.last()?.as_ident());
-                    scope.common.extend(names.map(|name| name.value.clone()));
+                    names.map(|name| name.value.clone()).collect()
                 }
                 JoinConstraint::Natural => {
-                    let (left, right) = scope.tables.split_at(before);
-                    let has = |tables: &[NamedTable], name: &String| {
-                        let mut columns = tables.iter().flat_map(|table| &table.columns);
-                        columns.any(|column| same_name(column, name))
-                    };
-                    let names = left.iter().flat_map(|table| &table.columns);
-                    let names: Vec<String> =
-                        names.filter(|name| has(right, name)).cloned().collect();
-                    scope.common.extend(names);
+                    let has = |name: &String| right.iter().any(|(_, other)| same_name(other, name));
+                    let names = left.iter().map(|(_, name)| name);
+                    names.filter(|name| has(name)).cloned().collect()
                 }
-                _ => {}
+                _ => {
+                    left.append(&mut right);
+                    continue;
+                }
+            };
+            // A RIGHT JOIN is a LEFT JOIN with its tables exchanged.
+            if swapped {
+                std::mem::swap(&mut left, &mut right);
             }
+            let is_common =
+                |(_, name): &Visible| names.iter().any(|common| same_name(common, name));
+            let (mut all, rest): (Vec<_>, Vec<_>) = left.into_iter().partition(is_common);
+            all.extend(rest);
+            all.extend(right.into_iter().filter(|column| !is_common(column)));
+            left = all;
         }
-        Ok(())
+        Ok(left)
     }
 
-    fn add_factor(&self, factor: &TableFactor, scope: &mut Scope) -> Result<()> {
+    fn add_factor(&self, factor: &TableFactor, scope: &mut Scope) -> Result<Vec<Visible>> {
+        let before = scope.tables.len();
         match factor {
             TableFactor::Table { name, alias, .. } => {
                 let Some(table) = TableName::from_object_name(name) else {
-                    return Ok(());
+                    return Ok(Vec::new());
                 };
                 let columns = match table.name.eq_ignore_ascii_case("dual") {
-                    true if table.database.is_none() => return Ok(()),
+                    true if table.database.is_none() => return Ok(Vec::new()),
                     _ => self.table_columns(table.database.as_deref(), &table.name)?,
                 };
                 let alias = alias.as_ref().map(|alias| alias.name.value.clone());
+                // A common table expression is in no database.
+                let is_common =
+                    table.database.is_none() && self.common_table(&table.name).is_some();
                 scope.tables.push(NamedTable {
                     database: match alias {
                         Some(_) => None,
+                        None if is_common => None,
                         None => table.database.or_else(|| self.database.map(str::to_owned)),
                     },
                     alias: alias.unwrap_or(table.name),
@@ -200,7 +220,7 @@ impl Fixing<'_> {
                 subquery, alias, ..
             } => {
                 let Some(alias) = alias else {
-                    return Ok(());
+                    return Ok(Vec::new());
                 };
                 let columns = match alias.columns.is_empty() {
                     true => self.columns_of(subquery)?,
@@ -218,10 +238,15 @@ impl Fixing<'_> {
             }
             TableFactor::NestedJoin {
                 table_with_joins, ..
-            } => self.add_joined(table_with_joins, scope)?,
+            } => return self.add_joined(table_with_joins, scope),
             _ => {}
         }
-        Ok(())
+        let own = scope.tables.iter().enumerate().skip(before);
+        let columns = own.flat_map(|(at, table)| {
+            let names = table.columns.iter();
+            names.map(move |name| (at, name.clone()))
+        });
+        Ok(columns.collect())
     }
 
     /// The names of the columns that a query gives, whose names are not fixed yet.
@@ -258,13 +283,11 @@ impl Fixing<'_> {
             if depth == 0 && self.clause == Clause::ByAlias && is_alias() {
                 return None;
             }
-            let has =
-                |table: &&NamedTable| table.columns.iter().any(|column| same_name(column, name));
-            let mut found = scope.tables.iter().filter(has);
-            if let Some(table) = found.next() {
-                let one = found.next().is_none()
-                    || scope.common.iter().any(|common| same_name(common, name));
-                return one.then(|| column(table, name));
+            let has = |(_, column): &&Visible| same_name(column, name);
+            let mut found = scope.visible.iter().filter(has);
+            if let Some((table, _)) = found.next() {
+                let one = found.next().is_none();
+                return one.then(|| column(&scope.tables[*table], name));
             }
         }
         None
@@ -287,31 +310,16 @@ fn column(table: &NamedTable, name: &str) -> Expr {
 
 /// `*` and `t.*` as columns; another item as it is.
 fn expand(item: &SelectItem, scope: &Scope) -> Vec<SelectItem> {
-    let is_common = |name: &String| scope.common.iter().any(|common| same_name(common, name));
     let item_of = |table: &NamedTable, name: &String| SelectItem::ExprWithAlias {
         expr: column(table, name),
         alias: quoted(name),
     };
     match item {
         SelectItem::Wildcard(_) => {
-            let mut items = Vec::new();
-            for name in &scope.common {
-                let has = |table: &&NamedTable| {
-                    table.columns.iter().any(|column| same_name(column, name))
-                };
-                items.extend(
-                    scope
-                        .tables
-                        .iter()
-                        .find(has)
-                        .map(|table| item_of(table, name)),
-                );
-            }
-            for table in &scope.tables {
-                let own = table.columns.iter().filter(|name| !is_common(name));
-                items.extend(own.map(|name| item_of(table, name)));
-            }
-            items
+            let columns = scope.visible.iter();
+            columns
+                .map(|(table, name)| item_of(&scope.tables[*table], name))
+                .collect()
         }
         SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) => {
             let last = name.0.last().and_then(|part| part.as_ident());

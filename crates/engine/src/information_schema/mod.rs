@@ -81,6 +81,7 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
             indexes: Vec::new(),
             row_count: 100,
             temporary: false,
+            partitioned: false,
         };
         (relation, Arc::new(source))
     };

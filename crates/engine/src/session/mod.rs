@@ -103,6 +103,8 @@ pub struct Session {
     pub(crate) explains: bool,
     pub(crate) row_count: i64,
     pub(crate) found_rows: u64,
+    /// The statement at hand leaves that as it is.
+    pub(crate) keeps_found_rows: bool,
     pub(crate) last_summary: StatementSummary,
     finished_temporary_tables: Vec<RegistryEntry>,
     statement_text: Arc<str>,
@@ -225,6 +227,7 @@ impl Session {
             explains: false,
             row_count: -1,
             found_rows: 0,
+            keeps_found_rows: false,
             last_summary: StatementSummary::default(),
             finished_temporary_tables: Vec::new(),
             statement_text: Arc::from(""),

@@ -267,6 +267,10 @@ fn add(session: &mut Session, definition: TableDefinition, statement: &CreateTab
 }
 
 fn put(session: &mut Session, table: Arc<BaseTable>, statement: &CreateTable) -> Result<()> {
+    if table.definition.partitioning.is_some() {
+        let ignored = codes::WARN_OPTION_IGNORED.with(&[&"PARTITION BY"]);
+        session.diagnostics().push(Level::Warning, ignored);
+    }
     if statement.temporary {
         session.add_temporary_table(table);
         session.transaction.note(NotUndone::TablesMade);

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use mayfly_plan::ScalarNames;
+use mayfly_plan::{ChangedTable, ScalarNames};
 use mayfly_syntax::ast::{Expr, Ident, InsertSource, InsertStatement, Query, SelectItem, SetExpr};
 use mayfly_syntax::encodings::is_default;
 use mayfly_types::error::codes;
@@ -142,7 +142,10 @@ pub(super) fn describe(session: &Session, insert: &InsertStatement) -> Result<Ar
             let columns = columns_of(session, &target.names);
             let names = ScalarNames {
                 columns: &columns,
-                target: Some(target.changed()),
+                target: Some(ChangedTable {
+                    alone: rows.len() == 1,
+                    ..target.changed()
+                }),
                 ..ScalarNames::default()
             };
             let is_plain = |expr: &Expr| {
@@ -191,7 +194,7 @@ pub(super) fn target(session: &Session, insert: &InsertStatement) -> Result<RowT
     let listed = listed
         .as_ref()
         .map(|names| names.iter().map(String::as_str));
-    RowTarget::find(session, &insert.table, listed)
+    RowTarget::find(session, &insert.table, &insert.partitions, listed)
 }
 
 /// What the statement counts as.
@@ -388,6 +391,7 @@ fn insert_values(
             }
             refuse_generated(definition, *position)?;
             let is_number = definition.columns[*position].ty.is_numeric();
+            let target = (target, rows.len() == 1);
             let (value, ty) = value_of(session, expr, is_number, target, &sink, parameters)?;
             sink.set(*position, &value, &ty)?;
         }
@@ -402,7 +406,7 @@ fn value_of(
     session: &Session,
     expr: &Expr,
     is_number: bool,
-    target: &RowTarget,
+    (target, alone): (&RowTarget, bool),
     sink: &RowSink<'_>,
     parameters: &[(Value, SqlType)],
 ) -> Result<(Value, SqlType)> {
@@ -415,7 +419,10 @@ fn value_of(
     let types: Vec<SqlType> = parameters.iter().map(|(_, ty)| ty.clone()).collect();
     let values: Vec<Value> = parameters.iter().map(|(value, _)| value.clone()).collect();
     let no_columns = ScalarNames {
-        target: Some(target.changed()),
+        target: Some(ChangedTable {
+            alone,
+            ..target.changed()
+        }),
         ..ScalarNames::default()
     };
     match expressions::bind_in(session, expr, no_columns, types.clone()) {

@@ -55,7 +55,7 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
             LoadTarget::Variable(_) => None,
         })
     });
-    let target = RowTarget::find(session, &load.table, listed)?;
+    let target = RowTarget::find(session, &load.table, &load.partitions, listed)?;
     let (table, definition) = (&target.table, Arc::clone(&target.names));
     let charset = file_charset(session, load)?;
     let targets = targets(&target, &load.targets)?;

@@ -207,6 +207,7 @@ fn rows_of(
         indexes: Vec::new(),
         row_count: batches.iter().map(|batch| batch.row_count() as u64).sum(),
         temporary: false,
+        partitioned: false,
     };
     Ok(LockedRows {
         source: Arc::new(source),

@@ -46,6 +46,7 @@ impl RowTarget {
             table: self.table.id,
             name: &self.names.name,
             view_of: self.view.as_ref().map(|view| view.database.as_str()),
+            alone: false,
         }
     }
 
@@ -53,6 +54,7 @@ impl RowTarget {
     pub(super) fn find<'n>(
         session: &Session,
         name: &TableName,
+        partitions: &[String],
         list: Option<impl Iterator<Item = &'n str>>,
     ) -> Result<Self> {
         let (database, name) = super::qualified(session, name)?;
@@ -60,9 +62,16 @@ impl RowTarget {
         if session.temporary_table(&database, &name).is_none()
             && let Some(view) = catalog.view(&database, &name)
         {
+            if !partitions.is_empty() {
+                return Err(mayfly_plan::refuse_partitions(false));
+            }
             return Self::of_view(session, &view, list);
         }
         let table = super::writable_table(session, &database, &name)?;
+        if !partitions.is_empty() {
+            let partitioned = table.definition.partitioning.is_some();
+            return Err(mayfly_plan::refuse_partitions(partitioned));
+        }
         Ok(Self {
             names: Arc::clone(&table.definition),
             table,

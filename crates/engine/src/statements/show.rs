@@ -383,7 +383,8 @@ fn like(text: &str, pattern: &str) -> Result<Expr> {
     })
 }
 
-fn conditions(session: &Session, show: &Show, errors_only: bool) -> Outcome {
+fn conditions(session: &mut Session, show: &Show, errors_only: bool) -> Outcome {
+    session.keeps_found_rows = true;
     let shown = |condition: &&Condition| !errors_only || condition.level == Level::Error;
     let all = session.warnings();
     let (offset, count) = limit_of(show);

@@ -158,14 +158,17 @@ impl Compiler {
                 };
                 (operation, total)
             }
-            ExpressionKind::Let { local, value, body } => {
-                let (value, body) = (self.node(value), self.node(body));
-                let operation = Operation::Let {
-                    local: *local,
-                    value,
-                    body,
-                };
-                (operation, self.is_total(value) && self.is_total(body))
+            ExpressionKind::Let { values, body } => {
+                let values: Box<[_]> = values
+                    .iter()
+                    .map(|(local, value)| (*local, self.node(value)))
+                    .collect();
+                let body = self.node(body);
+                let is_total = values.iter().all(|(_, value)| self.is_total(*value));
+                (
+                    Operation::Let { values, body },
+                    is_total && self.is_total(body),
+                )
             }
             ExpressionKind::Local(local) => (Operation::Local(*local), true),
             ExpressionKind::LogicalSubquery(_) => (Operation::Unplanned, false),

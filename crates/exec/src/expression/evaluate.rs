@@ -103,10 +103,16 @@ impl Program {
             | Operation::Local(_) => {
                 unreachable!("leaves are evaluated by their caller")
             }
-            Operation::Let { local, value, body } => {
-                let value = self.node(*value, rows, run)?;
+            Operation::Let { values, body } => {
                 let mut locals = rows.locals.to_vec();
-                locals.push((*local, value));
+                for (local, value) in values {
+                    let before = Rows {
+                        locals: &locals,
+                        ..rows
+                    };
+                    let value = self.node(*value, before, run)?;
+                    locals.push((*local, value));
+                }
                 let rows = Rows {
                     locals: &locals,
                     ..rows

@@ -24,13 +24,16 @@ pub mod values;
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, new_empty_array};
+use arrow_array::builder::BooleanBufferBuilder;
+use arrow_array::{Array, ArrayRef, new_empty_array};
 use arrow_buffer::BooleanBuffer;
+use arrow_select::concat::concat;
 use mayfly_functions::{Column, ScalarFunction, Signature};
 use mayfly_plan::{Comparison, Expression};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
 
 use crate::context::RunContext;
+use crate::error::arrow;
 pub(crate) use cast::cast_context;
 use compare::Comparer;
 use in_list::InList;
@@ -111,10 +114,9 @@ enum Operation {
         list: InList,
         negated: bool,
     },
-    /// `body` with a value that is computed once for all that reads it.
+    /// `body` with values that are computed once for all that reads them.
     Let {
-        local: usize,
-        value: NodeId,
+        values: Box<[(usize, NodeId)]>,
         body: NodeId,
     },
     Local(usize),
@@ -176,6 +178,13 @@ impl Program {
         if batch.is_empty() {
             return Ok(new_empty_array(&self.physical.arrow()));
         }
+        if self.assigns && batch.row_count() > 1 {
+            let rows = (0..batch.row_count())
+                .map(|row| self.evaluate_array(&batch.slice(row, 1), run))
+                .collect::<Result<Vec<_>>>()?;
+            let rows: Vec<&dyn Array> = rows.iter().map(AsRef::as_ref).collect();
+            return concat(&rows).map_err(arrow);
+        }
         let column = self.evaluate(batch, run)?;
         Ok(values::into_array(column, self.physical, batch.row_count()))
     }
@@ -185,6 +194,18 @@ impl Program {
         let rows = batch.row_count();
         if rows == 0 {
             return Ok(Selection::None);
+        }
+        if self.assigns && rows > 1 {
+            let mut selected = BooleanBufferBuilder::new(rows);
+            for row in 0..rows {
+                let found = self.select(&batch.slice(row, 1), run)?;
+                selected.append(matches!(found, Selection::All));
+            }
+            let selected = selected.finish();
+            return Ok(match selected.count_set_bits() {
+                0 => Selection::None,
+                count => Selection::Some(selected, count),
+            });
         }
         let truth = self.filter_truth(batch.columns(), rows, run)?;
         Ok(match truth.into_selection() {

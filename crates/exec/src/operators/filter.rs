@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mayfly_plan::Expression;
 use mayfly_types::{Batch, Result};
 
-use super::{Cursor, Node};
+use super::{Cursor, Node, rows_of};
 use crate::context::RunContext;
 use crate::expression::{Program, Selection, filter_batch};
 
@@ -27,7 +27,7 @@ impl Node for Filter {
     }
 
     fn rows_hint(&self) -> u64 {
-        self.input.rows_hint()
+        rows_of([&self.predicate], self.input.rows_hint())
     }
 
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {

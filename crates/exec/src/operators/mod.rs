@@ -41,6 +41,7 @@ use mayfly_plan::physical::{Operator, Plan};
 use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
 use crate::context::RunContext;
+use crate::expression::Program;
 use wanted::Wanted;
 
 /// An operator of one run.
@@ -209,6 +210,14 @@ pub(crate) fn travelling(ty: &SqlType) -> PhysicalType {
 /// The travelling types of an operator's output.
 pub(crate) fn travelling_all(types: &[SqlType]) -> Vec<PhysicalType> {
     types.iter().map(travelling).collect()
+}
+
+/// How many rows are worth threads: none, where one row reads what the one before it has assigned.
+pub(crate) fn rows_of<'p>(programs: impl IntoIterator<Item = &'p Program>, rows: u64) -> u64 {
+    match programs.into_iter().any(Program::assigns) {
+        true => 0,
+        false => rows,
+    }
 }
 
 /// An expression's result in the form in which it travels.

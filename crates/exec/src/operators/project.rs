@@ -7,7 +7,7 @@ use arrow_select::concat::concat;
 use mayfly_plan::Expression;
 use mayfly_types::{Batch, Result};
 
-use super::{Cursor, Node, to_travelling};
+use super::{Cursor, Node, rows_of, to_travelling};
 use crate::context::RunContext;
 use crate::error::arrow;
 use crate::expression::Program;
@@ -30,7 +30,7 @@ impl Node for Project {
     }
 
     fn rows_hint(&self) -> u64 {
-        self.input.rows_hint()
+        rows_of(&self.expressions, self.input.rows_hint())
     }
 
     fn first_rows(&self, rows: u64) {

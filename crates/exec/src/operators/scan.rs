@@ -9,7 +9,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result};
 
 use super::first_rows::{FirstRows, passed};
-use super::{Cursor, Node};
+use super::{Cursor, Node, rows_of};
 use crate::context::{RunContext, count};
 use crate::expression::Program;
 use crate::state::lock;
@@ -55,7 +55,7 @@ impl Node for Scan {
     }
 
     fn rows_hint(&self) -> u64 {
-        self.rows.load(Ordering::Relaxed)
+        rows_of(&self.predicate, self.rows.load(Ordering::Relaxed))
     }
 
     fn first_rows(&self, rows: u64) {

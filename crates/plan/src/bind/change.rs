@@ -158,6 +158,7 @@ pub(super) fn position_column(scan: &Scan) -> BlockColumn {
         nullable: true,
         origin: None,
         client_type: ClientType::Plain,
+        claim: None,
     }
 }
 
@@ -178,6 +179,7 @@ impl ChangeColumns {
                     nullable: true,
                     origin: None,
                     client_type: ClientType::Plain,
+                    claim: None,
                 });
             }
         }
@@ -210,6 +212,7 @@ impl ChangeColumns {
             nullable: true,
             origin: None,
             client_type: ClientType::Plain,
+            claim: None,
         });
         self.0.len() - 1
     }

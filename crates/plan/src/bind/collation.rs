@@ -1,10 +1,13 @@
 //! Whose collation wins when strings meet (the manual, "Collation Coercibility in Expressions").
 
-use mayfly_functions::Coercibility;
+use std::sync::Arc;
+
+use mayfly_functions::{Coercibility, Signature};
 use mayfly_types::collation::CollationMix;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use crate::expression::{Expression, ExpressionKind};
+use crate::logical::{Relation, Shared, SharedRelation, visit_expressions_mut};
 
 /// The claim of an expression's collation.
 pub(crate) fn coercibility(expression: &Expression) -> Coercibility {
@@ -15,6 +18,9 @@ pub(crate) fn coercibility(expression: &Expression) -> Coercibility {
         ExpressionKind::Parameter(_) => Coercibility::Coercible,
         ExpressionKind::Call { signature, .. } => signature.coercibility,
         ExpressionKind::Let { body, .. } => coercibility(body),
+        ExpressionKind::LogicalSubquery(subquery) => {
+            subquery.claim.unwrap_or(Coercibility::Implicit)
+        }
         ExpressionKind::Case {
             branches,
             otherwise,
@@ -79,4 +85,76 @@ fn operand(expression: &Expression) -> CollationMix {
         mix.is_ascii |= text.is_ascii();
     }
     mix
+}
+
+/// What the collation of a value claims that becomes a column, if not what columns of tables claim.
+pub(crate) fn claim(expression: &Expression) -> Option<Coercibility> {
+    if !has_collation(&expression.ty) {
+        return None;
+    }
+    Some(coercibility(expression)).filter(|claim| *claim != Coercibility::Implicit)
+}
+
+/// The function that gives a value another claim.
+const CLAIMED: &str = "name_const";
+
+/// A column whose collation claims something else than columns of tables do.
+pub(crate) fn claimed(column: Expression, claim: Option<Coercibility>) -> Expression {
+    let (Some(claim), Some(function)) = (claim, mayfly_functions::scalar::by_name(CLAIMED)) else {
+        return column;
+    };
+    let name = super::expression::word("");
+    let types = vec![name.ty.clone(), column.ty.clone()];
+    let signature =
+        Signature::new(types, column.ty.clone(), column.nullable).with_coercibility(claim);
+    Expression {
+        ty: column.ty.clone(),
+        nullable: column.nullable,
+        kind: ExpressionKind::Call {
+            function,
+            arguments: vec![name, column],
+            signature: Arc::new(signature),
+        },
+    }
+}
+
+/// The column itself, where [`claimed`] has done its work.
+pub(crate) fn unclaimed(mut expression: Expression) -> Expression {
+    dissolve(&mut expression);
+    expression
+}
+
+fn dissolve(expression: &mut Expression) {
+    if let ExpressionKind::Call {
+        function,
+        arguments,
+        ..
+    } = &mut expression.kind
+        && let [_, column] = arguments.as_slice()
+        && let ExpressionKind::Column(id) = column.kind
+        && function.names()[0] == CLAIMED
+    {
+        expression.kind = ExpressionKind::Column(id);
+    }
+}
+
+/// Leaves the columns of a statement that is bound as they are.
+pub(crate) fn dissolve_claims(relation: &mut Relation, shared: &mut [Shared]) {
+    let mut dissolve_all = |expression: &mut Expression| {
+        dissolve(expression);
+        true
+    };
+    visit_expressions_mut(relation, &mut dissolve_all);
+    for definition in shared {
+        match &mut definition.source {
+            Some(SharedRelation::Plain(relation)) => {
+                visit_expressions_mut(relation, &mut dissolve_all);
+            }
+            Some(SharedRelation::Recursive { seed, step, .. }) => {
+                visit_expressions_mut(seed, &mut dissolve_all);
+                visit_expressions_mut(step, &mut dissolve_all);
+            }
+            None => {}
+        }
+    }
 }

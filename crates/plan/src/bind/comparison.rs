@@ -8,7 +8,7 @@ use mayfly_types::temporal::number::{datetime_from_number, time_from_number};
 use mayfly_types::temporal::{DateRules, parse_time};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 
-use super::collation::{aggregate_collations, has_collation};
+use super::collation::{aggregate_collations, has_collation, unclaimed};
 use super::expression::literal;
 use super::types::{cast, with_collation};
 use crate::catalog::Catalog;
@@ -33,7 +33,9 @@ pub(crate) fn unify_for_comparison(
         (_, TypeKind::Year) => (full_year(left), right),
         _ => (left, right),
     };
-    match comparison_type(&left, &right, operation)? {
+    let target = comparison_type(&left, &right, operation)?;
+    let (left, right) = (unclaimed(left), unclaimed(right));
+    match target {
         Target::Type(ty) if ty.kind == TypeKind::Json => Ok((as_json(left), as_json(right))),
         Target::Type(ty) => Ok((comparable(left, &ty)?, comparable(right, &ty)?)),
         Target::Collation(collation) => Ok((

@@ -11,14 +11,44 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, TypeKind};
 
 use super::expression::literal;
-use super::scope::{Clause, ColumnPlace, Name, ScopeColumns, ScopeTable};
+use super::scope::{Clause, ColumnPlace, Name, Scope, ScopeColumns, ScopeTable};
 use super::types::and;
 use super::{Binder, Block, BlockColumn, not_supported, same_name};
 use crate::access::Access;
-use crate::catalog::{ColumnSource, Usage, ViewSource};
+use crate::catalog::{ColumnSource, Usage, ViewSource, refuse_partitions};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::logical::{ColumnId, Computed, DerivedTable, Join, Relation, Scan};
 use crate::physical::{ColumnOrigin, JoinKind, Purpose, TemporaryTable, ViewColumn};
+
+/// The columns that `*` and unqualified names see of a part of FROM.
+struct Seen {
+    tables: Range<usize>,
+    /// Where NATURAL or USING made one column of two: which there are, in order.
+    places: Option<Vec<ColumnPlace>>,
+}
+
+impl Seen {
+    fn list(&self, scope: &Scope) -> Vec<ColumnPlace> {
+        match &self.places {
+            Some(places) => places.clone(),
+            None => scope.places(self.tables.clone()).collect(),
+        }
+    }
+
+    /// Those of this part and of the one behind it.
+    fn beside(self, right: &Self, scope: &Scope) -> Self {
+        let merges = self.places.is_some() || right.places.is_some();
+        let places = merges.then(|| {
+            let mut all = self.list(scope);
+            all.extend(right.list(scope));
+            all
+        });
+        Self {
+            tables: self.tables.start..right.tables.end,
+            places,
+        }
+    }
+}
 
 impl Binder<'_> {
     /// Binds FROM into the current scope; all of its joins keep their order when it is `straight`.
@@ -28,8 +58,15 @@ impl Binder<'_> {
         straight: bool,
     ) -> Result<Relation> {
         let mut relation: Option<Relation> = None;
+        let mut seen = Seen {
+            tables: 0..0,
+            places: None,
+        };
         for item in from {
-            let right = self.bind_joined(item)?;
+            let (right, columns) = self.bind_joined(item)?;
+            let scope = self.scope();
+            seen = seen.beside(&columns, scope);
+            scope.visible.clone_from(&seen.places);
             relation = Some(match relation {
                 None => right,
                 Some(left) => cross_join(left, right),
@@ -42,20 +79,30 @@ impl Binder<'_> {
         Ok(relation)
     }
 
-    fn bind_joined(&mut self, item: &TableWithJoins) -> Result<Relation> {
-        let first = self.scope().tables.len();
-        let mut relation = self.bind_factor(&item.relation)?;
+    fn bind_joined(&mut self, item: &TableWithJoins) -> Result<(Relation, Seen)> {
+        let (mut relation, mut seen) = self.bind_factor(&item.relation)?;
         for join in &item.joins {
-            relation = self.bind_join(relation, first, join)?;
+            (relation, seen) = self.bind_join(relation, seen, join)?;
         }
-        Ok(relation)
+        Ok((relation, seen))
     }
 
-    fn bind_join(&mut self, left: Relation, first: usize, join: &AstJoin) -> Result<Relation> {
-        let middle = self.scope().tables.len();
-        let visible_before = self.visible_of(first..middle);
-        let right = self.bind_factor(&join.relation)?;
-        let end = self.scope().tables.len();
+    fn bind_join(
+        &mut self,
+        left: Relation,
+        left_seen: Seen,
+        join: &AstJoin,
+    ) -> Result<(Relation, Seen)> {
+        let first = left_seen.tables.start;
+        let lateral = is_lateral(&join.relation);
+        let outer_visible = lateral.then(|| self.see_also(&left_seen));
+        let right = self.bind_factor(&join.relation);
+        if let Some(outer) = outer_visible {
+            self.scope().visible = outer;
+        }
+        let (right, right_seen) = right?;
+        let middle = right_seen.tables.start;
+        let end = right_seen.tables.end;
         let (kind, swapped, constraint, straight) = match &join.join_operator {
             JoinOperator::Join(constraint)
             | JoinOperator::Inner(constraint)
@@ -69,39 +116,45 @@ impl Binder<'_> {
             }
             other => return Err(not_supported(&format!("{other:?}"))),
         };
-        let on = match constraint {
-            JoinConstraint::None => Vec::new(),
+        let (on, seen) = match constraint {
+            JoinConstraint::None => {
+                let scope = self.scope();
+                (Vec::new(), left_seen.beside(&right_seen, scope))
+            }
             JoinConstraint::On(condition) => {
-                let outer_clause = self.scope().clause;
-                self.scope().clause = Clause::On;
-                let outer_range = self.scope().on_range.replace(first..end);
+                let scope = self.scope();
+                let seen = left_seen.beside(&right_seen, scope);
+                let outer_clause = std::mem::replace(&mut scope.clause, Clause::On);
+                let outer_visible = std::mem::replace(&mut scope.visible, seen.places.clone());
+                let outer_range = scope.on_range.replace(first..end);
                 let bound = self.bind_predicate(condition);
-                self.scope().on_range = outer_range;
-                self.scope().clause = outer_clause;
-                conjuncts(bound?)
+                let scope = self.scope();
+                scope.on_range = outer_range;
+                scope.visible = outer_visible;
+                scope.clause = outer_clause;
+                (conjuncts(bound?), seen)
             }
             JoinConstraint::Using(names) => {
                 let names = names
                     .iter()
                     .map(|name| last_part(name).map(|ident| ident.value.clone()))
                     .collect::<Result<Vec<_>>>()?;
-                self.join_using(&visible_before, middle..end, &names, swapped)?
+                self.join_using(&left_seen, &right_seen, &names, swapped)?
             }
             JoinConstraint::Natural => {
-                let right_columns = self.visible_of(middle..end);
                 let scope = self.scope();
-                let name_of =
-                    |place: &ColumnPlace| scope.tables[place.table].name(place.column).to_owned();
-                let names: Vec<String> = visible_before
+                let (left, right) = (left_seen.list(scope), right_seen.list(scope));
+                let name_of = |place: &ColumnPlace| scope.tables[place.table].name(place.column);
+                let is_hidden =
+                    |place: &&ColumnPlace| scope.tables[place.table].is_hidden(place.column);
+                let names: Vec<String> = left
                     .iter()
+                    .filter(|place| !is_hidden(place))
                     .map(name_of)
-                    .filter(|name| {
-                        right_columns
-                            .iter()
-                            .any(|place| same_name(&name_of(place), name))
-                    })
+                    .filter(|name| right.iter().any(|place| same_name(name_of(place), name)))
+                    .map(str::to_owned)
                     .collect();
-                self.join_using(&visible_before, middle..end, &names, swapped)?
+                self.join_using(&left_seen, &right_seen, &names, swapped)?
             }
         };
         if kind == JoinKind::Inner {
@@ -113,13 +166,12 @@ impl Binder<'_> {
                 table.null_extended = true;
             }
         }
-        let lateral = is_lateral(&join.relation);
         let (left, right) = if swapped {
             (right, left)
         } else {
             (left, right)
         };
-        Ok(Relation::Join(Join {
+        let relation = Relation::Join(Join {
             kind,
             left: Box::new(left),
             right: Box::new(right),
@@ -128,86 +180,70 @@ impl Binder<'_> {
             straight,
             null_aware: Vec::new(),
             lookup: None,
-        }))
+        });
+        Ok((relation, seen))
     }
 
-    /// The columns that unqualified names see in a range of tables.
-    fn visible_of(&mut self, tables: Range<usize>) -> Vec<ColumnPlace> {
+    /// Lets a lateral table see the left side of its join too; gives what was seen before.
+    fn see_also(&mut self, left: &Seen) -> Option<Vec<ColumnPlace>> {
         let scope = self.scope();
-        match &scope.visible {
-            Some(visible) => {
-                let mut columns: Vec<_> = visible
-                    .iter()
-                    .copied()
-                    .filter(|place| tables.contains(&place.table))
-                    .collect();
-                // Tables that came after the last NATURAL or USING join show everything.
-                for table in tables {
-                    if !visible.iter().any(|place| place.table == table) {
-                        columns.extend(scope.places(table..table + 1));
-                    }
-                }
-                columns
-            }
-            None => scope.places(tables).collect(),
+        let outer = scope.visible.clone();
+        if outer.is_some() || left.places.is_some() {
+            let mut all = match &outer {
+                Some(visible) => visible.clone(),
+                None => scope.places(0..left.tables.start).collect(),
+            };
+            all.extend(left.list(scope));
+            scope.visible = Some(all);
         }
+        outer
     }
 
-    /// The conditions of USING, and what names mean after it: the common columns first, once, then
-    /// the others of the left side, then those of the right.
+    /// The conditions of USING, and what names mean after it: the common columns first, once and in the
+    /// order of the first table, then its others, then those of the second. A RIGHT JOIN is a LEFT JOIN
+    /// with its tables exchanged.
     fn join_using(
         &mut self,
-        left: &[ColumnPlace],
-        right_tables: Range<usize>,
+        left: &Seen,
+        right: &Seen,
         names: &[String],
         swapped: bool,
-    ) -> Result<Vec<Expression>> {
-        let right = self.visible_of(right_tables.clone());
-        let clause = self.scope().clause;
-        self.scope().clause = Clause::From;
+    ) -> Result<(Vec<Expression>, Seen)> {
+        let tables = left.tables.start..right.tables.end;
+        let scope = self.scope();
+        let (left, right) = (left.list(scope), right.list(scope));
+        let clause = std::mem::replace(&mut scope.clause, Clause::From);
         let mut on = Vec::with_capacity(names.len());
-        let mut common = Vec::with_capacity(names.len());
+        let mut common: Vec<(ColumnPlace, ColumnPlace)> = Vec::with_capacity(names.len());
         for name in names {
-            let left_place = self.single(left, name)?;
+            let left_place = self.single(&left, name)?;
             let right_place = self.single(&right, name)?;
+            if common.contains(&(left_place, right_place)) {
+                continue;
+            }
             let depth = self.scopes.len() - 1;
             self.check_read(depth, left_place)?;
             self.check_read(depth, right_place)?;
-            let left_column = self.scope().column(left_place);
-            let right_column = self.scope().column(right_place);
+            let left_column = self.claimed_column(depth, left_place);
+            let right_column = self.claimed_column(depth, right_place);
             on.push(self.compare_bound(left_column, Comparison::Equal, right_column)?);
             common.push((left_place, right_place));
         }
         self.scope().clause = clause;
-        let mut visible: Vec<ColumnPlace> = common
-            .iter()
-            .map(|(left, right)| if swapped { *right } else { *left })
-            .collect();
-        let rest = |places: &[ColumnPlace]| {
-            places
-                .iter()
-                .copied()
-                .filter(|place| !common.iter().any(|(a, b)| a == place || b == place))
-                .collect::<Vec<_>>()
+        let is_common = |place: &ColumnPlace| {
+            let mut pairs = common.iter();
+            pairs.any(|(a, b)| a == place || b == place)
         };
-        // A RIGHT JOIN is a LEFT JOIN with its tables exchanged.
-        if swapped {
-            visible.extend(rest(&right));
-            visible.extend(rest(left));
+        let (first, second) = if swapped {
+            (right, left)
         } else {
-            visible.extend(rest(left));
-            visible.extend(rest(&right));
-        }
-        // What stands before this join in FROM stays as it was.
-        let first = left
-            .iter()
-            .map(|place| place.table)
-            .min()
-            .unwrap_or(right_tables.start);
-        let mut all = self.visible_of(0..first);
-        all.extend(visible);
-        self.scope().visible = Some(all);
-        Ok(on)
+            (left, right)
+        };
+        let (mut places, rest): (Vec<_>, Vec<_>) = first.into_iter().partition(is_common);
+        places.extend(rest);
+        places.extend(second.into_iter().filter(|place| !is_common(place)));
+        let places = Some(places);
+        Ok((on, Seen { tables, places }))
     }
 
     fn single(&mut self, places: &[ColumnPlace], name: &str) -> Result<ColumnPlace> {
@@ -228,26 +264,41 @@ impl Binder<'_> {
         found.ok_or_else(|| codes::ER_BAD_FIELD_ERROR.with(&[&name, &Clause::From.text()]))
     }
 
-    fn bind_factor(&mut self, factor: &TableFactor) -> Result<Relation> {
-        match factor {
+    fn bind_factor(&mut self, factor: &TableFactor) -> Result<(Relation, Seen)> {
+        let before = self.scope().tables.len();
+        let relation = match factor {
             TableFactor::Table {
                 name,
                 alias,
                 index_hints,
+                partitions,
                 ..
-            } => self.bind_table(name, alias.as_ref(), index_hints),
+            } => {
+                let relation = self.bind_table(name, alias.as_ref(), index_hints)?;
+                if !partitions.is_empty() {
+                    let table = self.scope().tables.get(before);
+                    let partitioned = table.is_some_and(ScopeTable::is_partitioned);
+                    return Err(refuse_partitions(partitioned));
+                }
+                relation
+            }
             TableFactor::Derived {
                 lateral,
                 subquery,
                 alias,
                 ..
-            } => self.bind_derived(*lateral, subquery, alias.as_ref()),
+            } => self.bind_derived(*lateral, subquery, alias.as_ref())?,
             TableFactor::NestedJoin {
                 table_with_joins, ..
-            } => self.bind_joined(table_with_joins),
-            TableFactor::JsonTable { .. } => Err(not_supported("JSON_TABLE")),
-            other => Err(not_supported(&other.to_string())),
-        }
+            } => return self.bind_joined(table_with_joins),
+            TableFactor::JsonTable { .. } => return Err(not_supported("JSON_TABLE")),
+            other => return Err(not_supported(&other.to_string())),
+        };
+        let seen = Seen {
+            tables: before..self.scope().tables.len(),
+            places: None,
+        };
+        Ok((relation, seen))
     }
 
     fn bind_table(
@@ -517,13 +568,6 @@ impl Binder<'_> {
             .any(|other| other.alias == table.alias && other.database == table.database);
         if taken {
             return Err(codes::ER_NONUNIQ_TABLE.with(&[&table.alias]));
-        }
-        if let Some(visible) = &mut scope.visible {
-            let index = scope.tables.len();
-            visible.extend((0..table.len()).map(|column| ColumnPlace {
-                table: index,
-                column,
-            }));
         }
         scope.tables.push(table);
         Ok(())

@@ -88,7 +88,8 @@ impl Binder<'_> {
                 continue;
             }
             let id = match key.kind {
-                ExpressionKind::Column(id) if !rollup => {
+                // A column of an outer query has its number there.
+                ExpressionKind::Column(id) if !rollup && self.scope().place_of(id).is_some() => {
                     rewriter.kept.insert(id);
                     id
                 }

@@ -31,7 +31,7 @@ mod with;
 
 use std::sync::Arc;
 
-use mayfly_functions::SignatureContext;
+use mayfly_functions::{Coercibility, SignatureContext};
 use mayfly_syntax::ast;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType};
@@ -39,11 +39,13 @@ use mayfly_types::{Error, Result, SqlType};
 use crate::catalog::DefaultSource;
 use crate::catalog::{Catalog, TableSource, Usage};
 use crate::date_parameter::DateParameter;
+use crate::expression::Expression;
 use crate::logical::{ColumnId, Query, Shared};
 use crate::options::PlanOptions;
 use crate::physical::{ClientType, ColumnOrigin, OutputColumn, StatementLimit};
 
 pub(crate) use change::{bind_delete, bind_update};
+use collation::{claimed, dissolve_claims};
 pub use expression::literal::as_number;
 pub(crate) use expression::mirrored;
 pub(crate) use from::{conjunction, conjuncts};
@@ -74,9 +76,17 @@ pub(crate) struct BlockColumn {
     pub(crate) nullable: bool,
     pub(crate) origin: Option<ColumnOrigin>,
     pub(crate) client_type: ClientType,
+    /// What its collation claims, if not what columns of tables claim.
+    pub(crate) claim: Option<Coercibility>,
 }
 
 impl BlockColumn {
+    /// Its value, with its claim.
+    pub(crate) fn value(&self) -> Expression {
+        let column = Expression::column(self.id, self.ty.clone(), self.nullable);
+        claimed(column, self.claim)
+    }
+
     /// It is copied into a temporary table, where there are no keys.
     fn copy(&mut self) {
         if let Some(origin) = &mut self.origin {
@@ -86,7 +96,7 @@ impl BlockColumn {
 }
 
 /// A bound query expression.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub(crate) relation: crate::logical::Relation,
     pub(crate) columns: Vec<BlockColumn>,
@@ -141,6 +151,11 @@ pub(crate) struct Binder<'a> {
     table_usage: Usage,
     /// The rights that tables below views are asked for with, by their positions.
     rights_below: Vec<(ColumnId, usize)>,
+    /// A column of a query block claims something else for its collation than columns of tables do.
+    has_claims: bool,
+    /// DISTINCT of the query block that is begun next changes nothing: what is asked is whether a value
+    /// is among its rows.
+    ignores_distinct: bool,
 }
 
 impl<'a> Binder<'a> {
@@ -171,10 +186,15 @@ impl<'a> Binder<'a> {
             block_hints: Vec::new(),
             table_usage: Usage::Read,
             rights_below: Vec::new(),
+            has_claims: false,
+            ignores_distinct: false,
         }
     }
 
-    fn finish(self, block: Block) -> Query {
+    fn finish(mut self, mut block: Block) -> Query {
+        if self.has_claims {
+            dissolve_claims(&mut block.relation, &mut self.shared);
+        }
         let mut columns = Vec::with_capacity(block.columns.len());
         let mut output = Vec::with_capacity(block.columns.len());
         for column in block.columns {

@@ -135,6 +135,20 @@ impl Binder<'_> {
         }
     }
 
+    /// Forgets what expressions over a row read of the changed tables under other names: the values are
+    /// there before the row is.
+    pub(super) fn forget_renamed_reads(&mut self) {
+        let own = &mut self.own_reads;
+        own.reads.retain(|read| {
+            let mut changed = own.changed.iter();
+            read.named.view.is_some()
+                || changed.any(|(table, named)| {
+                    *table == read.table
+                        && (named.view.is_some() || named.alias == read.named.alias)
+                })
+        });
+    }
+
     /// Refuses a statement, now that all of it is bound, whose subqueries read what it changes.
     pub(super) fn refuse_own_reads(&self, statement: &str) -> Result<()> {
         let own = &self.own_reads;

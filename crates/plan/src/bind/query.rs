@@ -1,13 +1,16 @@
 //! Query expressions: WITH, set operations, ORDER BY and LIMIT around them, VALUES, TABLE.
 
+use mayfly_functions::Coercibility;
 use mayfly_syntax::ast::{
     Expr, LimitClause, OrderByExpr, OrderByKind, Query, Select, SetExpr, SetOperator,
     SetQuantifier, Value as AstValue,
 };
+use mayfly_syntax::chain::set_chain;
 use mayfly_types::common_type::Alternatives;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
+use super::collation::{coercibility, has_collation};
 use super::expression::{bare, is_descending, position_of};
 use super::scope::{Clause, Item, Scope, ScopeColumns, ScopeTable};
 use super::types::{as_value, cast, choice_type, client_type};
@@ -153,8 +156,15 @@ impl Binder<'_> {
             self.catalog
                 .parameter_meets(index, &SqlType::bigint_unsigned());
             // Unknown until the statement is executed: planned again then.
-            let value = self.catalog.parameter_value(index);
-            return Ok(value.unwrap_or(Value::UInt(u64::MAX)));
+            return match self.catalog.parameter_value(index) {
+                None => Ok(Value::UInt(u64::MAX)),
+                Some(Value::Null) => Ok(Value::UInt(0)),
+                Some(Value::Int(number)) if number < 0 => {
+                    Err(codes::ER_DATA_OUT_OF_RANGE.with(&[&"unsigned integer", &"EXECUTE"]))
+                }
+                Some(value @ (Value::Int(_) | Value::UInt(_))) => Ok(value),
+                Some(_) => Err(codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"])),
+            };
         }
         let bound = self.bind_expression(expr)?;
         match bound.kind {
@@ -163,24 +173,11 @@ impl Binder<'_> {
         }
     }
 
-    /// A chain of set operations is walked along its left side, so that its length costs no stack.
     fn bind_set_operation(&mut self, body: &SetExpr) -> Result<Block> {
-        let mut steps = Vec::new();
-        let mut rest = body;
-        while let SetExpr::SetOperation {
-            op,
-            set_quantifier,
-            left,
-            right,
-        } = rest
-        {
-            steps.push((op, set_quantifier, &**right));
-            rest = left;
-        }
-        let first = self.bind_arm(rest)?;
+        let (first, steps) = set_chain(body);
         let mut operation: Option<(SetOperationKind, bool)> = None;
-        let mut arms = vec![first];
-        for (op, quantifier, right) in steps.into_iter().rev() {
+        let mut arms = vec![self.bind_arm(first)?];
+        for (op, quantifier, right) in steps {
             let all = matches!(quantifier, SetQuantifier::All);
             let kind = match op {
                 SetOperator::Union => SetOperationKind::Union,
@@ -253,13 +250,8 @@ impl Binder<'_> {
         let mut types = Vec::with_capacity(width);
         let first = self.new_columns(width);
         for index in 0..width {
-            let values: Vec<Expression> = arms
-                .iter()
-                .map(|arm| {
-                    let column = &arm.columns[index];
-                    Expression::column(column.id, column.ty.clone(), column.nullable)
-                })
-                .collect();
+            let values: Vec<Expression> =
+                arms.iter().map(|arm| arm.columns[index].value()).collect();
             let ty = choice_type(
                 &values.iter().collect::<Vec<_>>(),
                 Alternatives::SetOperation,
@@ -283,6 +275,7 @@ impl Binder<'_> {
                     false => computed(arms.iter().map(|arm| arm.columns[index].client_type)),
                 },
                 name,
+                claim: united_claim(values.iter()),
             });
             types.push(ty);
         }
@@ -436,6 +429,7 @@ impl Binder<'_> {
             .collect::<Result<Vec<Vec<Expression>>>>();
         self.scopes.pop();
         let mut bound = bound?;
+        self.has_claims = true;
         let width = bound.first().map_or(0, Vec::len);
         if let Some(row) = bound.iter().position(|row| row.len() != width) {
             return Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&(row + 1)]));
@@ -457,6 +451,7 @@ impl Binder<'_> {
                         .iter()
                         .map(|choice| client_type(choice, &|_| ClientType::Plain)),
                 ),
+                claim: united_claim(choices.iter().copied()),
             });
             for row in &mut bound {
                 let value = std::mem::replace(&mut row[index], super::expression::literal::null());
@@ -507,6 +502,7 @@ impl Binder<'_> {
                         nullable: column.nullable,
                         origin: scope.origin(place),
                         client_type: ClientType::Plain,
+                        claim: scope.tables[place.table].claim(place.column),
                     }
                 })
                 .collect();
@@ -532,7 +528,15 @@ pub(super) fn column_of_item(item: Item, id: usize) -> BlockColumn {
         nullable: item.expression.nullable,
         origin: item.origin,
         client_type: item.client_type,
+        claim: item.claim,
     }
+}
+
+/// What the collation claims of a column that these values are united in: the strongest of their claims.
+fn united_claim<'e>(values: impl Iterator<Item = &'e Expression>) -> Option<Coercibility> {
+    let texts = values.filter(|value| has_collation(&value.ty));
+    let claim = texts.map(coercibility).min();
+    claim.filter(|claim| *claim != Coercibility::Implicit)
 }
 
 /// What clients are told of values of which some are computed.

@@ -52,6 +52,9 @@ pub struct ChangedTable<'a> {
     pub name: &'a str,
     /// The database of the view which that is the name of.
     pub view_of: Option<&'a str>,
+    /// It gets one row, so that the value is there before any row is: a subquery may read the table
+    /// under another name.
+    pub alone: bool,
 }
 
 /// Binds an expression to the columns of a row. Subqueries are planned.
@@ -65,6 +68,9 @@ pub fn bind_scalar(
     binder.keeps_value = true;
     let expression = binder.bind_expression(expr)?;
     binder.refuse_aggregates()?;
+    if names.target.is_some_and(|target| target.alone) {
+        binder.forget_renamed_reads();
+    }
     binder.refuse_own_reads("INSERT")?;
     let expression = types::as_value(expression);
     let columns = names.columns.len();

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use mayfly_functions::Coercibility;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind};
 
@@ -78,6 +79,11 @@ impl ScopeTable {
         }
     }
 
+    /// Whether it was made with PARTITION BY.
+    pub(crate) fn is_partitioned(&self) -> bool {
+        matches!(&self.columns, ScopeColumns::Base { table, .. } if table.partitioned)
+    }
+
     pub(crate) fn name(&self, index: usize) -> &str {
         match &self.columns {
             ScopeColumns::Base { table, .. } => &table.columns[index].name,
@@ -108,6 +114,30 @@ impl ScopeTable {
         match &self.columns {
             ScopeColumns::Base { table, .. } => table.columns[index].invisible,
             ScopeColumns::Derived(_) => false,
+        }
+    }
+
+    /// Whether a column cannot be named.
+    pub(crate) fn is_hidden(&self, index: usize) -> bool {
+        matches!(&self.columns, ScopeColumns::Base { table, .. } if table.columns[index].hidden)
+    }
+
+    /// The column that `_rowid` is another name of: the first key without NULLs, if it is one integer.
+    fn row_id(&self) -> Option<usize> {
+        let ScopeColumns::Base { table, .. } = &self.columns else {
+            return None;
+        };
+        match table.unique_keys.first()?.as_slice() {
+            [column] if table.columns[*column].ty.is_integer() => Some(*column),
+            _ => None,
+        }
+    }
+
+    /// What a column's collation claims, if not what columns of tables claim.
+    pub(crate) fn claim(&self, index: usize) -> Option<Coercibility> {
+        match &self.columns {
+            ScopeColumns::Base { .. } => None,
+            ScopeColumns::Derived(columns) => columns[index].claim,
         }
     }
 
@@ -159,6 +189,8 @@ pub(crate) struct Item {
     pub(crate) column: Option<ColumnPlace>,
     pub(crate) origin: Option<ColumnOrigin>,
     pub(crate) client_type: ClientType,
+    /// What its collation claims, if not what columns of tables claim.
+    pub(crate) claim: Option<Coercibility>,
 }
 
 /// A column of a scope: table and index in it.
@@ -276,6 +308,7 @@ impl Scope {
                 nullable: column.nullable,
                 origin: None,
                 client_type: ClientType::Plain,
+                claim: None,
             };
             match self.tables.last_mut() {
                 Some(ScopeTable {
@@ -455,10 +488,13 @@ impl Scope {
                     found = Some(*place);
                 }
             }
-            return Ok(found);
+            return match found {
+                None => self.find_row_id(name, range),
+                found => Ok(found),
+            };
         }
         let mut found = None;
-        for table in range {
+        for table in range.clone() {
             let candidate = &self.tables[table];
             if name
                 .table
@@ -467,6 +503,30 @@ impl Scope {
                 continue;
             }
             if let Some(column) = candidate.find(name.column) {
+                if found.is_some() {
+                    return Err(self.ambiguous(name));
+                }
+                found = Some(ColumnPlace { table, column });
+            }
+        }
+        match found {
+            None => self.find_row_id(name, range),
+            found => Ok(found),
+        }
+    }
+
+    /// The first table whose row id a name is.
+    fn find_row_id(&self, name: Name<'_>, tables: Range<usize>) -> Result<Option<ColumnPlace>> {
+        if !name.column.eq_ignore_ascii_case("_rowid") {
+            return Ok(None);
+        }
+        let mut found = None;
+        for table in tables {
+            let candidate = &self.tables[table];
+            let is_called = |written| candidate.is_called(name.database, written);
+            if name.table.is_none_or(is_called)
+                && let Some(column) = candidate.row_id()
+            {
                 if found.is_some() {
                     return Err(self.ambiguous(name));
                 }

@@ -7,6 +7,7 @@ use mayfly_syntax::ast::{
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlMode};
 
+use super::collation::{claim, unclaimed};
 use super::expression::{bare, compound_name, is_descending, position_of};
 use super::from::conjuncts;
 use super::query::{Tail, column_of_item, has_calc_found_rows};
@@ -14,7 +15,7 @@ use super::scope::{Clause, ColumnPlace, Item, Name, Scope};
 use super::types::{as_value, client_type};
 use super::{Binder, Block, BlockColumn, not_supported};
 use crate::expression::{Expression, ExpressionKind, same_expression};
-use crate::logical::{Aggregate, ColumnId, ColumnSet, Computed, Relation};
+use crate::logical::{Aggregate, ColumnId, ColumnSet, Computed, Relation, visit_expression};
 use crate::physical::{Purpose, SortKey, TemporaryTable};
 
 /// A key of ORDER BY.
@@ -43,6 +44,7 @@ impl Binder<'_> {
         tail: Tail<'_>,
         select_id: usize,
     ) -> Result<Block> {
+        let ignores_distinct = std::mem::take(&mut self.ignores_distinct);
         let modifiers = select.select_modifiers.as_ref();
         let straight = modifiers.is_some_and(|modifiers| modifiers.straight_join);
         self.take_index_hints(&select.optimizer_hints, select_id);
@@ -75,7 +77,7 @@ impl Binder<'_> {
 
         let distinct = match &select.distinct {
             None | Some(Distinct::All) => false,
-            Some(Distinct::Distinct) => true,
+            Some(Distinct::Distinct) => !ignores_distinct,
             Some(Distinct::On(_)) => return Err(not_supported("DISTINCT ON")),
         };
         let buffer = modifiers.is_some_and(|modifiers| modifiers.sql_buffer_result);
@@ -111,12 +113,17 @@ impl Binder<'_> {
             return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
         }
         if grouped {
+            if distinct {
+                self.check_distinct_order(&order)?;
+            }
             relation = self.group(relation, having.as_mut(), &mut order)?;
         }
         if let Some(having) = having {
             relation = relation.filtered(conjuncts(having));
         }
         let has_tables = !self.scope().tables.is_empty();
+        let mut items = self.scope().items.iter();
+        let assigns = items.any(|item| sets_variable(&item.expression));
         let unique_keys = self.unique_keys(grouped, distinct);
 
         // Items that ORDER BY or DISTINCT needs are computed first, the others as late as possible.
@@ -202,7 +209,12 @@ impl Binder<'_> {
             relation,
             columns,
             select_id,
-            mergeable: !grouped && !distinct && limit.is_none() && has_tables && !buffer,
+            mergeable: !grouped
+                && !distinct
+                && limit.is_none()
+                && has_tables
+                && !buffer
+                && !assigns,
             unique_keys,
         })
     }
@@ -273,13 +285,17 @@ impl Binder<'_> {
                 column: Some(*place),
                 origin: scope.origin(*place),
                 client_type: scope.client_type_at(*place),
+                claim: scope.tables[place.table].claim(place.column),
             };
             scope.items.push(item);
         }
     }
 
     fn add_item(&mut self, expr: &Expr, name: String) -> Result<()> {
-        let mut expression = as_value(self.bind_expression(expr)?);
+        let expression = as_value(self.bind_expression(expr)?);
+        let claim = claim(&expression);
+        self.has_claims |= claim.is_some();
+        let mut expression = unclaimed(expression);
         if let ExpressionKind::Cast(_, text) = &mut expression.kind {
             text.get_or_insert_with(|| name.as_str().into());
         }
@@ -296,6 +312,7 @@ impl Binder<'_> {
             column,
             origin,
             client_type,
+            claim,
         });
         Ok(())
     }
@@ -325,7 +342,7 @@ impl Binder<'_> {
                     };
                     let bound = match item {
                         Some(item) => Ok(self.scope().items[item].expression.clone()),
-                        None => self.bind_stored(expr),
+                        None => self.bind_stored(expr).map(unclaimed),
                     };
                     let key = match bound {
                         // It is an item of the select list that cannot be grouped by.
@@ -393,7 +410,7 @@ impl Binder<'_> {
             };
             let expression = match item {
                 Some(item) => self.scope().items[item].expression.clone(),
-                None => self.bind_stored(expr)?,
+                None => unclaimed(self.bind_stored(expr)?),
             };
             if plain
                 && self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY)
@@ -451,6 +468,13 @@ impl Binder<'_> {
                     continue;
                 }
                 let Some(place) = self.scope().place_of(id) else {
+                    // A column of the groups, which is none of a table.
+                    if !self.is_of_outer_query(id)
+                        && let Some(column) = column_in(&key.expression, id)
+                    {
+                        aggregates.push((id, self.any_value(column)?));
+                        seen.insert(id);
+                    }
                     continue;
                 };
                 if self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY) {
@@ -472,6 +496,33 @@ impl Binder<'_> {
             purpose: Purpose::Distinct,
             cause: "DISTINCT drops duplicates".to_owned(),
         }))
+    }
+
+    /// Errors 3066 and 3065: what the groups of SELECT DISTINCT are ordered by must be in the select list.
+    fn check_distinct_order(&mut self, order: &[OrderKey]) -> Result<()> {
+        if !self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY) {
+            return Ok(());
+        }
+        let scope = self.scope();
+        for (index, key) in order.iter().enumerate() {
+            let is_key = |item: &Item| same_expression(&item.expression, &key.expression);
+            if key.item.is_some() || scope.items.iter().any(is_key) {
+                continue;
+            }
+            if scope.reads_aggregate(&key.expression) {
+                return Err(codes::ER_AGGREGATE_IN_ORDER_NOT_SELECT.with(&[&(index + 1)]));
+            }
+            for id in key.expression.columns().iter() {
+                let is_it = |item: &Item| matches!(item.expression.kind, ExpressionKind::Column(own) if own == id);
+                if let Some(place) = scope.place_of(id)
+                    && !scope.items.iter().any(is_it)
+                {
+                    let name = scope.full_name(place);
+                    return Err(codes::ER_FIELD_IN_ORDER_NOT_SELECT.with(&[&(index + 1), &name]));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Sets of result columns in which no two rows are equal.
@@ -528,6 +579,30 @@ struct Parts {
     buffer: bool,
     limit: Option<(u64, u64)>,
     select_id: usize,
+}
+
+/// A column that an expression reads.
+fn column_in(expression: &Expression, id: ColumnId) -> Option<Expression> {
+    let mut found = None;
+    visit_expression(expression, &mut |inner| {
+        if matches!(inner.kind, ExpressionKind::Column(own) if own == id) {
+            found = Some(inner.clone());
+        }
+        found.is_none()
+    });
+    found
+}
+
+/// Whether an expression assigns to a user variable.
+fn sets_variable(expression: &Expression) -> bool {
+    let mut found = false;
+    visit_expression(expression, &mut |inner| {
+        if let ExpressionKind::Call { function, .. } = &inner.kind {
+            found |= function.names()[0] == "set_user_variable";
+        }
+        !found
+    });
+    found
 }
 
 pub(super) fn extend(relation: Relation, columns: Vec<Computed>) -> Relation {

@@ -4,7 +4,8 @@ use mayfly_functions::Argument;
 pub(crate) use mayfly_types::common_type::string_of;
 use mayfly_types::common_type::{self, Alternatives, aggregate_types, text_length};
 use mayfly_types::convert::float_text::{DOUBLE_WIDTH, WHOLE_DOUBLE_WIDTH};
-use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Error, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, coercibility, has_collation};
 use super::variables::{decimal_variable, read_as};
@@ -475,7 +476,17 @@ pub(crate) fn choice_type(
             .filter(|choice| has_collation(&choice.ty))
             .collect();
         if !strings.is_empty() {
-            ty.collation = aggregate_collations(&strings, operation, false)?;
+            // The arms of a set operation meet as values do that are compared.
+            let is_united = alternatives == Alternatives::SetOperation;
+            let refused = |error: Error| match error.is(&codes::ER_CANT_AGGREGATE_2COLLATIONS)
+                || error.is(&codes::ER_CANT_AGGREGATE_3COLLATIONS)
+            {
+                true if is_united && aggregate_collations(&strings, operation, false).is_ok() => {
+                    codes::ER_CANT_AGGREGATE_NCOLLATIONS.with(&[&operation])
+                }
+                _ => error,
+            };
+            ty.collation = aggregate_collations(&strings, operation, is_united).map_err(refused)?;
         }
     }
     Ok(ty)

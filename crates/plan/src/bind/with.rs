@@ -1,6 +1,7 @@
 //! WITH: common table expressions, recursive ones too.
 
 use mayfly_syntax::ast::{Cte, Query, SetExpr, SetOperator, SetQuantifier, With};
+use mayfly_syntax::chain::set_chain;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind};
 
@@ -275,34 +276,35 @@ fn names_of(columns: &[BlockColumn]) -> Vec<String> {
 /// The arms of a chain of UNIONs, and whether duplicates are dropped.
 fn union_arms<'q>(body: &'q SetExpr, arms: &mut Vec<&'q SetExpr>) -> Option<bool> {
     let mut rest = body;
-    let mut distinct = None;
-    loop {
-        match rest {
-            SetExpr::SetOperation {
-                op: SetOperator::Union,
-                set_quantifier,
-                left,
-                right,
-            } => {
-                let drops = !matches!(set_quantifier, SetQuantifier::All);
-                distinct = Some(distinct.unwrap_or(false) | drops);
-                arms.push(&**right);
-                rest = left;
-            }
-            SetExpr::Query(query)
-                if distinct.is_none()
-                    && query.with.is_none()
-                    && query.order_by.is_none()
-                    && query.limit_clause.is_none() =>
-            {
-                rest = &query.body;
-            }
-            _ => {
-                arms.push(rest);
-                break;
-            }
-        }
+    while let SetExpr::Query(query) = rest
+        && query.with.is_none()
+        && query.order_by.is_none()
+        && query.limit_clause.is_none()
+    {
+        rest = &query.body;
     }
+    let (first, steps) = set_chain(rest);
+    let drops = |quantifier: &SetQuantifier| !matches!(quantifier, SetQuantifier::All);
+    if steps.iter().all(|(op, _, _)| *op == SetOperator::Union) {
+        arms.push(first);
+        arms.extend(steps.iter().map(|(_, _, arm)| *arm));
+        let is_union = !steps.is_empty();
+        return is_union.then(|| steps.iter().any(|(_, quantifier, _)| drops(quantifier)));
+    }
+    // Other operators before the unions make one arm.
+    let mut distinct = None;
+    while let SetExpr::SetOperation {
+        op: SetOperator::Union,
+        set_quantifier,
+        left,
+        right,
+    } = rest
+    {
+        distinct = Some(distinct.unwrap_or(false) | drops(set_quantifier));
+        arms.push(&**right);
+        rest = left;
+    }
+    arms.push(rest);
     arms.reverse();
     distinct
 }

@@ -18,6 +18,7 @@ pub use walk::{
 
 use std::sync::Arc;
 
+use mayfly_functions::Coercibility;
 use mayfly_types::SqlType;
 
 use crate::access::path::IndexHints;
@@ -239,6 +240,8 @@ pub struct Subquery {
     pub select_id: usize,
     /// What clients are told of its one value.
     pub client_type: ClientType,
+    /// What the collation of its one value claims, if not what columns of tables claim.
+    pub claim: Option<Coercibility>,
 }
 
 /// What is made of a subquery's rows; see [`crate::expression::SubqueryKind`].

@@ -63,8 +63,8 @@ pub(crate) fn for_each_child<'e>(
             visit(left);
             visit(right);
         }
-        ExpressionKind::Let { value, body, .. } => {
-            visit(value);
+        ExpressionKind::Let { values, body } => {
+            values.iter().for_each(|(_, value)| visit(value));
             visit(body);
         }
         ExpressionKind::Case {
@@ -124,8 +124,8 @@ pub(crate) fn for_each_child_mut(
             visit(left);
             visit(right);
         }
-        ExpressionKind::Let { value, body, .. } => {
-            visit(value);
+        ExpressionKind::Let { values, body } => {
+            values.iter_mut().for_each(|(_, value)| visit(value));
             visit(body);
         }
         ExpressionKind::Case {

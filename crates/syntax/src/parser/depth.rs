@@ -1,10 +1,10 @@
 //! The limit on nesting, so that no walk over a tree can overflow its stack.
 //!
 //! Two numbers are kept. The *depth* counts open recursions of the parser. The *height* counts the
-//! levels of the finished tree: a chain such as `1+1+1+...` is parsed in a loop but leans to the
-//! left, and dropping it would recurse as often as it has terms. Both are limited by
-//! [`crate::DEPTH_MAX`]. Chains of AND and OR, which programs do generate by the thousand, are built
-//! as balanced trees instead (see `parser::expr`), so they count by the logarithm of their length.
+//! levels of the finished tree, which dropping it goes down. Both are limited by
+//! [`crate::DEPTH_MAX`]. Chains such as `1+1+1+...`, which programs do generate by the thousand, are
+//! parsed in a loop and built as low trees ([`crate::chain`]), so that they count by the logarithm of
+//! their length.
 //!
 //! The parser's own recursion runs on a stack that grows when it has to.
 

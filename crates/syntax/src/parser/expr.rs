@@ -12,6 +12,7 @@ use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
 use super::build;
 use super::cursor::{Parser, Result};
+use crate::chain;
 use crate::keywords::Kw;
 use crate::lexer::token::Kind;
 
@@ -35,9 +36,6 @@ pub(crate) mod level {
     pub(crate) const COLLATE: u8 = 16;
     pub(crate) const HIGHEST: u8 = u8::MAX;
 }
-
-/// AND and OR chains longer than this become balanced trees.
-const CHAIN_LENGTH: usize = 16;
 
 /// What an operator token does.
 enum Infix {
@@ -101,21 +99,12 @@ impl Parser<'_> {
             }
             ceiling = level;
             left = match infix {
-                Infix::Binary(op) => {
-                    self.take();
-                    let right = self.expr_above(level)?;
-                    build::binary(left, op, right)
-                }
+                Infix::Binary(_) | Infix::Sum(_) => self.steps(left, level)?,
                 Infix::Comparison(op) => {
                     self.take();
                     self.comparison(left, op)?
                 }
                 Infix::Chain(op) => self.chain(left, op, level)?,
-                Infix::Sum(op) => {
-                    self.take();
-                    let right = self.summand()?;
-                    build::binary(left, op, right)
-                }
                 Infix::IsNull | Infix::IsTruth => self.is_test(left)?,
                 Infix::Predicate => {
                     ceiling = level::COMPARISON;
@@ -201,28 +190,42 @@ impl Parser<'_> {
         }
     }
 
+    /// The operators of one level behind their first operand.
+    fn steps(&mut self, first: Expr, level: u8) -> Result<Expr> {
+        let mut steps = Vec::new();
+        while let Some((own, infix)) = self.infix_operator() {
+            if own != level {
+                break;
+            }
+            match infix {
+                Infix::Binary(op) => {
+                    self.take();
+                    steps.push((op, self.expr_above(level)?));
+                }
+                Infix::Sum(op) => {
+                    self.take();
+                    steps.push((op, self.summand()?));
+                }
+                _ => break,
+            }
+        }
+        // The caller counts one level.
+        self.raise(chain::levels(steps.len()).saturating_sub(1))?;
+        Ok(chain::join(first, steps, &build::binary))
+    }
+
     /// A chain of AND or of OR behind its first operand.
     fn chain(&mut self, first: Expr, op: BinaryOperator, level: u8) -> Result<Expr> {
         self.take();
         let second = self.expr_above(level)?;
         let goes_on = |parser: &Self| matches!(parser.infix_operator(), Some((_, Infix::Chain(next))) if next == op);
-        if !goes_on(self) {
-            return Ok(build::binary(first, op, second));
-        }
-        let mut operands = vec![first, second];
+        let mut steps = vec![(op.clone(), second)];
         while goes_on(self) {
             self.take();
-            operands.push(self.expr_above(level)?);
+            steps.push((op.clone(), self.expr_above(level)?));
         }
-        let length = operands.len();
-        if length <= CHAIN_LENGTH {
-            self.raise(length as u32 - 2)?;
-            let mut operands = operands.into_iter();
-            let first = operands.next().map_or_else(|| self.fail(), Ok)?;
-            return Ok(operands.fold(first, |left, right| build::binary(left, op.clone(), right)));
-        }
-        self.raise(usize::BITS - length.leading_zeros())?;
-        Ok(balanced(operands, &op))
+        self.raise(chain::levels(steps.len()).saturating_sub(1))?;
+        Ok(chain::join(first, steps, &build::binary))
     }
 
     /// What is compared: a predicate, or `ANY | SOME | ALL (subquery)`.
@@ -380,13 +383,4 @@ impl Parser<'_> {
             negated,
         })
     }
-}
-
-/// Joins the operands of an associative operator in their order with a tree as low as possible.
-fn balanced(mut operands: Vec<Expr>, op: &BinaryOperator) -> Expr {
-    if operands.len() > 1 {
-        let right = operands.split_off(operands.len() / 2);
-        return build::binary(balanced(operands, op), op.clone(), balanced(right, op));
-    }
-    operands.pop().unwrap_or_else(build::null)
 }

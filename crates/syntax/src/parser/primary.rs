@@ -81,6 +81,7 @@ impl Parser<'_> {
                 Ok(build::value(Value::Boolean(next.keyword == Kw::TRUE)))
             }
             Kw::CASE => self.case(),
+            Kw::IF if self.ahead(1).kind == Kind::LeftParen => self.if_chain(),
             Kw::NOT if self.options.high_not_precedence => self.unary(UnaryOperator::Not),
             Kw::EXISTS => {
                 self.take();
@@ -343,6 +344,58 @@ impl Parser<'_> {
             operand,
             conditions,
             else_result,
+        })
+    }
+
+    /// `IF(a, b, IF(c, d, …))`, in a loop: programs write long chains of it.
+    fn if_chain(&mut self) -> Result<Expr> {
+        let mut open = Vec::new();
+        while self.at(Kw::IF) && self.ahead(1).kind == Kind::LeftParen {
+            let name = self.take();
+            self.take();
+            let condition = self.expr()?;
+            self.expect_kind(Kind::Comma)?;
+            let result = self.expr()?;
+            self.expect_kind(Kind::Comma)?;
+            open.push((name, condition, result));
+        }
+        let mut otherwise = self.expr()?;
+        // The branches that are closed, the innermost first.
+        let mut closed = Vec::new();
+        while let Some(branch) = open.pop() {
+            self.expect_kind(Kind::RightParen)?;
+            closed.push(branch);
+            if !open.is_empty() && !self.at_kind(Kind::RightParen) {
+                let inner = self.close_ifs(&mut closed, otherwise)?;
+                otherwise = self.infix(inner, level::LOWEST, level::HIGHEST)?;
+            }
+        }
+        self.close_ifs(&mut closed, otherwise)
+    }
+
+    /// A call of IF for each branch; one CASE for many, which is not as high.
+    fn close_ifs(
+        &mut self,
+        branches: &mut Vec<(Token, Expr, Expr)>,
+        otherwise: Expr,
+    ) -> Result<Expr> {
+        if branches.len() <= crate::chain::LEANING_MAX {
+            self.raise(branches.len() as u32)?;
+            let branches = branches.drain(..);
+            let call = |otherwise, (name, condition, result)| {
+                build::call(self.text(name), vec![condition, result, otherwise])
+            };
+            return Ok(branches.fold(otherwise, call));
+        }
+        self.raise(1)?;
+        let branches = branches.drain(..).rev();
+        let conditions = branches.map(|(_, condition, result)| CaseWhen { condition, result });
+        Ok(Expr::Case {
+            case_token: AttachedToken::empty(),
+            end_token: AttachedToken::empty(),
+            operand: None,
+            conditions: conditions.collect(),
+            else_result: Some(Box::new(otherwise)),
         })
     }
 }

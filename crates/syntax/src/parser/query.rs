@@ -10,6 +10,7 @@ use sqlparser::ast::{
 use super::build;
 use super::cursor::{Parser, Result};
 use super::depth::QUERY_WEIGHT;
+use crate::chain;
 use crate::keywords::Kw;
 use crate::lexer::token::Kind;
 
@@ -130,16 +131,24 @@ impl Parser<'_> {
     /// Set operators tighter than a level, behind their first operand.
     fn set_operations(&mut self, first: SetExpr, minimum: u8) -> Result<SetExpr> {
         let mut left = first;
+        // The level of the operators that are gathered, and what they and their operands are.
+        let mut gathered: Option<(u8, Vec<_>)> = None;
         loop {
-            let (level, op) = match self.keyword() {
-                Kw::UNION => (UNION_LEVEL, SetOperator::Union),
-                Kw::EXCEPT => (UNION_LEVEL, SetOperator::Except),
-                Kw::INTERSECT => (INTERSECT_LEVEL, SetOperator::Intersect),
-                _ => return Ok(left),
+            let operator = match self.keyword() {
+                Kw::UNION => Some((UNION_LEVEL, SetOperator::Union)),
+                Kw::EXCEPT => Some((UNION_LEVEL, SetOperator::Except)),
+                Kw::INTERSECT => Some((INTERSECT_LEVEL, SetOperator::Intersect)),
+                _ => None,
             };
-            if level <= minimum {
-                return Ok(left);
+            let operator = operator.filter(|(level, _)| *level > minimum);
+            let goes_on = matches!((&gathered, &operator), (Some((known, _)), Some((level, _))) if known == level);
+            if !goes_on && let Some((_, steps)) = gathered.take() {
+                self.raise(chain::levels(steps.len()))?;
+                left = chain::join(left, steps, &set_operation);
             }
+            let Some((level, op)) = operator else {
+                return Ok(left);
+            };
             self.take();
             let set_quantifier = match self.eat_any(&[Kw::ALL, Kw::DISTINCT]) {
                 Some(Kw::ALL) => SetQuantifier::All,
@@ -147,13 +156,8 @@ impl Parser<'_> {
                 None => SetQuantifier::None,
             };
             let right = self.nested(1, |parser| parser.query_body(level))?;
-            left = SetExpr::SetOperation {
-                left: Box::new(left),
-                op,
-                set_quantifier,
-                right: Box::new(right),
-            };
-            self.raise(1)?;
+            let steps = &mut gathered.get_or_insert((level, Vec::new())).1;
+            steps.push(((op, set_quantifier), right));
         }
     }
 
@@ -357,5 +361,18 @@ impl Parser<'_> {
         self.take();
         self.into = Some(self.into_target()?);
         Ok(())
+    }
+}
+
+fn set_operation(
+    left: SetExpr,
+    (op, set_quantifier): (SetOperator, SetQuantifier),
+    right: SetExpr,
+) -> SetExpr {
+    SetExpr::SetOperation {
+        op,
+        set_quantifier,
+        left: Box::new(left),
+        right: Box::new(right),
     }
 }

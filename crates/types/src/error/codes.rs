@@ -203,6 +203,8 @@ codes! {
     ER_WARNING_NOT_COMPLETE_ROLLBACK = (1196, "HY000", "Some non-transactional changed tables couldn't be rolled back");
     ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_CREATED_TEMP_TABLE = (1751, "HY000", "The creation of some temporary tables could not be rolled back.");
     ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_DROPPED_TEMP_TABLE = (1752, "HY000", "Some temporary tables were dropped, but these operations could not be rolled back.");
+    ER_PARTITION_CLAUSE_ON_NONPARTITIONED = (1747, "HY000", "PARTITION () clause on non partitioned table");
+    WARN_OPTION_IGNORED = (1618, "HY000", "<{}> option ignored");
     ER_PARTITION_NO_TEMPORARY = (1562, "HY000", "Cannot create temporary table with partitions");
     ER_LOCK_WAIT_TIMEOUT = (1205, "HY000", "Lock wait timeout exceeded; try restarting transaction");
     ER_LOCK_DEADLOCK = (1213, "40001", "Deadlock found when trying to get lock; try restarting transaction");
@@ -227,6 +229,7 @@ codes! {
     ER_WRONG_ARGUMENTS = (1210, "HY000", "Incorrect arguments to {}");
     ER_DATETIME_FUNCTION_OVERFLOW = (1441, "22008", "Datetime function: {} field overflow");
     ER_STACK_OVERRUN_NEED_MORE = (1436, "HY000", "Thread stack overrun:  {} bytes used of a {} byte stack, and {} bytes needed.  Use 'mysqld --thread_stack=#' to specify a bigger stack.");
+    ER_AGGREGATE_IN_ORDER_NOT_SELECT = (3066, "HY000", "Expression #{} of ORDER BY clause is not in SELECT list, contains aggregate function; this is incompatible with DISTINCT");
     ER_DATA_OUT_OF_RANGE = (1690, "22003", "{} value is out of range in '{}'");
     ER_CANT_DROP_FIELD_OR_KEY = (1091, "42000", "Can't DROP '{}'; check that column/key exists");
     ER_CANT_REMOVE_ALL_FIELDS = (1090, "42000", "You can't delete all columns with ALTER TABLE; use DROP TABLE instead");

@@ -26,6 +26,8 @@ impl Alteration<'_> {
                 }
                 AlterAction::Partition(text) => {
                     self.builder.table.partitioning = Some(text.clone());
+                    let ignored = codes::WARN_OPTION_IGNORED.with(&[&"PARTITION BY"]);
+                    self.session().diagnostics().push(Level::Warning, ignored);
                 }
                 AlterAction::RemovePartitioning => {
                     let partitioning = self.builder.table.partitioning.take();
@@ -38,6 +40,12 @@ impl Alteration<'_> {
                 {
                     let note = codes::ER_ILLEGAL_HA.with(&[&self.old.name]);
                     self.session().diagnostics().push(Level::Note, note);
+                }
+                AlterAction::Other(text)
+                    if self.old.partitioning.is_none()
+                        && text.to_ascii_uppercase().contains("PARTITION") =>
+                {
+                    return Err(codes::ER_PARTITION_MGMT_ON_NONPARTITIONED.error());
                 }
                 AlterAction::Other(text) => {
                     return Err(

@@ -391,6 +391,15 @@ impl Binder<'_> {
         negative: bool,
     ) -> Result<Expression> {
         let date = self.bind_expression(date)?;
+        self.add_interval(date, interval, negative)
+    }
+
+    pub(super) fn add_interval(
+        &mut self,
+        date: Expression,
+        interval: &ast::Interval,
+        negative: bool,
+    ) -> Result<Expression> {
         let amount = self.bind_expression(&interval.value)?;
         let unit = match &interval.leading_field {
             Some(field) => unit_name(field),

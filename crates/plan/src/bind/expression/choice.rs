@@ -39,7 +39,7 @@ impl Binder<'_> {
             let condition = match operand {
                 Some(operand) => {
                     let value = self.bind_expression(&when.condition)?;
-                    self.compare_bound(operand.clone(), Comparison::Equal, value)?
+                    self.compare_for(operand.clone(), Comparison::Equal, value, "case")?
                 }
                 None => self.bind_predicate(&when.condition)?,
             };
@@ -101,7 +101,7 @@ impl Binder<'_> {
         {
             return self.call_function("nullif", function, vec![first, second]);
         }
-        let equal = self.compare_bound(first.clone(), Comparison::Equal, second)?;
+        let equal = self.compare_for(first.clone(), Comparison::Equal, second, "nullif")?;
         let null = super::literal::null();
         choice(vec![(equal, null)], Some(first), "nullif")
     }

@@ -17,8 +17,9 @@ use mayfly_types::error::codes;
 use mayfly_types::temporal::DateTime;
 use mayfly_types::{Result, SqlType, Value};
 
+use super::collation::{aggregate_collations, claimed};
 use super::parameters::parameter_type;
-use super::scope::{Clause, Found, Name};
+use super::scope::{Clause, ColumnPlace, Found, Name};
 use super::types::{and, as_predicate, as_value, compare, is_null, not, or};
 use super::{Binder, not_supported};
 use crate::catalog::VariableScope;
@@ -33,9 +34,14 @@ impl Binder<'_> {
 
     /// Binds an expression as a condition.
     pub(crate) fn bind_predicate(&mut self, expr: &Expr) -> Result<Expression> {
-        let mut predicate = self.bind_expression(expr)?;
+        let predicate = self.bind_expression(expr)?;
+        Ok(self.as_condition(predicate))
+    }
+
+    /// A bound expression as a condition.
+    pub(crate) fn as_condition(&mut self, mut predicate: Expression) -> Expression {
         self.tell_parameter(&mut predicate, &SqlType::bigint());
-        Ok(as_predicate(predicate))
+        as_predicate(predicate)
     }
 
     /// Binds the condition of WHERE. Where it must be true, `column IS NULL` finds the zero date in a
@@ -233,13 +239,21 @@ impl Binder<'_> {
             if scope.hidden {
                 continue;
             }
-            let Some(found) = scope.find(name)? else {
+            let inner = depth + 1 < self.scopes.len();
+            let found = match scope.find(name)? {
+                // A subquery in the select list may name the items before it.
+                None if inner && scope.clause == Clause::FieldList => {
+                    scope.find_item(name)?.map(Found::Item)
+                }
+                found => found,
+            };
+            let Some(found) = found else {
                 continue;
             };
             let expression = match found {
                 Found::Column(place) => {
                     self.check_read(depth, place)?;
-                    scope.column(place)
+                    self.claimed_column(depth, place)
                 }
                 Found::Key { index, hides_item } => {
                     if hides_item {
@@ -249,7 +263,11 @@ impl Binder<'_> {
                 }
                 Found::Item(item) => {
                     let item = &scope.items[item];
-                    if scope.inside_aggregate > 0 && scope.reads_aggregate(&item.expression) {
+                    let is_early =
+                        inner && matches!(scope.clause, Clause::FieldList | Clause::GroupBy);
+                    if (is_early || scope.inside_aggregate > 0)
+                        && scope.reads_aggregate(&item.expression)
+                    {
                         return Err(codes::ER_ILLEGAL_REFERENCE
                             .with(&[&item.name, &"reference to group function"]));
                     }
@@ -264,6 +282,13 @@ impl Binder<'_> {
             .last()
             .map_or(Clause::FieldList, |scope| scope.clause);
         Err(codes::ER_BAD_FIELD_ERROR.with(&[&name, &clause.text()]))
+    }
+
+    /// The column at a place of a query block, with what its collation claims.
+    pub(crate) fn claimed_column(&self, depth: usize, place: ColumnPlace) -> Expression {
+        let scope = &self.scopes[depth];
+        let claim = scope.tables[place.table].claim(place.column);
+        claimed(scope.column(place), claim)
     }
 
     fn bind_variable(&mut self, variable: Variable<'_>) -> Result<Expression> {
@@ -314,9 +339,15 @@ impl Binder<'_> {
         escape: Option<&Expr>,
         negated: bool,
     ) -> Result<Expression> {
-        let mut arguments = vec![expr, pattern];
-        arguments.extend(escape);
-        let found = self.call_with("like", &arguments)?;
+        let mut arguments = vec![self.bind_expression(expr)?, self.bind_expression(pattern)?];
+        let texts: Vec<&Expression> = arguments.iter().collect();
+        if texts.iter().all(|text| text.ty.is_string()) {
+            aggregate_collations(&texts, "like", true)?;
+        }
+        if let Some(escape) = escape {
+            arguments.push(self.bind_expression(escape)?);
+        }
+        let found = self.call_bound("like", arguments)?;
         Ok(if negated {
             not(as_predicate(found))
         } else {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mayfly_functions::Signature;
 use mayfly_syntax::ast::{BinaryOperator, Expr};
+use mayfly_syntax::chain::chain;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
@@ -11,12 +12,15 @@ use super::literal::is_hexadecimal;
 use super::{comparison_of, comparison_text, one_column};
 use crate::bind::collation::{aggregate_collations, has_collation};
 use crate::bind::comparison::unify_for_comparison;
-use crate::bind::types::{and, compare, not, or, with_collation};
+use crate::bind::types::{and, cast, compare, not, or, with_collation};
 use crate::bind::{Binder, not_supported};
 use crate::catalog::Catalog;
 use crate::date_parameter::{DateParameter, check_date_text};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::physical::build::expression_is_volatile;
+
+/// How high the tree of a chain of operators may be.
+const CHAIN_HEIGHT: usize = 128;
 
 impl Binder<'_> {
     pub(super) fn bind_binary(
@@ -33,13 +37,77 @@ impl Binder<'_> {
             return self.bind_comparison(left, comparison, right);
         }
         let name = match op {
+            BinaryOperator::Regexp => "regexp_like",
+            BinaryOperator::Arrow => "json_extract",
+            BinaryOperator::LongArrow => {
+                let extracted = self.call_with("json_extract", &[left, right])?;
+                return self.call_bound("json_unquote", vec![extracted]);
+            }
+            BinaryOperator::Assignment => return self.bind_assignment(left, right),
+            _ => return self.bind_chain(whole),
+        };
+        self.call_with(name, &[left, right])
+    }
+
+    /// Operators of one level, from left to right. What a long chain comes to on its way is kept as a
+    /// value of its own.
+    fn bind_chain(&mut self, whole: &Expr) -> Result<Expression> {
+        let (first, steps) = chain(whole);
+        if steps.is_empty() {
+            return Err(not_supported(&whole.to_string()));
+        }
+        let mut steps = steps.into_iter().peekable();
+        let before_date = match (first, steps.peek()) {
+            (Expr::Interval(interval), Some((BinaryOperator::Plus, date))) => {
+                Some((interval, *date))
+            }
+            _ => None,
+        };
+        let mut value = match before_date {
+            Some((interval, date)) => {
+                steps.next();
+                self.bind_date_arithmetic(date, interval, false)?
+            }
+            None => self.bind_expression(first)?,
+        };
+        let mut values = Vec::new();
+        for (number, (op, operand)) in steps.enumerate() {
+            if number > 0 && number.is_multiple_of(CHAIN_HEIGHT) {
+                let local = self.new_column();
+                let read = Expression {
+                    kind: ExpressionKind::Local(local),
+                    ty: value.ty.clone(),
+                    nullable: value.nullable,
+                };
+                values.push((local, std::mem::replace(&mut value, read)));
+            }
+            value = self.bind_step(value, op, operand)?;
+        }
+        if values.is_empty() {
+            return Ok(value);
+        }
+        Ok(Expression {
+            ty: value.ty.clone(),
+            nullable: value.nullable,
+            kind: ExpressionKind::Let {
+                values,
+                body: Box::new(value),
+            },
+        })
+    }
+
+    /// An operator with its right operand.
+    fn bind_step(
+        &mut self,
+        left: Expression,
+        op: &BinaryOperator,
+        right: &Expr,
+    ) -> Result<Expression> {
+        let name = match op {
             BinaryOperator::Plus | BinaryOperator::Minus => {
                 let negative = *op == BinaryOperator::Minus;
                 if let Expr::Interval(interval) = right {
-                    return self.bind_date_arithmetic(left, interval, negative);
-                }
-                if let (Expr::Interval(interval), false) = (left, negative) {
-                    return self.bind_date_arithmetic(right, interval, false);
+                    return self.add_interval(left, interval, negative);
                 }
                 if negative { "-" } else { "+" }
             }
@@ -53,21 +121,15 @@ impl Binder<'_> {
             BinaryOperator::PGBitwiseShiftLeft => "<<",
             BinaryOperator::PGBitwiseShiftRight => ">>",
             BinaryOperator::StringConcat => "concat",
-            BinaryOperator::Regexp => "regexp_like",
-            BinaryOperator::Arrow => "json_extract",
-            BinaryOperator::LongArrow => {
-                let extracted = self.call_with("json_extract", &[left, right])?;
-                return self.call_bound("json_unquote", vec![extracted]);
-            }
             BinaryOperator::Xor => {
-                let left = self.bind_predicate(left)?;
+                let left = self.as_condition(left);
                 let right = self.bind_predicate(right)?;
                 return self.call_bound("xor", vec![left, right]);
             }
-            BinaryOperator::Assignment => return self.bind_assignment(left, right),
             other => return Err(not_supported(&other.to_string())),
         };
-        self.call_with(name, &[left, right])
+        let right = self.bind_expression(right)?;
+        self.call_bound(name, vec![left, right])
     }
 
     /// AND and OR: a chain is walked along its left side, so that its length costs no stack.
@@ -112,7 +174,23 @@ impl Binder<'_> {
         match (row_of(left), row_of(right)) {
             (None, None) => {
                 let (a, b) = (left, right);
-                let left = self.bind_expression(a)?;
+                let left = match (a, b) {
+                    (Expr::Subquery(query), Expr::Subquery(other)) => {
+                        let mut row = self.bind_row_of_subquery(query)?;
+                        if row.len() > 1 {
+                            return self.compare_row_with(row, comparison, other);
+                        }
+                        row.pop().ok_or_else(one_column)?
+                    }
+                    (Expr::Subquery(query), _) => {
+                        let mut row = self.bind_row_of_subquery(query)?;
+                        match (row.len(), row.pop()) {
+                            (1, Some(value)) => value,
+                            (width, _) => return Err(codes::ER_OPERAND_COLUMNS.with(&[&width])),
+                        }
+                    }
+                    _ => self.bind_expression(a)?,
+                };
                 let right = self.bind_expression(b)?;
                 self.check_temporal_texts(&left, &right)?;
                 let column = dated_column(a, &left).or_else(|| dated_column(b, &right));
@@ -173,8 +251,18 @@ impl Binder<'_> {
         comparison: Comparison,
         right: Expression,
     ) -> Result<Expression> {
-        let text = comparison_text(comparison);
-        let (left, right) = unify_for_comparison(self.catalog, left, right, text)?;
+        self.compare_for(left, comparison, right, comparison_text(comparison))
+    }
+
+    /// The same, which errors call `operation`.
+    pub(super) fn compare_for(
+        &mut self,
+        left: Expression,
+        comparison: Comparison,
+        right: Expression,
+        operation: &str,
+    ) -> Result<Expression> {
+        let (left, right) = unify_for_comparison(self.catalog, left, right, operation)?;
         Ok(compare(comparison, left, right))
     }
 
@@ -254,6 +342,7 @@ impl Binder<'_> {
         let [operand, low, high] = operands;
         let mut operands = [operand?, low?, high?];
         share_collation(&mut operands, "between")?;
+        as_numbers(&mut operands);
         let [operand, low, high] = operands;
         self.with_value(operand, |binder, operand| {
             let catalog = binder.catalog;
@@ -295,8 +384,7 @@ impl Binder<'_> {
             ty: body.ty.clone(),
             nullable: body.nullable,
             kind: ExpressionKind::Let {
-                local,
-                value: Box::new(value),
+                values: vec![(local, value)],
                 body: Box::new(body),
             },
         })
@@ -435,6 +523,23 @@ fn share_collation(operands: &mut [Expression], operation: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A text between a number and a text is compared with both as a number.
+fn as_numbers(operands: &mut [Expression; 3]) {
+    fn is_text(operand: &Expression) -> bool {
+        has_collation(&operand.ty) && operand.ty.kind != TypeKind::Json
+    }
+    let [operand, low, high] = &*operands;
+    let mixed = |text: &Expression, number: &Expression| is_text(text) && number.ty.is_numeric();
+    if !is_text(operand) || !(mixed(low, high) || mixed(high, low)) {
+        return;
+    }
+    let bounds = operands.iter_mut().skip(1);
+    for bound in bounds.filter(|bound| is_text(bound)) {
+        let text = std::mem::replace(bound, super::literal::null());
+        *bound = cast(text, &SqlType::double());
+    }
 }
 
 fn same_lookup(a: &Expression, b: &Expression) -> bool {

@@ -1,27 +1,50 @@
 //! Subqueries in expressions: scalar, EXISTS, IN, ANY and ALL, row comparisons.
 
-use mayfly_syntax::ast::{BinaryOperator, Expr, Query};
+use mayfly_syntax::ast::{BinaryOperator, Expr, Query, SetExpr};
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
 use super::operator::{bare, row_of};
 use super::{comparison_of, comparison_text, one_column};
 use crate::bind::comparison::unify_for_comparison;
-use crate::bind::{Binder, Block, not_supported};
+use crate::bind::{Binder, Block, BlockColumn, not_supported};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::logical::{ColumnId, Computed, Relation, Subquery, SubqueryKind};
 use crate::physical::ClientType;
 
 impl Binder<'_> {
     pub(super) fn bind_scalar_subquery(&mut self, query: &Query) -> Result<Expression> {
+        let mut values = self.bind_row_of_subquery(query)?;
+        match (values.pop(), values.is_empty()) {
+            (Some(value), true) => Ok(value),
+            _ => Err(one_column()),
+        }
+    }
+
+    /// The values of the one row of a subquery.
+    pub(super) fn bind_row_of_subquery(&mut self, query: &Query) -> Result<Vec<Expression>> {
         let block = self.bind_query_expression(query, false)?;
-        let [column] = block.columns.as_slice() else {
+        let surely = gives_one_row(&block.relation);
+        let value = |block: Block, column: BlockColumn| {
+            let ty = column.ty.without_display_width();
+            let nullable = column.nullable || !surely;
+            let columns = vec![column.id];
+            let mut value = subquery(SubqueryKind::Scalar, block, columns, ty, nullable);
+            if let ExpressionKind::LogicalSubquery(subquery) = &mut value.kind {
+                subquery.claim = column.claim;
+                subquery.client_type = column.client_type;
+            }
+            value
+        };
+        let mut columns = block.columns.clone();
+        let Some(last) = columns.pop() else {
             return Err(one_column());
         };
-        let ty = column.ty.without_display_width();
-        let columns = vec![column.id];
-        let nullable = column.nullable || !gives_one_row(&block.relation);
-        Ok(subquery(SubqueryKind::Scalar, block, columns, ty, nullable))
+        let columns = columns.into_iter();
+        let mut values: Vec<Expression> =
+            columns.map(|column| value(block.clone(), column)).collect();
+        values.push(value(block, last));
+        Ok(values)
     }
 
     pub(super) fn bind_exists(&mut self, query: &Query, negated: bool) -> Result<Expression> {
@@ -71,7 +94,12 @@ impl Binder<'_> {
         if query.limit_clause.is_some() {
             return Err(not_supported("LIMIT & IN/ALL/ANY/SOME subquery"));
         }
-        let mut block = self.bind_query_expression(query, false)?;
+        // Whether a value is among rows does not depend on how often it is, and what equals another by the
+        // rules of a column may differ by those of the comparison.
+        self.ignores_distinct = matches!(&*query.body, SetExpr::Select(_)) && query.with.is_none();
+        let block = self.bind_query_expression(query, false);
+        self.ignores_distinct = false;
+        let mut block = block?;
         let (left, columns) = self.unify_sides(left, comparison, &mut block)?;
         let kind = SubqueryKind::Quantified {
             left,
@@ -92,6 +120,16 @@ impl Binder<'_> {
             .iter()
             .map(|item| self.bind_stored(item))
             .collect::<Result<Vec<_>>>()?;
+        self.compare_row_with(left, comparison, query)
+    }
+
+    /// `(values) comparison (subquery)`
+    pub(super) fn compare_row_with(
+        &mut self,
+        left: Vec<Expression>,
+        comparison: Comparison,
+        query: &Query,
+    ) -> Result<Expression> {
         let mut block = self.bind_query_expression(query, false)?;
         let (left, columns) = self.unify_sides(left, comparison, &mut block)?;
         let kind = SubqueryKind::Row { left, comparison };
@@ -102,7 +140,10 @@ impl Binder<'_> {
         let left = bare(left);
         match row_of(left) {
             Some(row) => row.iter().map(|item| self.bind_stored(item)).collect(),
-            None => Ok(vec![self.bind_stored(left)?]),
+            None => match left {
+                Expr::Subquery(query) => self.bind_row_of_subquery(query),
+                _ => Ok(vec![self.bind_stored(left)?]),
+            },
         }
     }
 
@@ -121,9 +162,8 @@ impl Binder<'_> {
         let mut computed = Vec::new();
         let mut unified = Vec::with_capacity(left.len());
         for (value, column) in left.into_iter().zip(&block.columns) {
-            let right = Expression::column(column.id, column.ty.clone(), column.nullable);
             let text = comparison_text(comparison);
-            let (value, right) = unify_for_comparison(self.catalog, value, right, text)?;
+            let (value, right) = unify_for_comparison(self.catalog, value, column.value(), text)?;
             columns.push(match right.kind {
                 ExpressionKind::Column(id) => id,
                 _ => {
@@ -181,6 +221,7 @@ fn subquery(
             nullable: columns_nullable,
             select_id: block.select_id,
             client_type,
+            claim: None,
         })),
         ty,
         nullable,

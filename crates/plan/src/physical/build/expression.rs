@@ -130,6 +130,7 @@ impl Lowering {
             columns,
             nullable: _,
             client_type: _,
+            claim: _,
             select_id,
         } = subquery;
         let required: ColumnSet = columns.iter().copied().collect();
@@ -268,4 +269,48 @@ fn is_volatile(plan: &Plan) -> bool {
             ..
         } => one(condition) || is_volatile(left) || is_volatile(right),
     })
+}
+
+/// The columns of a query block that are computed for what computing them does, whether or not
+/// anybody reads them.
+pub(super) fn volatile_columns(relation: &logical::Relation) -> ColumnSet {
+    let of_columns = |columns: &[logical::Computed]| -> ColumnSet {
+        let volatile = |column: &&logical::Computed| expression_is_volatile(&column.expression);
+        columns
+            .iter()
+            .filter(volatile)
+            .map(|column| column.id)
+            .collect()
+    };
+    match relation {
+        logical::Relation::Project { columns, .. } => of_columns(columns),
+        logical::Relation::Extend { input, columns } => {
+            let mut found = of_columns(columns);
+            found.extend_from(&volatile_columns(input));
+            found
+        }
+        logical::Relation::Filter { input, .. }
+        | logical::Relation::Sort { input, .. }
+        | logical::Relation::Limit { input, .. }
+        | logical::Relation::Materialize { input, .. }
+        | logical::Relation::Block {
+            input,
+            derived: None,
+            ..
+        } => volatile_columns(input),
+        logical::Relation::SetOperation {
+            inputs, columns, ..
+        } => {
+            let mut found = ColumnSet::new();
+            for (input, ids) in inputs {
+                let of_arm = volatile_columns(input);
+                let pairs = columns.iter().zip(ids);
+                for (column, _) in pairs.filter(|(_, id)| of_arm.contains(**id)) {
+                    found.insert(*column);
+                }
+            }
+            found
+        }
+        _ => ColumnSet::new(),
+    }
 }

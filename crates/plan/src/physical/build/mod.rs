@@ -11,6 +11,7 @@ mod lowered;
 pub(crate) mod rows;
 
 pub(crate) use expression::expression_is_volatile;
+use expression::volatile_columns;
 pub(crate) use rows::estimate;
 
 use std::sync::Arc;
@@ -206,8 +207,12 @@ impl Lowering {
                 select_id,
                 derived,
             } => {
-                let input = self.relation(*input, required)?;
-                Ok(block(input, select_id, derived, required))
+                let mut needed = required.clone();
+                if derived.is_some() {
+                    needed.extend_from(&volatile_columns(&input));
+                }
+                let input = self.relation(*input, &needed)?;
+                Ok(block(input, select_id, derived, &needed))
             }
             Relation::Materialize { input, temporary } => {
                 let input = self.relation(*input, required)?;
