@@ -35,11 +35,13 @@ const PROMISED: &[&str] = &[
     "json_extract json_unquote json_value json_object json_array json_quote json_keys json_length \
      json_depth json_type json_valid json_contains json_contains_path json_search json_overlaps \
      json_set json_insert json_replace json_remove json_merge_patch json_merge_preserve \
-     json_array_append json_array_insert json_pretty json_storage_size json_storage_free",
+     json_array_append json_array_insert json_pretty json_storage_size json_storage_free \
+     json_schema_valid json_schema_validation_report",
     // Information, and user variables
     "version database schema user current_role current_user session_user system_user connection_id \
      ps_current_thread_id get_lock release_lock release_all_locks is_free_lock is_used_lock last_insert_id row_count found_rows benchmark sleep any_value name_const icu_version \
-     format_bytes format_pico_time load_file statement_digest statement_digest_text get_user_variable set_user_variable",
+     format_bytes format_pico_time gtid_subset gtid_subtract source_pos_wait master_pos_wait \
+     validate_password_strength load_file statement_digest statement_digest_text get_user_variable set_user_variable",
 ];
 
 const AGGREGATES: &str = "count sum avg min max group_concat std stddev stddev_pop stddev_samp \
@@ -79,6 +81,8 @@ fn every_name_is_documented() {
         "set_user_variable",
         "comparable date",
         "comparable datetime",
+        "char of two bytes",
+        "char of four bytes",
     ];
     let scalars = scalar::all().flat_map(|function| function.names());
     let aggregates = aggregate::FUNCTIONS

@@ -95,7 +95,12 @@ fn table_record(
         record.push('\n');
     }
     record.push('\n');
-    record += &show_create::table(definition, next_auto_increment, true, &TimeZone::UTC);
+    record += &show_create::table(
+        definition,
+        next_auto_increment,
+        show_create::NameQuotes::Backticks,
+        &TimeZone::UTC,
+    );
     record.into_bytes()
 }
 

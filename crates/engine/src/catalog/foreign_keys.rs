@@ -135,6 +135,6 @@ fn fails(child: &TableDefinition, foreign: &ForeignKeyDefinition) -> String {
         "{}.{}, {}",
         name(&child.database),
         name(&child.name),
-        show_create::foreign_key(child, &shown, true)
+        show_create::foreign_key(child, &shown, show_create::NameQuotes::Backticks)
     )
 }

@@ -13,23 +13,23 @@ use super::type_text;
 use crate::{character_sets, convert};
 
 /// The statement that makes the table again. `next_auto_increment` is the number that the next row
-/// would get; `quote` is `sql_quote_show_create`; `zone` the session's, for defaults of TIMESTAMP columns.
+/// would get; `zone` the session's, for defaults of TIMESTAMP columns.
 pub(crate) fn table(
     definition: &TableDefinition,
     next_auto_increment: u64,
-    quote: bool,
+    quotes: NameQuotes,
     zone: &TimeZone,
 ) -> String {
-    let name = |name: &str| identifier(name, quote);
+    let name = |name: &str| identifier(name, quotes);
     let mut lines = Vec::new();
     for column in definition.named_columns() {
-        lines.push(column_line(column, definition.collation, quote, zone));
+        lines.push(column_line(column, definition.collation, quotes, zone));
     }
     for key in &definition.keys {
-        lines.push(key_line(key, definition, quote));
+        lines.push(key_line(key, definition, quotes));
     }
     for foreign in &definition.foreign_keys {
-        lines.push(foreign_key(definition, foreign, quote));
+        lines.push(foreign_key(definition, foreign, quotes));
     }
     for check in &definition.checks {
         let mut line = format!("CONSTRAINT {} CHECK ({})", name(&check.name), check.text);
@@ -76,7 +76,7 @@ pub(crate) fn database(
     name: &str,
     collation: CollationId,
     if_not_exists: bool,
-    quote: bool,
+    quotes: NameQuotes,
 ) -> String {
     let row = character_sets::row(collation);
     let guard = if if_not_exists {
@@ -90,7 +90,7 @@ pub(crate) fn database(
     };
     format!(
         "CREATE DATABASE {guard}{} /*!40100 DEFAULT CHARACTER SET {}{collate} */ /*!80016 DEFAULT ENCRYPTION='N' */",
-        identifier(name, quote),
+        identifier(name, quotes),
         row.charset.name(),
     )
 }
@@ -99,9 +99,9 @@ pub(crate) fn database(
 pub(super) fn foreign_key(
     definition: &TableDefinition,
     foreign: &ForeignKeyDefinition,
-    quote: bool,
+    quotes: NameQuotes,
 ) -> String {
-    let name = |name: &str| identifier(name, quote);
+    let name = |name: &str| identifier(name, quotes);
     let list = |columns: &[String]| {
         let names = columns.iter().map(|column| name(column));
         names.collect::<Vec<_>>().join(", ")
@@ -130,28 +130,46 @@ pub(super) fn foreign_key(
     line
 }
 
-fn identifier(name: &str, quote: bool) -> String {
+/// How names are quoted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NameQuotes {
+    /// As `sql_quote_show_create` has it.
+    Backticks,
+    /// The same under ANSI_QUOTES.
+    Double,
+    /// Only where a name would not be one without.
+    WhereNeeded {
+        /// By double quotes: ANSI_QUOTES.
+        double: bool,
+    },
+}
+
+fn identifier(name: &str, quotes: NameQuotes) -> String {
     let plain = !name.is_empty()
         && name
             .chars()
             .all(|c| c.is_alphanumeric() || c == '_' || c == '$')
         && !name.chars().all(|c| c.is_ascii_digit());
-    if quote || !plain {
-        quoted_identifier(name)
-    } else {
-        name.to_owned()
+    match quotes {
+        NameQuotes::WhereNeeded { .. } if plain => name.to_owned(),
+        NameQuotes::Backticks | NameQuotes::WhereNeeded { double: false } => {
+            quoted_identifier(name)
+        }
+        NameQuotes::Double | NameQuotes::WhereNeeded { double: true } => {
+            format!("\"{}\"", name.replace('"', "\"\""))
+        }
     }
 }
 
 fn column_line(
     column: &ColumnDefinition,
     table_collation: CollationId,
-    quote: bool,
+    quotes: NameQuotes,
     zone: &TimeZone,
 ) -> String {
     let mut line = format!(
         "{} {}",
-        identifier(&column.name, quote),
+        identifier(&column.name, quotes),
         type_text::column_type(&column.ty)
     );
     if type_text::has_character_set(&column.ty) {
@@ -240,17 +258,17 @@ fn value_text(column: &ColumnDefinition, value: &Value) -> String {
     }
 }
 
-fn key_line(key: &KeyDefinition, definition: &TableDefinition, quote: bool) -> String {
+fn key_line(key: &KeyDefinition, definition: &TableDefinition, quotes: NameQuotes) -> String {
     let word = match key.kind {
         KeyKind::Primary => "PRIMARY KEY".to_owned(),
-        KeyKind::Unique => format!("UNIQUE KEY {}", identifier(&key.name, quote)),
-        KeyKind::Plain => format!("KEY {}", identifier(&key.name, quote)),
-        KeyKind::FullText => format!("FULLTEXT KEY {}", identifier(&key.name, quote)),
-        KeyKind::Spatial => format!("SPATIAL KEY {}", identifier(&key.name, quote)),
+        KeyKind::Unique => format!("UNIQUE KEY {}", identifier(&key.name, quotes)),
+        KeyKind::Plain => format!("KEY {}", identifier(&key.name, quotes)),
+        KeyKind::FullText => format!("FULLTEXT KEY {}", identifier(&key.name, quotes)),
+        KeyKind::Spatial => format!("SPATIAL KEY {}", identifier(&key.name, quotes)),
     };
     let parts = key.parts.iter().map(|part| {
         let mut text = match &part.target {
-            KeyTarget::Column(column) => identifier(&definition.columns[*column].name, quote),
+            KeyTarget::Column(column) => identifier(&definition.columns[*column].name, quotes),
             KeyTarget::Expression(column) => format!("({})", definition.hidden_text(*column)),
         };
         if let Some(prefix) = part.prefix {
@@ -272,10 +290,53 @@ fn key_line(key: &KeyDefinition, definition: &TableDefinition, quote: bool) -> S
         line += &format!(" COMMENT {}", quoted_string(&key.comment));
     }
     if let Some(parser) = &key.parser {
-        line += &format!(" /*!50100 WITH PARSER {} */", identifier(parser, quote));
+        line += &format!(" /*!50100 WITH PARSER {} */", identifier(parser, quotes));
     }
     if key.invisible {
         line += " /*!80000 INVISIBLE */";
     }
     line
+}
+
+/// A view's statement with double quotes around its names, as `sql_mode` ANSI_QUOTES has them.
+pub(crate) fn with_ansi_quotes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(character) = rest.next() {
+        if !matches!(character, '`' | '\'') {
+            out.push(character);
+            continue;
+        }
+        let is_name = character == '`';
+        let mark = if is_name { '"' } else { '\'' };
+        out.push(mark);
+        while let Some(inner) = rest.next() {
+            let is_doubled = inner == character && rest.next_if_eq(&character).is_some();
+            match inner {
+                _ if is_doubled && is_name => out.push('`'),
+                _ if is_doubled => out.push_str("''"),
+                _ if inner == character => break,
+                '"' if is_name => out.push_str("\"\""),
+                '\\' if !is_name => {
+                    out.push('\\');
+                    out.extend(rest.next());
+                }
+                _ => out.push(inner),
+            }
+        }
+        out.push(mark);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_ansi_quotes;
+
+    #[test]
+    fn names_are_told_from_strings() {
+        let text = r#"`a``b` = 'it''s `no` name \' ' AND `c"d`"#;
+        let expected = r#""a`b" = 'it''s `no` name \' ' AND "c""d""#;
+        assert_eq!(with_ansi_quotes(text), expected);
+    }
 }

@@ -8,11 +8,11 @@ use mayfly_syntax::ast::{
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 use mayfly_types::error::codes;
 use mayfly_types::temporal::TimeZone;
-use mayfly_types::{CollationId, Condition, Level, Result, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, Condition, Level, Result, SqlMode, SqlType, TypeKind, Value};
 
 use super::simple::{NAME, STATEMENT, text_rows};
 use super::{accounts, select};
-use crate::catalog::show_create;
+use crate::catalog::show_create::{self, NameQuotes};
 use crate::catalog::view::ViewDefinition;
 use crate::information_schema;
 use crate::result::{Outcome, ResultColumn, StatementResult};
@@ -439,7 +439,13 @@ fn count(session: &Session, name: &str, variable: &str) -> Outcome {
 }
 
 fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
-    let quote = session.options().quote_show_create;
+    let options = session.options();
+    let double = options.sql_mode.has(SqlMode::ANSI_QUOTES);
+    let quotes = match options.quote_show_create {
+        true if double => NameQuotes::Double,
+        true => NameQuotes::Backticks,
+        false => NameQuotes::WhereNeeded { double },
+    };
     match object {
         ShowCreate::Table(table) => {
             let (database, name) = super::qualified(session, table)?;
@@ -448,8 +454,8 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
                     return create_view(session, &view);
                 }
                 if let Some(log) = information_schema::logs::definition(&database, &name) {
-                    let text = show_create::table(&log, 1, quote, &TimeZone::UTC);
-                    return Ok(created("Table", "Create Table", name, text));
+                    let text = show_create::table(&log, 1, quotes, &TimeZone::UTC);
+                    return Ok(created("Table", name, text));
                 }
                 if session
                     .database
@@ -466,8 +472,8 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
                 Some(_) => found.next_auto_increment(),
                 None => definition.auto_increment_start,
             };
-            let text = show_create::table(definition, next, quote, &session.options().time_zone);
-            Ok(created("Table", "Create Table", name, text))
+            let text = show_create::table(definition, next, quotes, &session.options().time_zone);
+            Ok(created("Table", name, text))
         }
         ShowCreate::Database {
             name,
@@ -478,8 +484,8 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
                 .catalog
                 .database_collation(name)
                 .ok_or_else(|| codes::ER_BAD_DB_ERROR.with(&[name]))?;
-            let text = show_create::database(name, collation, *if_not_exists, quote);
-            Ok(created("Database", "Create Database", name.clone(), text))
+            let text = show_create::database(name, collation, *if_not_exists, quotes);
+            Ok(created("Database", name.clone(), text))
         }
         ShowCreate::View(table) => {
             let (database, name) = super::qualified(session, table)?;
@@ -508,13 +514,18 @@ fn create(session: &mut Session, object: &ShowCreate) -> Result<Outcome> {
 }
 
 /// What SHOW CREATE gives.
-fn created(object: &str, statement: &str, name: String, text: String) -> Outcome {
-    let columns = [(object, NAME), (statement, STATEMENT)];
+fn created(object: &str, name: String, text: String) -> Outcome {
+    let statement = format!("Create {object}");
+    let columns = [(object, NAME), (statement.as_str(), STATEMENT)];
     let result = text_rows(&columns, &[[name, text]]);
     result.never_null(|_| true).into()
 }
 
 fn create_view(session: &Session, view: &ViewDefinition) -> Result<Outcome> {
+    let mut text = view.create_text(session.current_database());
+    if session.options().sql_mode.has(SqlMode::ANSI_QUOTES) {
+        text = show_create::with_ansi_quotes(&text);
+    }
     let columns = [
         ("View", NAME),
         ("Create View", STATEMENT),
@@ -523,7 +534,7 @@ fn create_view(session: &Session, view: &ViewDefinition) -> Result<Outcome> {
     ];
     let row = [
         view.name().to_owned(),
-        view.create_text(session.current_database()),
+        text,
         view.character_set.clone(),
         view.collation.clone(),
     ];

@@ -10,7 +10,7 @@ use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, has_collation, unclaimed};
 use super::expression::literal;
-use super::types::{cast, with_collation};
+use super::types::{cast, string_of, with_collation};
 use crate::catalog::Catalog;
 use crate::expression::{Expression, ExpressionKind};
 
@@ -115,6 +115,33 @@ fn comparable(operand: Expression, to: &SqlType) -> Result<Expression> {
             arguments: vec![operand],
         },
     })
+}
+
+/// CASE and BETWEEN compare documents as their texts, or as numbers where there is one among the operands.
+pub(crate) fn documents_as_scalars(operands: &mut [Expression]) {
+    let is_document = |operand: &Expression| operand.ty.kind == TypeKind::Json;
+    let is_number = |operand: &Expression| operand.ty.is_numeric();
+    let target = match operands.iter().any(is_number) {
+        true => SqlType::double(),
+        false => string_of(&SqlType::json(), CollationId::UTF8MB4_BIN),
+    };
+    for operand in operands.iter_mut().filter(|operand| is_document(operand)) {
+        let document = std::mem::replace(operand, literal::null());
+        *operand = cast(document, &target);
+    }
+}
+
+/// `CASE text WHEN date` compares the texts, unlike `=` and a CASE of a date.
+pub(crate) fn dates_as_texts([operand, value]: &mut [Expression; 2]) {
+    let is_date = matches!(
+        value.ty.kind,
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp
+    );
+    if is_date && has_collation(&operand.ty) {
+        let text = string_of(&value.ty, operand.ty.collation);
+        let date = std::mem::replace(value, literal::null());
+        *value = cast(date, &text);
+    }
 }
 
 /// What a document is compared with: a string is a JSON string, not the text of a document.

@@ -350,6 +350,12 @@ fn same_representation(from: &SqlType, to: &SqlType) -> bool {
         (TypeKind::Time, TypeKind::Time) => from.decimals <= to.decimals,
         (TypeKind::Enum | TypeKind::Set, _) | (_, TypeKind::Enum | TypeKind::Set) => false,
         (TypeKind::Json, _) | (_, TypeKind::Json) => false,
+        // BINARY is as long as it is declared.
+        (_, TypeKind::Char) if to.is_binary_string() => {
+            from.kind == TypeKind::Char
+                && from.collation == to.collation
+                && from.length == to.length
+        }
         _ if from.is_string() && to.is_string() => {
             from.collation == to.collation
                 && (text_length(from) <= text_length(to) || to.kind == TypeKind::LongText)
@@ -379,6 +385,10 @@ pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
     if same_representation(&expression.ty, to) {
         return expression;
     }
+    let expression = match to.kind {
+        TypeKind::Json => super::expression::literal::as_boolean(expression),
+        _ => expression,
+    };
     if let ExpressionKind::Literal(value) = &expression.kind
         && let Some(converted) = super::expression::literal::convert(value, &expression.ty, to)
     {
@@ -440,13 +450,20 @@ pub(crate) fn with_collation(mut expression: Expression, collation: CollationId)
     }
     let binary = |id: CollationId| id == CollationId::BINARY;
     if binary(expression.ty.collation) != binary(collation) {
+        // Lengths count characters here and bytes there, and nothing may be padded.
+        let target = string_of(&expression.ty, collation);
+        return cast(expression, &target);
+    }
+    // Text has one representation whatever its collation; but what a conversion is to is said by its type.
+    if matches!(expression.kind, ExpressionKind::Cast(..))
+        && expression.ty.collation.charset() != collation.charset()
+    {
         let target = SqlType {
             collation,
             ..expression.ty.clone()
         };
         return cast(expression, &target);
     }
-    // Text has one representation whatever its collation.
     expression.ty.collation = collation;
     expression
 }

@@ -6,12 +6,7 @@ use mayfly_types::CollationId;
 
 /// Whether trailing spaces count for nothing.
 pub(crate) fn is_pad_space(collation: CollationId) -> bool {
-    collation.equals(b"a", b"a ")
-}
-
-/// Whether upper-case and lower-case ASCII letters are equal.
-pub(crate) fn folds_case(collation: CollationId) -> bool {
-    collation.equals(b"a", b"A")
+    collation.collation().pad_space
 }
 
 /// Whether the order is that of the bytes.

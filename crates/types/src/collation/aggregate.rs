@@ -66,10 +66,9 @@ impl CollationMix {
     fn holds(self, other: Self) -> bool {
         let (charset, others) = (self.collation.charset(), other.collation.charset());
         if charset.is_unicode() {
-            let wider = !others.is_unicode()
-                || charset.has_supplement()
-                    && !others.has_supplement()
-                    && charset.min_length() == others.min_length();
+            // Of the two that hold all characters and outrank the others the first one wins.
+            let wider =
+                !others.is_unicode() || matches!(charset, Charset::Utf8mb4 | Charset::Utf32);
             if self.coercibility < other.coercibility
                 || (self.coercibility == other.coercibility && wider)
             {

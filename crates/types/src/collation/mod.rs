@@ -75,6 +75,19 @@ impl Default for CollationId {
     }
 }
 
+/// What text of the characters 0x20 to 0x7E is to a collation: which of it may be compared and hashed
+/// without weights, trailing spaces of PAD SPACE apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlainText {
+    /// Two such texts are equal exactly when their bytes are.
+    CaseSensitive,
+    /// Two such texts are equal exactly when they differ in letter case alone.
+    CaseInsensitive,
+    /// Letters are equal to others (I and ı, Y and I), or two of them are one (`aa`): only weights
+    /// tell which texts are equal.
+    Weighed,
+}
+
 /// Where a collation's weights come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
@@ -158,6 +171,16 @@ impl CollationId {
     pub fn is_bytewise_equality(self) -> bool {
         let collation = self.collation();
         collation.order == Order::Bytes && !collation.pad_space
+    }
+
+    /// What plain text is to the collation.
+    pub fn plain_text(self) -> PlainText {
+        match self.collation().order {
+            Order::Bytes => PlainText::CaseSensitive,
+            Order::Json => PlainText::Weighed,
+            Order::Simple(simple) => simple.weights().plain_text(),
+            Order::Uca(uca) => uca.plain_text(),
+        }
     }
 
     /// A character that is not behind any other in the collation and not ignored.

@@ -196,6 +196,58 @@ fn the_first_and_the_last_character() {
     }
 }
 
+/// Plain characters, the letters that languages move or make of two others, and all pairs of some.
+fn letters_and_pairs() -> Vec<String> {
+    let plain = (' '..='~').chain("\t\0éåäæçğİıöøßšüžłñ·ŀ\u{301}漢😀".chars());
+    let mut texts: Vec<String> = plain.map(String::from).collect();
+    let some: Vec<char> = " aAcChHdDžŽlL·jJnNiIıyYuUvVsß".chars().collect();
+    for first in &some {
+        texts.extend(some.iter().map(|second| format!("{first}{second}")));
+    }
+    texts.push(String::new());
+    texts
+}
+
+#[test]
+fn order_keys_and_hashes_agree_in_every_collation() {
+    let texts = letters_and_pairs();
+    for row in COLLATIONS {
+        let (collation, name) = (row.id, row.name);
+        let held = |text: &&String| text.chars().all(|c| row.charset.holds(u32::from(c)));
+        let mut texts: Vec<&[u8]> = texts.iter().filter(held).map(|t| t.as_bytes()).collect();
+        texts.sort_by(|a, b| collation.compare(a, b));
+        let sort_key = |text: &[u8]| {
+            let mut key = Vec::new();
+            collation.append_sort_key(text, &mut key);
+            key
+        };
+        let equality_key = |text: &[u8]| {
+            let mut key = Vec::new();
+            collation.append_equality_key(text, &mut key);
+            key
+        };
+        let mut known = std::collections::HashSet::new();
+        known.extend(texts.first().map(|text| equality_key(text)));
+        for pair in texts.windows(2) {
+            let [a, b] = [pair[0], pair[1]];
+            let shown = || format!("{name}: {:?}", [a, b].map(String::from_utf8_lossy));
+            let order = collation.compare(a, b);
+            assert_ne!(order, Ordering::Greater, "{}", shown());
+            assert_eq!(collation.compare(b, a), order.reverse(), "{}", shown());
+            assert_eq!(sort_key(a).cmp(&sort_key(b)), order, "{}", shown());
+            let is_equal = order.is_eq();
+            assert_eq!(collation.equals(a, b), is_equal, "{}", shown());
+            assert_eq!(collation.equals(b, a), is_equal, "{}", shown());
+            let key = equality_key(b);
+            assert_eq!(equality_key(a) == key, is_equal, "{}", shown());
+            // What is not equal to its neighbour is equal to nothing before it.
+            assert_eq!(known.insert(key), !is_equal, "{}", shown());
+            let hashes_agree = collation.hash64(a, 7) == collation.hash64(b, 7);
+            assert_eq!(hashes_agree, is_equal, "{}", shown());
+        }
+    }
+}
+
 fn text() -> impl Strategy<Value = String> {
     proptest::collection::vec(
         prop_oneof![

@@ -12,7 +12,7 @@
 
 use std::sync::OnceLock;
 
-use super::ascii;
+use super::{PlainText, ascii};
 use crate::charset::utf8;
 
 /// Code points without an entry: from, to, the first weight's base, and what is subtracted for the
@@ -234,6 +234,15 @@ impl Uca {
     /// What is known of ASCII characters.
     pub(super) fn ascii(self) -> &'static AsciiWeights {
         &self.table().ascii
+    }
+
+    /// See [`CollationId::plain_text`](super::CollationId::plain_text).
+    pub(super) fn plain_text(self) -> PlainText {
+        match (self.ascii().is_regular, self.case) {
+            (false, _) => PlainText::Weighed,
+            (true, false) => PlainText::CaseInsensitive,
+            (true, true) => PlainText::CaseSensitive,
+        }
     }
 
     /// Which words of plain ASCII have fast paths.
@@ -601,6 +610,13 @@ impl AsciiWeights {
             let weight = |byte: u8| elements[usize::from(byte)].weight(1);
             weight(capital) == weight(capital.to_ascii_lowercase())
         });
+        // Where letters are not what they are elsewhere, only spaces are known by their weight, for
+        // PAD SPACE: the small letter of `I` is another letter in Turkish.
+        if !is_regular {
+            let space = usize::from(elements[usize::from(b' ')].weight(1));
+            by_primary.fill(0);
+            by_primary[space] = b' ';
+        }
         Self {
             elements,
             by_primary,

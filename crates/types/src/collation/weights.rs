@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{COLLATIONS, CollationId, ascii, general_ci};
+use super::{COLLATIONS, CollationId, PlainText, ascii, general_ci};
 use crate::charset::Charset;
 
 /// Which weights: those of the collation of this number of MySQL's, which others may share.
@@ -204,6 +204,15 @@ impl Weights {
     /// Whether letters of different case are equal.
     pub(super) fn folds_case(&self) -> bool {
         self.ascii == Ascii::Folded
+    }
+
+    /// See [`CollationId::plain_text`].
+    pub(super) fn plain_text(&self) -> PlainText {
+        match self.ascii {
+            Ascii::Folded => PlainText::CaseInsensitive,
+            Ascii::Exact => PlainText::CaseSensitive,
+            Ascii::Irregular => PlainText::Weighed,
+        }
     }
 
     /// Which words have fast paths.

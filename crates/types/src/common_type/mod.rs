@@ -79,6 +79,10 @@ pub fn string_of(ty: &SqlType, collation: CollationId) -> SqlType {
             let width = u32::from(ty.collation.charset().max_length());
             SqlType::varchar(ty.length.saturating_mul(width), collation)
         }
+        TypeKind::Enum | TypeKind::Set if becomes_binary => {
+            let width = u32::from(ty.collation.charset().max_length());
+            SqlType::varchar(text_length(ty).saturating_mul(width), collation)
+        }
         TypeKind::Char => SqlType::varchar(ty.length, collation),
         _ if ty.is_string() => SqlType {
             collation,

@@ -83,6 +83,7 @@ codes! {
     ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT = (1681, "HY000", "{} is deprecated and will be removed in a future release.");
     ER_WARN_DEPRECATED_ZEROFILL = (1681, "HY000", "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to zero-pad numbers, or store the formatted numbers in a CHAR column.");
     ER_WARN_DEPRECATED_UNSIGNED = (1681, "HY000", "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in a future release.");
+    ER_MALFORMED_GTID_SET_SPECIFICATION = (1772, "HY000", "Malformed GTID set specification '{}'.");
     ER_UNKNOWN_EXPLAIN_FORMAT = (1791, "HY000", "Unknown EXPLAIN format name: '{}'");
     ER_INVALID_YEAR_COLUMN_LENGTH = (1818, "HY000", "Invalid display width. Use YEAR instead.");
     ER_WARN_DEPRECATED_SQLMODE = (3090, "HY000", "Changing sql mode '{}' is deprecated. It will be removed in a future release.");
@@ -220,6 +221,7 @@ codes! {
     ER_DIVISION_BY_ZERO = (1365, "22012", "Division by 0");
     ER_NO_DEFAULT_FOR_FIELD = (1364, "HY000", "Field '{}' doesn't have a default value");
     ER_TRUNCATED_WRONG_VALUE_FOR_FIELD = (1366, "HY000", "Incorrect {} value: '{}' for column '{}' at row {}");
+    ER_INVALID_JSON_TYPE = (3853, "22032", "Invalid JSON type in argument {} to function {}; an {} is required.");
     ER_CANNOT_CONVERT_STRING = (3854, "HY000", "Cannot convert string '{}' from {} to {}");
     ER_ILLEGAL_VALUE_FOR_TYPE = (1367, "22007", "Illegal {} '{}' value found during parsing");
     ER_VIEW_NO_EXPLAIN = (1345, "HY000", "EXPLAIN/SHOW can not be issued; lacking privileges for underlying table");

@@ -45,12 +45,16 @@ impl ScalarFunction for Extreme {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let (mut ty, coercibility) = choice::choice_type(arguments, context, self.names[0])?;
-        // A date among strings is compared as what it is; among numbers, and a time, as a string.
-        let has_number = arguments.iter().any(|argument| argument.ty.is_numeric());
+        // A date is compared as what it is, also with strings and numbers; a time, and a date with a
+        // year, as a string.
+        let is_year = |argument: &Argument<'_>| argument.ty.kind == TypeKind::Year;
         let is_date = |argument: &&Argument<'_>| {
             argument.ty.is_temporal() && argument.ty.kind != TypeKind::Time
         };
-        if ty.is_string() && !has_number && arguments.iter().any(|it| is_date(&it)) {
+        if ty.is_string()
+            && !arguments.iter().any(is_year)
+            && arguments.iter().any(|it| is_date(&it))
+        {
             let dates = arguments.iter().filter(is_date);
             let has_time = dates.clone().any(|date| date.ty.kind != TypeKind::Date);
             let kind = match has_time {

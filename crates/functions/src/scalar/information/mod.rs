@@ -6,6 +6,7 @@ mod benchmark;
 mod facts;
 mod format_bytes;
 mod format_pico_time;
+mod gtid;
 mod last_insert_id;
 mod load_file;
 mod numbers;
@@ -13,6 +14,7 @@ mod sleep;
 mod statement_digest;
 mod user_locks;
 mod user_variable;
+mod without;
 
 use crate::scalar::ScalarFunction;
 
@@ -29,6 +31,8 @@ pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
     &facts::ICU_VERSION,
     &format_bytes::FormatBytes,
     &format_pico_time::FormatPicoTime,
+    &gtid::SUBSET,
+    &gtid::SUBTRACT,
     &last_insert_id::LastInsertId,
     &load_file::LoadFile,
     &numbers::CONNECTION_ID,
@@ -45,4 +49,6 @@ pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
     &user_locks::ReleaseAllLocks,
     &user_variable::GetUserVariable,
     &user_variable::SetUserVariable,
+    &without::SOURCE_POS_WAIT,
+    &without::VALIDATE_PASSWORD_STRENGTH,
 ];

@@ -15,6 +15,8 @@ mod overlaps;
 mod pretty;
 mod quote;
 mod remove;
+mod schema;
+mod schema_valid;
 mod search;
 mod set;
 mod storage_size;
@@ -44,6 +46,8 @@ pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
     &pretty::JsonPretty,
     &quote::JsonQuote,
     &remove::JsonRemove,
+    &schema_valid::VALID,
+    &schema_valid::REPORT,
     &search::JsonSearch,
     &set::SET,
     &set::INSERT,

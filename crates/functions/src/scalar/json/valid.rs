@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
+use mayfly_types::json::JsonError;
 use mayfly_types::{Result, TypeKind, json};
 
 use crate::choice;
@@ -53,7 +54,13 @@ impl ScalarFunction for JsonValid {
         }
         let texts = input::texts(&arguments[0])?;
         output::bools(row_count, |row| {
-            Ok(texts.get(row).map(|text| json::parse(text).is_ok()))
+            let Some(text) = texts.get(row) else {
+                return Ok(None);
+            };
+            match json::parse(text) {
+                Err(error @ JsonError::TooDeep) => Err(error.in_argument(1, "json_valid")),
+                parsed => Ok(Some(parsed.is_ok())),
+            }
         })
     }
 }

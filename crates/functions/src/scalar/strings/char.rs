@@ -10,11 +10,31 @@ use crate::{Argument, Column, EvaluationContext, Signature, SignatureContext, in
 
 /// CHAR()
 #[derive(Debug)]
-pub(crate) struct Char;
+pub(crate) struct Char {
+    name: &'static [&'static str],
+    /// How many bytes each number gives at least.
+    unit: usize,
+}
+
+/// CHAR(n, …)
+pub(crate) static CHAR: Char = Char {
+    name: &["char"],
+    unit: 1,
+};
+/// CHAR(n, … USING charset), where no character of that has less than two bytes.
+pub(crate) static CHAR_OF_TWO_BYTES: Char = Char {
+    name: &["char of two bytes"],
+    unit: 2,
+};
+/// The same of four bytes.
+pub(crate) static CHAR_OF_FOUR_BYTES: Char = Char {
+    name: &["char of four bytes"],
+    unit: 4,
+};
 
 impl ScalarFunction for Char {
     fn names(&self) -> &'static [&'static str] {
-        &["char"]
+        self.name
     }
 
     fn arity(&self) -> RangeInclusive<usize> {
@@ -48,7 +68,8 @@ impl ScalarFunction for Char {
         output::texts(row_count, |row, out| {
             for number in numbers.iter().filter_map(|number| number.get(row)) {
                 let bytes = (number as u32).to_be_bytes();
-                let first = bytes.iter().position(|byte| *byte != 0).unwrap_or(3);
+                let first = bytes.iter().position(|byte| *byte != 0);
+                let first = first.unwrap_or(bytes.len()).min(bytes.len() - self.unit);
                 out.extend_from_slice(&bytes[first..]);
             }
             Ok(true)
@@ -67,6 +88,8 @@ mod tests {
             ("char", &[i(77), NULL, i(77)], "MM"),
             ("char", &[i(256)], "0x0100"),
             ("char", &[i(0)], "0x00"),
+            ("char of two bytes", &[i(65), i(0x1F600)], "0x004101F600"),
+            ("char of four bytes", &[i(0)], "0x00000000"),
         ]);
     }
 }

@@ -7,7 +7,7 @@ use mayfly_syntax::ast::FunctionArguments;
 use mayfly_syntax::ast::{self, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr};
 use mayfly_syntax::encodings::unit_name;
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType, Value};
+use mayfly_types::{Result, SqlType};
 
 use super::{literal, word};
 use crate::bind::scope::{Clause, Name, Scope};
@@ -85,20 +85,10 @@ impl Binder<'_> {
         let Some(function) = scalar::by_name(name) else {
             return Err(self.unknown_function(name, false));
         };
-        let mut bound = Vec::with_capacity(arguments.len());
-        let in_document = name
-            .get(..5)
-            .is_some_and(|start| start.eq_ignore_ascii_case("json_"));
-        for argument in arguments {
-            bound.push(match plain(argument)? {
-                // TRUE is true in a document, and 1 elsewhere.
-                Expr::Value(value) if in_document && is_truth(&value.value) => {
-                    let truth = value.value == ast::Value::Boolean(true);
-                    Expression::literal(Value::Int(i64::from(truth)), SqlType::boolean())
-                }
-                other => self.bind_expression(other)?,
-            });
-        }
+        let bound = arguments
+            .iter()
+            .map(|argument| self.bind_expression(plain(argument)?))
+            .collect::<Result<Vec<_>>>()?;
         self.call_function(name, function, bound)
     }
 
@@ -450,10 +440,6 @@ impl Binder<'_> {
         arguments.extend(removed);
         self.call_bound(name, arguments)
     }
-}
-
-fn is_truth(value: &ast::Value) -> bool {
-    matches!(value, ast::Value::Boolean(_))
 }
 
 /// The expression of an ordinary argument.

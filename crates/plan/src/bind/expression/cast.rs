@@ -15,7 +15,13 @@ use crate::expression::{Expression, ExpressionKind};
 
 impl Binder<'_> {
     pub(super) fn bind_cast(&mut self, expr: &Expr, data_type: &DataType) -> Result<Expression> {
-        let mut operand = as_value(self.bind_expression(expr)?);
+        let bound = self.bind_expression(expr)?;
+        let is_document =
+            cast_type(data_type).is_some_and(|target| target.kind == CastTypeKind::Json);
+        let mut operand = match is_document {
+            true => literal::as_boolean(bound),
+            false => as_value(bound),
+        };
         let target = text_target(&operand, self.cast_target(data_type, &operand)?);
         // What is cast to BIGINT UNSIGNED may be negative.
         let met = SqlType {
@@ -121,6 +127,7 @@ impl Binder<'_> {
             Some(charset) => charset_collation(&charset.to_string())?,
             None => self.options.collation_connection,
         };
+        let operand = self.wide_characters(operand, collation)?;
         let target = text_target(&operand, string_of(&operand.ty, collation));
         let nullable = operand.nullable || self.gives_null_when_too_long(&target);
         Ok(Expression {
@@ -128,6 +135,23 @@ impl Binder<'_> {
             ty: target,
             nullable,
         })
+    }
+
+    /// `CHAR(n, … USING charset)`: each number fills whole units of the character set.
+    fn wide_characters(&self, operand: Expression, collation: CollationId) -> Result<Expression> {
+        let name = match collation.charset().min_length() {
+            2 => "char of two bytes",
+            4 => "char of four bytes",
+            _ => return Ok(operand),
+        };
+        match operand.kind {
+            ExpressionKind::Call {
+                function,
+                arguments,
+                ..
+            } if function.names()[0] == "char" => self.call_bound(name, arguments),
+            kind => Ok(Expression { kind, ..operand }),
+        }
     }
 
     pub(super) fn bind_collate(

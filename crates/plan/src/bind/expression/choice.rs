@@ -4,10 +4,11 @@
 use mayfly_functions::scalar;
 use mayfly_syntax::ast::{CaseWhen, Expr};
 use mayfly_types::common_type::Alternatives;
-use mayfly_types::{Result, TypeKind};
+use mayfly_types::{Result, SqlType, TypeKind};
 
 use crate::bind::Binder;
-use crate::bind::types::{as_value, cast, choice_type, is_null, not};
+use crate::bind::comparison::{dates_as_texts, documents_as_scalars};
+use crate::bind::types::{as_predicate, as_value, cast, choice_type, is_null, not};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 
 impl Binder<'_> {
@@ -39,9 +40,13 @@ impl Binder<'_> {
             let condition = match operand {
                 Some(operand) => {
                     let value = self.bind_expression(&when.condition)?;
-                    self.compare_for(operand.clone(), Comparison::Equal, value, "case")?
+                    let mut operands = [operand.clone(), value];
+                    documents_as_scalars(&mut operands);
+                    dates_as_texts(&mut operands);
+                    let [operand, value] = operands;
+                    self.compare_for(operand, Comparison::Equal, value, "case")?
                 }
-                None => self.bind_predicate(&when.condition)?,
+                None => self.bind_choice_condition(&when.condition)?,
             };
             branches.push((condition, self.bind_stored(&when.result)?));
         }
@@ -53,13 +58,24 @@ impl Binder<'_> {
         choice(branches, otherwise, "case")
     }
 
+    /// The condition of IF and CASE. There a document is true if the number that it converts to is;
+    /// elsewhere, as in `WHERE document`, it is unless it is the number 0.
+    fn bind_choice_condition(&mut self, expr: &Expr) -> Result<Expression> {
+        let mut condition = self.bind_expression(expr)?;
+        self.tell_parameter(&mut condition, &SqlType::bigint());
+        if condition.ty.kind == TypeKind::Json {
+            condition = cast(condition, &SqlType::double());
+        }
+        Ok(as_predicate(condition))
+    }
+
     pub(super) fn bind_if(
         &mut self,
         condition: &Expr,
         yes: &Expr,
         no: &Expr,
     ) -> Result<Expression> {
-        let condition = self.bind_predicate(condition)?;
+        let condition = self.bind_choice_condition(condition)?;
         let (mut yes, mut no) = (self.bind_stored(yes)?, self.bind_stored(no)?);
         self.type_parameters_of_choice([&mut yes, &mut no]);
         choice(vec![(condition, yes)], Some(no), "if")
@@ -96,14 +112,16 @@ impl Binder<'_> {
         let (mut first, mut second) = (self.bind_stored(first)?, self.bind_expression(second)?);
         self.type_parameters_of_choice([&mut first, &mut second]);
         self.check_temporal_texts(&first, &second)?;
-        if let Some(function) = scalar::by_name("nullif")
-            && !is_cheap(&first)
-        {
-            return self.call_function("nullif", function, vec![first, second]);
+        let choose = |binder: &mut Self, first: Expression| {
+            let equal = binder.compare_for(first.clone(), Comparison::Equal, second, "nullif")?;
+            let null = super::literal::null();
+            choice(vec![(equal, null)], Some(first), "nullif")
+        };
+        if is_cheap(&first) {
+            choose(self, first)
+        } else {
+            self.with_local(first, choose)
         }
-        let equal = self.compare_for(first.clone(), Comparison::Equal, second, "nullif")?;
-        let null = super::literal::null();
-        choice(vec![(equal, null)], Some(first), "nullif")
     }
 }
 

@@ -117,6 +117,20 @@ fn decimal(value: Decimal) -> Expression {
     )
 }
 
+/// TRUE and FALSE as the predicates that they are, which a document tells from 1 and 0; anything else
+/// as it is. They are known by their width, in which no number is written.
+pub(crate) fn as_boolean(expression: Expression) -> Expression {
+    let ty = &expression.ty;
+    match expression.kind {
+        ExpressionKind::Literal(Value::Int(truth @ (0 | 1)))
+            if ty.kind == TypeKind::BigInt && ty.length == 1 =>
+        {
+            Expression::literal(Value::Int(truth), SqlType::boolean())
+        }
+        _ => expression,
+    }
+}
+
 /// Whether an expression is a literal written x'41' or b'1': a number where a number is wanted.
 pub(crate) fn is_hexadecimal(expression: &Expression) -> bool {
     matches!(expression.kind, ExpressionKind::Literal(Value::Bytes(_)))

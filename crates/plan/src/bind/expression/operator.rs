@@ -11,7 +11,7 @@ use mayfly_types::{Result, SqlType, TypeKind, Value};
 use super::literal::is_hexadecimal;
 use super::{comparison_of, comparison_text, one_column};
 use crate::bind::collation::{aggregate_collations, has_collation};
-use crate::bind::comparison::unify_for_comparison;
+use crate::bind::comparison::{documents_as_scalars, unify_for_comparison};
 use crate::bind::types::{and, cast, compare, not, or, with_collation};
 use crate::bind::{Binder, not_supported};
 use crate::catalog::Catalog;
@@ -341,6 +341,7 @@ impl Binder<'_> {
         let operands = [expr, low, high].map(|operand| self.bind_expression(operand));
         let [operand, low, high] = operands;
         let mut operands = [operand?, low?, high?];
+        documents_as_scalars(&mut operands);
         share_collation(&mut operands, "between")?;
         as_numbers(&mut operands);
         let [operand, low, high] = operands;
@@ -370,9 +371,18 @@ impl Binder<'_> {
         value: Expression,
         make: impl FnOnce(&mut Self, Expression) -> Result<Expression>,
     ) -> Result<Expression> {
-        if !expression_is_volatile(&value) {
-            return make(self, value);
+        match expression_is_volatile(&value) {
+            true => self.with_local(value, make),
+            false => make(self, value),
         }
+    }
+
+    /// Makes an expression that reads a value more than once, which is computed once.
+    pub(super) fn with_local(
+        &mut self,
+        value: Expression,
+        make: impl FnOnce(&mut Self, Expression) -> Result<Expression>,
+    ) -> Result<Expression> {
         let local = self.new_column();
         let read = Expression {
             kind: ExpressionKind::Local(local),

@@ -1,18 +1,20 @@
 //! Keys that are strings of a collation other than a bytewise one.
 //!
-//! Nearly all strings that are grouped are plain ASCII, and for those every collation we know treats
-//! bytes one by one: equal when equal after lower-casing (or, in a `_bin` collation with PAD SPACE,
-//! when equal). They are hashed and compared eight bytes at a time without a buffer.
+//! Nearly all strings that are grouped are plain ASCII, and for those most collations treat bytes one
+//! by one: equal when equal after lower-casing (or, in a `_bin` collation with PAD SPACE, when equal).
+//! They are hashed and compared eight bytes at a time without a buffer. Where a collation does
+//! otherwise ([`PlainText::Weighed`]), every string is read by its weights.
 //!
 //! A string with any other byte is brought to its *equality key* first, in which a character that is
 //! equal to an ASCII letter is that letter. So `Ä` in an accent-insensitive collation hashes as `a`,
 //! by the same function.
 
 use mayfly_types::CollationId;
+use mayfly_types::collation::PlainText;
 
 use super::hash::{Words, hash_bytes, hash_inline, hash_long, hash_words};
 use super::layout::View;
-use crate::temptable::keys::{collation_equals, folds_case, is_pad_space};
+use crate::temptable::keys::{collation_equals, is_pad_space};
 use crate::temptable::spec::KeyMode;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -71,7 +73,8 @@ pub(crate) struct CollatedKeys {
     collation: CollationId,
     pad_space: bool,
     fold_case: bool,
-    /// JSON documents: numbers of different digits are equal.
+    /// JSON documents, of which numbers of different digits are equal, and collations in which
+    /// letters are equal to others.
     always_slow: bool,
 }
 
@@ -84,12 +87,12 @@ impl CollatedKeys {
         if collation.is_bytewise_equality() {
             return None;
         }
-        let (pad_space, fold_case) = (is_pad_space(collation), folds_case(collation));
+        let plain_text = collation.plain_text();
         Some(Self {
             collation,
-            pad_space,
-            fold_case,
-            always_slow: collation == CollationId::JSON,
+            pad_space: is_pad_space(collation),
+            fold_case: plain_text == PlainText::CaseInsensitive,
+            always_slow: plain_text == PlainText::Weighed,
         })
     }
 
@@ -213,6 +216,37 @@ mod tests {
                 "{byte}"
             );
         }
+    }
+
+    #[test]
+    fn every_collation_finds_what_is_equal() {
+        let short = [
+            "a", "A", "b", "i", "I", "ı", "y", "Y", "aa", "aA", "AA", "å", "ch", "cH", "c", "u",
+            "U", "v", "V", "j", "J", "é", "e", "a ", "ss", "ß", "1", "1.0", "",
+        ];
+        // The same behind each other, so that they are longer than a view.
+        let long = short.map(|text| format!("plain text {text}"));
+        let texts: Vec<&str> = short
+            .into_iter()
+            .chain(long.iter().map(String::as_str))
+            .collect();
+        for row in mayfly_types::collation::COLLATIONS {
+            let Some(keys) = CollatedKeys::of(KeyMode::Collated(row.id)) else {
+                continue;
+            };
+            for a in &texts {
+                for b in &texts {
+                    let is_equal = row.id.compare(a.as_bytes(), b.as_bytes()).is_eq();
+                    let found = keys.equal(a.as_bytes(), b.as_bytes());
+                    assert_eq!(found, is_equal, "{}: {a:?}, {b:?}", row.name);
+                    if is_equal {
+                        assert_eq!(hash(keys, a), hash(keys, b), "{}: {a:?}, {b:?}", row.name);
+                    }
+                }
+            }
+        }
+        let json = CollatedKeys::of(KeyMode::Collated(CollationId::JSON)).unwrap();
+        assert!(!json.equal(b"\"a\"", b"\"A\"") && json.equal(b"1", b"1.0"));
     }
 
     #[test]

@@ -1,0 +1,502 @@
+//! Every type compared with every other: as MySQL does, whose answers are in `comparisons.txt`, and the same whichever
+//! way the plan takes: an expression of each row, a hash join, a nested loop, an index, a semijoin, a list, constants and
+//! parameters.
+//!
+//! `MAYFLY_MYSQL_SOCKET=… MAYFLY_COMPARISONS_COMPLETE=1` writes `comparisons.txt` anew.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use mayfly_engine::Session;
+use mayfly_testkit::client::{Answer, Client};
+use mayfly_testkit::fixture::{Fixture, rows};
+use mayfly_testkit::server::{Flavour, socket};
+
+/// A table's name, its column's type, and values that are hostile to comparisons.
+const TYPES: &[(&str, &str, &str)] = &[
+    ("tinyint_", "TINYINT", "0 1 -1 127 12"),
+    ("uint_", "INT UNSIGNED", "0 1 20240101 4294967295"),
+    (
+        "bigint_",
+        "BIGINT",
+        "0 1 -1 9223372036854775807 9007199254740993",
+    ),
+    (
+        "ubigint_",
+        "BIGINT UNSIGNED",
+        "0 1 18446744073709551615 9223372036854775808",
+    ),
+    (
+        "decimal_",
+        "DECIMAL(20,2)",
+        "0 1 1.5 -1 9007199254740993.00 20240101",
+    ),
+    ("float_", "FLOAT", "0 1 1.5 0.1"),
+    (
+        "double_",
+        "DOUBLE",
+        "0 1 1.5 -0e0 9007199254740992 0.1 1e30",
+    ),
+    ("date_", "DATE", "'2024-01-01' '0000-00-00' '1999-12-31'"),
+    (
+        "time_",
+        "TIME(1)",
+        "'00:00:00' '00:00:01' '12:30:00.5' '-01:00:00'",
+    ),
+    (
+        "datetime_",
+        "DATETIME(1)",
+        "'2024-01-01' '2024-01-01/12:30:00.5' '0000-00-00'",
+    ),
+    ("timestamp_", "TIMESTAMP", "'2024-01-01' '1999-12-31'"),
+    ("year_", "YEAR", "0 2024 1999 2001"),
+    (
+        "char_",
+        "CHAR(12)",
+        "'' 'a' 'A' '1' '1.0' '2024-01-01' 'é' 'abc' '12:30:00.5' 'null' '0'",
+    ),
+    (
+        "bin_",
+        "VARCHAR(12) COLLATE utf8mb4_bin",
+        "'' 'a' 'A' 'a\x1F' '1' '01' '2024-01-01' 'é' 'true'",
+    ),
+    (
+        "varchar_",
+        "VARCHAR(20)",
+        "'' 'a' 'A' 'a\x1F' '1' '1e0' '1abc' '2024-1-1' '20240101' 'é' 'true' '\x1F1' '9007199254740993'",
+    ),
+    (
+        "latin1_",
+        "VARCHAR(12) CHARACTER SET latin1",
+        "'' 'a' 'A\x1F' '1' 'é' 'x'",
+    ),
+    ("binary_", "BINARY(2)", "'' 'a' '1' 'é' 'a\x1F'"),
+    (
+        "varbinary_",
+        "VARBINARY(12)",
+        "'' 'a' 'A' 'a\x1F' 'a\\0' '1' 'é' '2024-01-01'",
+    ),
+    ("text_", "TEXT", "'' 'a' 'A' '1' 'é' '[1,2]'"),
+    ("blob_", "BLOB", "'' 'a' 'A' '1' 'é' 'a\\0'"),
+    (
+        "enum_",
+        "ENUM('a','1','é','2024-01-01','B')",
+        "'a' '1' 'é' '2024-01-01' 'B'",
+    ),
+    ("set_", "SET('a','1','é')", "'' 'a' '1' 'a,1' 'é'"),
+    ("bit_", "BIT(9)", "b'0' b'1' b'1100001' b'100000000'"),
+    (
+        "json_",
+        "JSON",
+        "'null' 'true' 'false' '1' '1.0' '0' '\"a\"' '\"A\"' '\"1\"' '[1,2]' '\"2024-01-01\"' '\"é\"'",
+    ),
+];
+
+/// What is asked of each pair of values.
+const OPERATORS: &[(&str, &str)] = &[
+    ("=", "a.v = b.v"),
+    ("<", "a.v < b.v"),
+    (">=", "a.v >= b.v"),
+    ("<=>", "a.v <=> b.v"),
+    ("IN", "a.v IN (b.v, b.v)"),
+    ("BETWEEN", "a.v BETWEEN b.v AND b.v"),
+    ("CASE", "CASE a.v WHEN b.v THEN 1 ELSE 0 END"),
+    ("NULLIF", "NULLIF(a.v, b.v) IS NULL"),
+];
+
+/// What columns are compared with besides.
+const CONSTANTS: &[&str] = &[
+    "0",
+    "1",
+    "-1",
+    "1.0",
+    "1.5",
+    "20240101",
+    "2024",
+    "9223372036854775808",
+    "9007199254740993",
+    "1e0",
+    "0.1",
+    "TRUE",
+    "'a'",
+    "'A'",
+    "'a '",
+    "''",
+    "'1'",
+    "'01'",
+    "'1.0'",
+    "'1abc'",
+    "'2024-01-01'",
+    "'12:30:00.5'",
+    "'é'",
+    "'[1, 2]'",
+    "BINARY 'a'",
+    "BINARY 'é'",
+    "x'61'",
+    "_latin1'x'",
+    "DATE'2024-01-01'",
+    "TIMESTAMP'2024-01-01 12:30:00.5'",
+    "TIME'12:30:00.5'",
+    "CAST('1' AS JSON)",
+    "CAST('\"a\"' AS JSON)",
+    "CAST(TRUE AS JSON)",
+    "CAST(1 AS UNSIGNED)",
+    "NULL",
+];
+
+/// Where MySQL answers by rules of its own: the types on both sides, the operators, and why it is left out.
+const DIFFERENT: &[(&str, &str, &str, &str)] = &[
+    (
+        "tinyint_ bigint_",
+        "ubigint_",
+        "IN CASE",
+        "signed and unsigned numbers are compared by their bits",
+    ),
+    (
+        "year_",
+        "date_ datetime_ timestamp_",
+        "< >=",
+        "a year is a date without month and day",
+    ),
+    (
+        "date_ time_ datetime_ timestamp_ binary_ varbinary_ blob_ bit_",
+        "json_",
+        "= < >= <=> IN BETWEEN CASE NULLIF",
+        "a date or bytes in a document are no text",
+    ),
+    (
+        "time_",
+        "date_ datetime_ timestamp_ char_ bin_ varchar_ latin1_ binary_ varbinary_ text_ blob_ enum_ set_",
+        "IN CASE",
+        "all operands are times where one is",
+    ),
+];
+
+const EXPECTED: &str = include_str!("comparisons.txt");
+
+fn is_different(left: &str, right: &str, operator: &str) -> bool {
+    let has = |names: &str, name: &str| names.split(' ').any(|known| known == name);
+    DIFFERENT.iter().any(|(a, b, operators, _)| {
+        has(operators, operator) && (has(a, left) && has(b, right) || has(a, right) && has(b, left))
+    })
+}
+
+/// Each table, and the same with an index over its values; documents have none.
+fn tables() -> Vec<String> {
+    let mut statements = vec![
+        "SET sql_mode = 'NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'".to_owned(),
+        "SET group_concat_max_len = 1000000".to_owned(),
+    ];
+    for (name, ty, values) in TYPES {
+        let unquoted = |value: &str| value.replace(['\x1F', '/'], " ");
+        let rows: Vec<String> = values
+            .split(' ')
+            .enumerate()
+            .map(|(index, value)| format!("({}, {})", index + 1, unquoted(value)))
+            .collect();
+        let key = match *ty {
+            "JSON" => None,
+            "TEXT" | "BLOB" => Some(", KEY v (v(10))"),
+            _ => Some(", KEY v (v)"),
+        };
+        for (suffix, key) in [("", Some("")), ("k", key)] {
+            let Some(key) = key else { continue };
+            statements.push(format!(
+                "CREATE TABLE {name}{suffix} (id INT PRIMARY KEY, v {ty}{key})"
+            ));
+            statements.push(format!(
+                "INSERT INTO {name}{suffix} VALUES {}, (99, NULL)",
+                rows.join(", ")
+            ));
+        }
+    }
+    statements
+}
+
+fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TYPES
+        .iter()
+        .flat_map(|(a, ..)| TYPES.iter().map(|(b, ..)| (*a, *b)))
+}
+
+/// The answers for all pairs of rows, NULL as N.
+fn matrix(left: &str, right: &str, expression: &str) -> String {
+    format!(
+        "SELECT GROUP_CONCAT(IFNULL({expression}, 'N') ORDER BY a.id, b.id SEPARATOR '') FROM {left} a, {right} b"
+    )
+}
+
+fn answer(session: &mut Session, sql: &str) -> String {
+    match rows(session, sql) {
+        Ok(rows) => rows.join(" "),
+        Err(error) => format!("ERROR {}", error.errno()),
+    }
+}
+
+#[test]
+fn every_type_is_compared_with_every_other_as_mysql_does() {
+    if std::env::var_os("MAYFLY_COMPARISONS_COMPLETE").is_some() {
+        return complete();
+    }
+    let fixture = Fixture::open(|_| {});
+    let mut session = fixture.database.session();
+    for statement in tables() {
+        rows(&mut session, &statement).unwrap();
+    }
+    let expected: BTreeMap<&str, &str> = EXPECTED
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .collect();
+    let mut wrong = Vec::new();
+    for (left, right) in pairs() {
+        for (operator, expression) in OPERATORS {
+            if is_different(left, right, operator) {
+                continue;
+            }
+            let key = format!("{left} {operator} {right}");
+            let found = answer(&mut session, &matrix(left, right, expression));
+            let wanted = expected.get(key.as_str()).copied().unwrap_or("missing");
+            if found != wanted {
+                wrong.push(format!("{key}\n  MySQL  {wanted}\n  Mayfly {found}"));
+            }
+        }
+    }
+    drop(session);
+    fixture.finish();
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// Writes what MySQL answers.
+fn complete() {
+    let socket = socket(Flavour::MySql).expect("MAYFLY_MYSQL_SOCKET names a server");
+    let mut client = Client::connect(&socket, "root").unwrap();
+    let mut ask = |sql: &str| match client.query(sql) {
+        Ok(Answer::Rows { rows, .. }) => match rows.first().and_then(|row| row.first()) {
+            Some(Some(value)) => String::from_utf8_lossy(value).into_owned(),
+            _ => "NULL".to_owned(),
+        },
+        Ok(_) => String::new(),
+        Err(error) => format!("ERROR {}", error.errno),
+    };
+    for statement in [
+        "SET NAMES utf8mb4",
+        "CREATE DATABASE mayfly_comparisons",
+        "USE mayfly_comparisons",
+    ] {
+        assert_eq!(ask(statement), "", "{statement}");
+    }
+    for statement in tables() {
+        assert_eq!(ask(&statement), "", "{statement}");
+    }
+    let mut text = String::new();
+    for (left, right) in pairs() {
+        for (operator, expression) in OPERATORS {
+            if !is_different(left, right, operator) {
+                let answer = ask(&matrix(left, right, expression));
+                writeln!(text, "{left} {operator} {right}: {answer}").unwrap();
+            }
+        }
+    }
+    ask("DROP DATABASE mayfly_comparisons");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/comparisons.txt");
+    std::fs::write(path, text).unwrap();
+}
+
+/// What agrees with the first way, by name.
+fn disagreeing(session: &mut Session, ways: &[(&str, String)]) -> Option<String> {
+    let found: Vec<String> = ways.iter().map(|(_, sql)| answer(session, sql)).collect();
+    if found.iter().all(|answer| *answer == found[0]) {
+        return None;
+    }
+    let shown = ways.iter().zip(&found);
+    let lines = shown.map(|((name, sql), answer)| format!("  {name}: {answer}  {sql}\n"));
+    Some(lines.collect())
+}
+
+#[test]
+fn every_way_to_join_gives_the_same_pairs() {
+    let fixture = Fixture::open(|_| {});
+    let mut session = fixture.database.session();
+    for statement in tables() {
+        rows(&mut session, &statement).unwrap();
+    }
+    let mut wrong = Vec::new();
+    for (a, b) in pairs() {
+        let keyed = |name: &str| match name {
+            "json_" => name.to_owned(),
+            _ => format!("{name}k"),
+        };
+        let force = |name: &str| match name {
+            "json_" => "",
+            _ => "FORCE INDEX (v)",
+        };
+        let (ak, bk) = (keyed(a), keyed(b));
+        let (force_a, force_b) = (force(a), force(b));
+        let pairs = "SELECT GROUP_CONCAT(CONCAT(a.id, ':', b.id) ORDER BY a.id, b.id) FROM";
+        wrong.extend(disagreeing(
+            &mut session,
+            &[
+                (
+                    "nested loop",
+                    format!("{pairs} {a} a JOIN {b} b ON NOT (NOT a.v = b.v)"),
+                ),
+                (
+                    "hash join",
+                    format!("{pairs} {a} a JOIN {b} b ON a.v = b.v"),
+                ),
+                (
+                    "row",
+                    format!("{pairs} {a} a, {b} b WHERE IF(a.v = b.v, 1, 0)"),
+                ),
+                (
+                    "or",
+                    format!("{pairs} {a} a JOIN {b} b ON a.v = b.v OR a.id + b.id < 0"),
+                ),
+                (
+                    "index",
+                    format!("{pairs} {a} a STRAIGHT_JOIN {bk} b {force_b} ON a.v = b.v"),
+                ),
+                (
+                    "other index",
+                    format!("{pairs} {b} b STRAIGHT_JOIN {ak} a {force_a} ON a.v = b.v"),
+                ),
+                (
+                    "left join",
+                    format!("{pairs} {a} a LEFT JOIN {b} b ON a.v = b.v WHERE b.id > 0"),
+                ),
+            ],
+        ));
+        let some = format!("SELECT GROUP_CONCAT(a.id ORDER BY a.id) FROM {a} a WHERE");
+        wrong.extend(disagreeing(
+            &mut session,
+            &[
+                (
+                    "exists",
+                    format!("{some} EXISTS (SELECT 1 FROM {b} b WHERE NOT (NOT a.v = b.v))"),
+                ),
+                (
+                    "semijoin",
+                    format!("{some} EXISTS (SELECT 1 FROM {b} b WHERE a.v = b.v)"),
+                ),
+                ("in", format!("{some} a.v IN (SELECT v FROM {b})")),
+                ("in index", format!("{some} a.v IN (SELECT v FROM {bk})")),
+                ("any", format!("{some} a.v = ANY (SELECT v FROM {b})")),
+            ],
+        ));
+    }
+    drop(session);
+    fixture.finish();
+    assert!(
+        wrong.is_empty(),
+        "{} disagree:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn every_way_to_compare_with_a_constant_finds_the_same_rows() {
+    let fixture = Fixture::open(|_| {});
+    let mut session = fixture.database.session();
+    for statement in tables() {
+        rows(&mut session, &statement).unwrap();
+    }
+    let mut wrong = Vec::new();
+    for (table, ..) in TYPES {
+        let (keyed, force) = match *table {
+            "json_" => ((*table).to_owned(), ""),
+            _ => (format!("{table}k"), "FORCE INDEX (v)"),
+        };
+        let found = "SELECT GROUP_CONCAT(id ORDER BY id) FROM";
+        for constant in CONSTANTS {
+            for operator in ["=", "<", ">=", "<=>"] {
+                let condition = format!("v {operator} {constant}");
+                wrong.extend(disagreeing(
+                    &mut session,
+                    &[
+                        ("table", format!("{found} {table} WHERE {condition}")),
+                        (
+                            "row",
+                            format!("{found} {table} WHERE IF({condition}, 1, 0)"),
+                        ),
+                        (
+                            "not",
+                            format!("{found} {table} WHERE NOT (NOT ({condition}))"),
+                        ),
+                        (
+                            "index",
+                            format!("{found} {keyed} {force} WHERE {condition}"),
+                        ),
+                    ],
+                ));
+            }
+            for condition in [
+                format!("v IN ({constant})"),
+                format!("v IN ({constant}, {constant})"),
+                format!("v BETWEEN {constant} AND {constant}"),
+            ] {
+                wrong.extend(disagreeing(
+                    &mut session,
+                    &[
+                        ("table", format!("{found} {table} WHERE {condition}")),
+                        (
+                            "row",
+                            format!("{found} {table} WHERE IF({condition}, 1, 0)"),
+                        ),
+                        (
+                            "index",
+                            format!("{found} {keyed} {force} WHERE {condition}"),
+                        ),
+                    ],
+                ));
+            }
+        }
+    }
+    drop(session);
+    fixture.finish();
+    assert!(
+        wrong.is_empty(),
+        "{} disagree:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// Keys of groups are equal exactly when values are.
+#[test]
+fn values_are_grouped_by_what_is_equal() {
+    let fixture = Fixture::open(|_| {});
+    let mut session = fixture.database.session();
+    for statement in tables() {
+        rows(&mut session, &statement).unwrap();
+    }
+    for (table, ..) in TYPES {
+        let least = format!(
+            "SELECT GROUP_CONCAT((SELECT MIN(b.id) FROM {table} b WHERE NOT (NOT b.v <=> a.v)) ORDER BY a.id) FROM {table} a"
+        );
+        let groups = format!(
+            "SELECT GROUP_CONCAT(g.least ORDER BY a.id) FROM {table} a JOIN \
+             (SELECT MIN(id) AS least, GROUP_CONCAT(id) AS ids FROM {table} GROUP BY v) g ON FIND_IN_SET(a.id, g.ids)"
+        );
+        assert_eq!(
+            answer(&mut session, &groups),
+            answer(&mut session, &least),
+            "{table}"
+        );
+        let count = format!("SELECT COUNT(DISTINCT v) + 1 FROM {table}");
+        let groups = format!("SELECT COUNT(*) FROM (SELECT DISTINCT v FROM {table}) d");
+        assert_eq!(
+            answer(&mut session, &count),
+            answer(&mut session, &groups),
+            "{table}"
+        );
+    }
+    drop(session);
+    fixture.finish();
+}
