@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use mayfly_functions::BlockEncryption;
 use mayfly_plan::{OptimizerSwitches, PlanOptions};
 use mayfly_syntax::ParseOptions;
 use mayfly_types::temporal::{Locale, TimeZone};
@@ -36,6 +37,7 @@ pub(crate) struct StatementOptions {
     pub(crate) time_zone: TimeZone,
     pub(crate) lc_time_names: &'static Locale,
     pub(crate) default_week_format: u8,
+    pub(crate) block_encryption: BlockEncryption,
     pub(crate) group_concat_max_len: u64,
     pub(crate) max_allowed_packet: u64,
     pub(crate) max_error_count: usize,
@@ -123,6 +125,8 @@ impl StatementOptions {
             time_zone: TimeZone::parse(&text("time_zone")).unwrap_or(TimeZone::System),
             lc_time_names: Locale::by_name(&text("lc_time_names")).unwrap_or_default(),
             default_week_format: small("default_week_format"),
+            block_encryption: BlockEncryption::by_name(&text("block_encryption_mode"))
+                .unwrap_or_default(),
             group_concat_max_len,
             max_allowed_packet: settings.unsigned("max_allowed_packet"),
             max_error_count: usize::try_from(settings.unsigned("max_error_count")).unwrap_or(0),

@@ -13,6 +13,8 @@ use mayfly_types::{
     CollationId, Diagnostics, Interrupt, Result, SqlMode, SqlType, TypeKind, Value,
 };
 
+use crate::scalar::strings::BlockEncryption;
+
 /// The surroundings of a call: settings, clock and diagnostics, all injected, so that a statement
 /// can be run again with the same result. Read once a statement; shared by its threads.
 #[derive(Debug)]
@@ -36,6 +38,8 @@ pub struct EvaluationContext {
     pub max_allowed_packet: u64,
     /// `default_week_format`: the mode of WEEK() without a second argument.
     pub default_week_format: u8,
+    /// `block_encryption_mode`: how AES_ENCRYPT() goes about it.
+    pub block_encryption: BlockEncryption,
     /// `lc_time_names`
     pub lc_time_names: &'static Locale,
     /// `collation_connection`
@@ -176,6 +180,7 @@ impl EvaluationContext {
             group_concat_max_len: 1024,
             max_allowed_packet: 64 << 20,
             default_week_format: 0,
+            block_encryption: BlockEncryption::default(),
             lc_time_names: <&Locale>::default(),
             collation_connection: CollationId::default(),
             user_variables: Arc::default(),

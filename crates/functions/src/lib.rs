@@ -25,6 +25,7 @@ pub use column::Column;
 pub use context::{EvaluationContext, SessionFacts, UserVariables};
 pub use mayfly_types::collation::Coercibility;
 pub use scalar::ScalarFunction;
+pub use scalar::strings::BlockEncryption;
 pub use signature::{Argument, Signature, SignatureContext};
 
 /// Finds a name, given in any case, in a table of lower-case names, without allocating.

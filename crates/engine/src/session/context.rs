@@ -99,6 +99,7 @@ impl Session {
             group_concat_max_len: options.group_concat_max_len,
             max_allowed_packet: options.max_allowed_packet,
             default_week_format: options.default_week_format,
+            block_encryption: options.block_encryption,
             lc_time_names: options.lc_time_names,
             collation_connection: options.collation_connection,
             user_variables: Arc::clone(&self.user_variables),

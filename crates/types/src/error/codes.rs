@@ -84,6 +84,10 @@ codes! {
     ER_WARN_DEPRECATED_ZEROFILL = (1681, "HY000", "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to zero-pad numbers, or store the formatted numbers in a CHAR column.");
     ER_WARN_DEPRECATED_UNSIGNED = (1681, "HY000", "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in a future release.");
     ER_MALFORMED_GTID_SET_SPECIFICATION = (1772, "HY000", "Malformed GTID set specification '{}'.");
+    WARN_OPTION_IGNORED = (1618, "HY000", "<{}> option ignored");
+    ER_AES_INVALID_IV = (1882, "HY000", "The initialization vector supplied to {} is too short. Must be at least {} bytes long");
+    ER_AES_INVALID_KDF_NAME = (3235, "HY000", "KDF method name is not valid. Please use hkdf or pbkdf2_hmac method name");
+    ER_AES_INVALID_KDF_ITERATIONS = (3236, "HY000", "For KDF method pbkdf2_hmac iterations value less than 1000 or more than 65535 is not allowed due to security reasons. Please provide iterations >= 1000 and iterations < 65535");
     ER_UNKNOWN_EXPLAIN_FORMAT = (1791, "HY000", "Unknown EXPLAIN format name: '{}'");
     ER_INVALID_YEAR_COLUMN_LENGTH = (1818, "HY000", "Invalid display width. Use YEAR instead.");
     ER_WARN_DEPRECATED_SQLMODE = (3090, "HY000", "Changing sql mode '{}' is deprecated. It will be removed in a future release.");

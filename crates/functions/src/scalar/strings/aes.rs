@@ -1,14 +1,17 @@
-//! AES_ENCRYPT(text, key) and AES_DECRYPT(text, key) by the default `block_encryption_mode`,
-//! aes-128-ecb: the key is folded to 16 bytes, the text padded to whole blocks (PKCS #7).
+//! AES_ENCRYPT(text, key, …) and AES_DECRYPT(text, key, …) by `block_encryption_mode`, with an initialisation vector where the mode
+//! has one, and a key that a function derives where one is named: `hkdf` with salt and info, `pbkdf2_hmac` with salt and iterations.
 
 use std::ops::RangeInclusive;
 
-use aes::Aes128;
 use aes::cipher::generic_array::GenericArray;
 use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit};
+use aes::{Aes128, Aes192, Aes256};
 use arrow_array::ArrayRef;
+use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
+use sha2::{Digest, Sha512};
 
+use crate::input::Texts;
 use crate::scalar::ScalarFunction;
 use crate::scalar::strings::chars;
 use crate::{
@@ -16,6 +19,56 @@ use crate::{
 };
 
 const BLOCK: usize = 16;
+/// What PBKDF2 is repeated if nothing is said, and how often it may be.
+const ITERATIONS: u32 = 1000;
+const ITERATIONS_ALLOWED: RangeInclusive<u32> = ITERATIONS..=65535;
+
+type Block = [u8; BLOCK];
+
+/// How blocks are chained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Ecb,
+    Cbc,
+    Cfb1,
+    Cfb8,
+    Cfb128,
+    Ofb,
+}
+
+/// `block_encryption_mode`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockEncryption {
+    key_bytes: usize,
+    mode: Mode,
+}
+
+impl Default for BlockEncryption {
+    fn default() -> Self {
+        Self {
+            key_bytes: 16,
+            mode: Mode::Ecb,
+        }
+    }
+}
+
+impl BlockEncryption {
+    /// The mode of a name such as `aes-128-ecb`.
+    pub fn by_name(name: &str) -> Option<Self> {
+        let mut parts = name.split('-').skip(1);
+        let key_bytes = parts.next()?.parse::<usize>().ok()? / 8;
+        let mode = match parts.next()? {
+            "ecb" => Mode::Ecb,
+            "cbc" => Mode::Cbc,
+            "cfb1" => Mode::Cfb1,
+            "cfb8" => Mode::Cfb8,
+            "cfb128" => Mode::Cfb128,
+            "ofb" => Mode::Ofb,
+            _ => return None,
+        };
+        Some(Self { key_bytes, mode })
+    }
+}
 
 /// One of the two.
 #[derive(Debug)]
@@ -41,7 +94,7 @@ impl ScalarFunction for Aes {
     }
 
     fn arity(&self) -> RangeInclusive<usize> {
-        2..=2
+        2..=6
     }
 
     fn signature(
@@ -49,17 +102,18 @@ impl ScalarFunction for Aes {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        let text = derive::text_of(&arguments[0], context);
-        let bytes = derive::character_length(&text) * derive::bytes_per_character(text.collation);
+        let types: Vec<_> = arguments
+            .iter()
+            .map(|argument| derive::text_of(argument, context))
+            .collect();
+        let bytes =
+            derive::character_length(&types[0]) * derive::bytes_per_character(types[0].collation);
         let padded = (bytes / BLOCK as u64 + 1) * BLOCK as u64;
-        let signature = Signature::new(
-            vec![text, derive::text_of(&arguments[1], context)],
-            derive::string_type(
-                if self.decrypts { bytes } else { padded },
-                CollationId::BINARY,
-            ),
-            true,
+        let result = derive::string_type(
+            if self.decrypts { bytes } else { padded },
+            CollationId::BINARY,
         );
+        let signature = Signature::new(types, result, true);
         Ok(match self.decrypts {
             true => signature,
             false => derive::foreseen(signature),
@@ -71,74 +125,275 @@ impl ScalarFunction for Aes {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
-        let texts = input::texts(&arguments[0])?;
-        let keys = input::texts(&arguments[1])?;
-        let types = &signature.arguments;
+        let name = self.names[0];
+        let BlockEncryption { key_bytes, mode } = context.block_encryption;
+        if mode != Mode::Ecb && arguments.len() < 3 {
+            return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
+        }
+        let texts: Vec<Texts<'_>> = arguments.iter().map(input::texts).collect::<Result<_>>()?;
+        let bytes_of = |index: usize, row: usize| {
+            let text = texts.get(index)?.get(row)?;
+            Some(chars::in_charset(
+                text,
+                signature.arguments[index].collation,
+            ))
+        };
+        // A derived key is dear; rows that have the same share it.
+        let mut known: Option<(Vec<Option<Vec<u8>>>, Vec<u8>)> = None;
         output::texts(row_count, |row, out| {
-            let (Some(text), Some(key)) = (texts.get(row), keys.get(row)) else {
+            let (Some(text), Some(key)) = (bytes_of(0, row), bytes_of(1, row)) else {
                 return Ok(false);
             };
-            let text = chars::in_charset(text, types[0].collation);
-            let cipher = cipher_of(&chars::in_charset(key, types[1].collation));
-            Ok(if self.decrypts {
-                decrypt(&cipher, &text, out).is_some()
-            } else {
-                encrypt(&cipher, &text, out);
-                true
+            let initial = match bytes_of(2, row) {
+                Some(vector) if mode != Mode::Ecb => vector.first_chunk::<BLOCK>().copied(),
+                Some(_) => {
+                    context
+                        .diagnostics
+                        .warn(codes::WARN_OPTION_IGNORED.with(&[&"IV"]));
+                    Some([0; BLOCK])
+                }
+                None if mode == Mode::Ecb => Some([0; BLOCK]),
+                None => None,
+            };
+            let Some(initial) = initial else {
+                return Err(codes::ER_AES_INVALID_IV.with(&[&name, &BLOCK]));
+            };
+            let key = match arguments.len() {
+                2 | 3 => folded(&key, key_bytes),
+                _ => {
+                    let own = |index| bytes_of(index, row).map(|bytes| bytes.to_vec());
+                    let given = vec![Some(key.to_vec()), own(3), own(4), own(5)];
+                    match &known {
+                        Some((same, derived)) if *same == given => derived.clone(),
+                        _ => {
+                            let derived = derived(&given, key_bytes)?;
+                            known = Some((given, derived.clone()));
+                            derived
+                        }
+                    }
+                }
+            };
+            let Some(cipher) = Cipher::new(&key) else {
+                return Ok(false);
+            };
+            out.extend_from_slice(&text);
+            Ok(match self.decrypts {
+                true => cipher.decrypt(mode, initial, out).is_some(),
+                false => {
+                    cipher.encrypt(mode, initial, out);
+                    true
+                }
             })
         })
     }
 }
 
-fn cipher_of(key: &[u8]) -> Aes128 {
-    let mut folded = [0_u8; BLOCK];
+/// A key of any length in as many bytes as there are.
+fn folded(key: &[u8], length: usize) -> Vec<u8> {
+    let mut folded = vec![0_u8; length];
     for (index, byte) in key.iter().enumerate() {
-        folded[index % BLOCK] ^= byte;
+        folded[index % length] ^= byte;
     }
-    Aes128::new(&GenericArray::from(folded))
+    folded
 }
 
-fn encrypt(cipher: &Aes128, text: &[u8], out: &mut Vec<u8>) {
-    let padding = BLOCK - text.len() % BLOCK;
-    out.extend_from_slice(text);
-    out.resize(text.len() + padding, padding as u8);
-    for block in out.chunks_exact_mut(BLOCK) {
-        cipher.encrypt_block(GenericArray::from_mut_slice(block));
+/// The key that a function derives of a key, the function's name, salt, and info or iterations.
+fn derived(given: &[Option<Vec<u8>>], length: usize) -> Result<Vec<u8>> {
+    let part = |index: usize| {
+        given
+            .get(index)
+            .and_then(|part| part.as_deref())
+            .unwrap_or(b"")
+    };
+    let (key, salt) = (part(0), part(2));
+    match part(1) {
+        b"hkdf" => {
+            let extracted = hmac(salt, &[key]);
+            // The longest key is shorter than one digest.
+            let expanded = hmac(&extracted, &[part(3), &[1]]);
+            Ok(expanded[..length].to_vec())
+        }
+        b"pbkdf2_hmac" => {
+            let iterations = match given.get(3) {
+                Some(Some(text)) => std::str::from_utf8(text)
+                    .ok()
+                    .and_then(|text| text.trim().parse().ok())
+                    .unwrap_or(0),
+                _ => ITERATIONS,
+            };
+            if !ITERATIONS_ALLOWED.contains(&iterations) {
+                return Err(codes::ER_AES_INVALID_KDF_ITERATIONS.error());
+            }
+            let mut last = hmac(key, &[salt, &1_u32.to_be_bytes()]);
+            let mut sum = last;
+            for _ in 1..iterations {
+                last = hmac(key, &[&last]);
+                sum.iter_mut()
+                    .zip(last)
+                    .for_each(|(sum, byte)| *sum ^= byte);
+            }
+            Ok(sum[..length].to_vec())
+        }
+        _ => Err(codes::ER_AES_INVALID_KDF_NAME.error()),
     }
 }
 
-/// `None` when the text cannot have been made by this key.
-fn decrypt(cipher: &Aes128, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    if text.is_empty() || !text.len().is_multiple_of(BLOCK) {
-        return None;
+/// HMAC (RFC 2104) with SHA-512.
+fn hmac(key: &[u8], message: &[&[u8]]) -> [u8; 64] {
+    const HASHED: usize = 128;
+    let mut block = [0_u8; HASHED];
+    if key.len() > HASHED {
+        block[..64].copy_from_slice(&Sha512::digest(key));
+    } else {
+        block[..key.len()].copy_from_slice(key);
     }
-    out.extend_from_slice(text);
-    for block in out.chunks_exact_mut(BLOCK) {
-        cipher.decrypt_block(GenericArray::from_mut_slice(block));
+    let mut inner = Sha512::new();
+    inner.update(block.map(|byte| byte ^ 0x36));
+    for part in message {
+        inner.update(part);
     }
-    let padding = usize::from(*out.last()?);
-    let kept = out.len().checked_sub(padding)?;
-    let is_padded = (1..=BLOCK).contains(&padding)
-        && out[kept..].iter().all(|byte| usize::from(*byte) == padding);
-    is_padded.then(|| out.truncate(kept))
+    let mut outer = Sha512::new();
+    outer.update(block.map(|byte| byte ^ 0x5C));
+    outer.update(inner.finalize());
+    outer.finalize().into()
+}
+
+enum Cipher {
+    Aes128(Box<Aes128>),
+    Aes192(Box<Aes192>),
+    Aes256(Box<Aes256>),
+}
+
+impl Cipher {
+    fn new(key: &[u8]) -> Option<Self> {
+        Some(match key.len() {
+            16 => Self::Aes128(Box::new(Aes128::new_from_slice(key).ok()?)),
+            24 => Self::Aes192(Box::new(Aes192::new_from_slice(key).ok()?)),
+            32 => Self::Aes256(Box::new(Aes256::new_from_slice(key).ok()?)),
+            _ => return None,
+        })
+    }
+
+    fn encrypted(&self, mut block: Block) -> Block {
+        let array = GenericArray::from_mut_slice(&mut block);
+        match self {
+            Self::Aes128(cipher) => cipher.encrypt_block(array),
+            Self::Aes192(cipher) => cipher.encrypt_block(array),
+            Self::Aes256(cipher) => cipher.encrypt_block(array),
+        }
+        block
+    }
+
+    fn decrypted(&self, mut block: Block) -> Block {
+        let array = GenericArray::from_mut_slice(&mut block);
+        match self {
+            Self::Aes128(cipher) => cipher.decrypt_block(array),
+            Self::Aes192(cipher) => cipher.decrypt_block(array),
+            Self::Aes256(cipher) => cipher.decrypt_block(array),
+        }
+        block
+    }
+
+    fn encrypt(&self, mode: Mode, initial: Block, text: &mut Vec<u8>) {
+        if !matches!(mode, Mode::Ecb | Mode::Cbc) {
+            self.stream(mode, initial, text, false);
+            return;
+        }
+        let padding = BLOCK - text.len() % BLOCK;
+        text.resize(text.len() + padding, padding as u8);
+        let mut last = initial;
+        for block in text.as_chunks_mut::<BLOCK>().0 {
+            let chained = match mode {
+                Mode::Cbc => xor(*block, last),
+                _ => *block,
+            };
+            *block = self.encrypted(chained);
+            last = *block;
+        }
+    }
+
+    /// `None` when the text cannot have been made by this key.
+    fn decrypt(&self, mode: Mode, initial: Block, text: &mut Vec<u8>) -> Option<()> {
+        if !matches!(mode, Mode::Ecb | Mode::Cbc) {
+            self.stream(mode, initial, text, true);
+            return Some(());
+        }
+        if text.is_empty() || !text.len().is_multiple_of(BLOCK) {
+            return None;
+        }
+        let mut last = initial;
+        for block in text.as_chunks_mut::<BLOCK>().0 {
+            let decrypted = self.decrypted(*block);
+            let plain = match mode {
+                Mode::Cbc => xor(decrypted, last),
+                _ => decrypted,
+            };
+            last = std::mem::replace(block, plain);
+        }
+        let padding = usize::from(*text.last()?);
+        let kept = text.len().checked_sub(padding)?;
+        let is_padded = (1..=BLOCK).contains(&padding)
+            && text[kept..]
+                .iter()
+                .all(|byte| usize::from(*byte) == padding);
+        is_padded.then(|| text.truncate(kept))
+    }
+
+    /// The modes that make a stream of bits, which the text is combined with.
+    fn stream(&self, mode: Mode, initial: Block, text: &mut [u8], decrypts: bool) {
+        let mut register = initial;
+        match mode {
+            Mode::Cfb1 => {
+                for byte in text {
+                    for bit in (0..8).rev() {
+                        let mask = 1 << bit;
+                        let given = *byte >> bit & 1;
+                        let made = given ^ self.encrypted(register)[0] >> 7;
+                        let fed = if decrypts { given } else { made };
+                        *byte = *byte & !mask | made << bit;
+                        register =
+                            (u128::from_be_bytes(register) << 1 | u128::from(fed)).to_be_bytes();
+                    }
+                }
+            }
+            Mode::Cfb8 => {
+                for byte in text {
+                    let given = *byte;
+                    *byte ^= self.encrypted(register)[0];
+                    let fed = if decrypts { given } else { *byte };
+                    register = (u128::from_be_bytes(register) << 8 | u128::from(fed)).to_be_bytes();
+                }
+            }
+            _ => {
+                for chunk in text.chunks_mut(BLOCK) {
+                    let key = self.encrypted(register);
+                    register = key;
+                    for (index, byte) in chunk.iter_mut().enumerate() {
+                        let given = *byte;
+                        *byte ^= key[index];
+                        if mode == Mode::Cfb128 {
+                            register[index] = if decrypts { given } else { *byte };
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn xor(block: Block, other: Block) -> Block {
+    (u128::from_be_bytes(block) ^ u128::from_be_bytes(other)).to_be_bytes()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::{BlockEncryption, Cipher, derived, folded};
     use crate::testing::{NULL, b, check, t};
 
     #[test]
     fn values() {
-        // AES-128 of the block "text" + twelve times 0x0C.
-        let cipher = super::cipher_of(b"password");
-        let mut encrypted = Vec::new();
-        super::encrypt(&cipher, b"text", &mut encrypted);
-        assert_eq!(encrypted.len(), 16);
-        let mut text = Vec::new();
-        super::decrypt(&cipher, &encrypted, &mut text).unwrap();
-        assert_eq!(text, b"text");
         check(&[
             (
                 "aes_encrypt",
@@ -148,5 +403,84 @@ mod tests {
             ("aes_decrypt", &[b(b"x"), t("y")], "NULL"),
             ("aes_encrypt", &[NULL, t("x")], "NULL"),
         ]);
+    }
+
+    /// What MySQL makes of the same text in each mode, and what is made of that again.
+    #[test]
+    fn modes() {
+        for (name, text, expected) in [
+            ("aes-256-cbc", "text", "7A9AFD218F1932225DBE0699B895C211"),
+            ("aes-192-ofb", "text", "F5CC11FE"),
+            ("aes-128-cfb1", "text", "CF777EAE"),
+            ("aes-128-cfb8", "text", "EA00D8B3"),
+            (
+                "aes-128-cfb128",
+                "text text text text",
+                "EAFA9EC83A54A6DD80CC23F8935F9389EC5AD3",
+            ),
+        ] {
+            let BlockEncryption { key_bytes, mode } = BlockEncryption::by_name(name).unwrap();
+            let cipher = Cipher::new(&folded(b"password", key_bytes)).unwrap();
+            let mut bytes = text.as_bytes().to_vec();
+            cipher.encrypt(mode, *b"0123456789abcdef", &mut bytes);
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+            assert_eq!(hex, expected, "{name}");
+            cipher
+                .decrypt(mode, *b"0123456789abcdef", &mut bytes)
+                .unwrap();
+            assert_eq!(bytes, text.as_bytes(), "{name}");
+        }
+    }
+
+    #[test]
+    fn derived_keys() {
+        let given = |parts: &[&str]| -> Vec<Option<Vec<u8>>> {
+            parts
+                .iter()
+                .map(|part| Some(part.as_bytes().to_vec()))
+                .collect()
+        };
+        for (parts, expected) in [
+            (
+                &["password", "hkdf"][..],
+                "BA72AC17588BE61E0F3942A195AE6ADE",
+            ),
+            (
+                &["password", "hkdf", "salt"],
+                "AB1B6116CB8EEB92C342F3FFEF9055BB",
+            ),
+            (
+                &["password", "hkdf", "salt", "info"],
+                "8FB49B66F3F8727CAE823E589836E0DE",
+            ),
+            (
+                &["password", "pbkdf2_hmac"],
+                "2C86DCC5DBF0B353F50857D79D2E100D",
+            ),
+            (
+                &["password", "pbkdf2_hmac", "salt"],
+                "71B049AFC6B3E96FE9D09F1D3DE39B9B",
+            ),
+            (
+                &["password", "pbkdf2_hmac", "salt", "2000"],
+                "6EC0B946A649BBF54C285B1CFFFB6F6A",
+            ),
+        ] {
+            let key = derived(&given(parts), 16).unwrap();
+            let mut bytes = b"text".to_vec();
+            let mode = BlockEncryption::default().mode;
+            Cipher::new(&key)
+                .unwrap()
+                .encrypt(mode, [0; 16], &mut bytes);
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+            assert_eq!(hex, expected, "{parts:?}");
+        }
+        for wrong in [
+            &["k", "nope"][..],
+            &["k", "pbkdf2_hmac", "s", "10"],
+            &["k", "pbkdf2_hmac", "s", "70000"],
+        ] {
+            derived(&given(wrong), 16).unwrap_err();
+        }
     }
 }

@@ -36,6 +36,8 @@ mod trim;
 mod uuid;
 mod weight_string;
 
+pub use aes::BlockEncryption;
+
 use crate::scalar::ScalarFunction;
 
 /// The functions of this family.

@@ -188,7 +188,11 @@ impl Binder<'_> {
         let literal = self.bind_expression(value)?;
         if collation == CollationId::BINARY {
             // A hexadecimal literal stays VARCHAR and is a number where one is wanted; this is not.
-            let ty = SqlType::char(literal.ty.length, CollationId::BINARY);
+            let bytes = match literal.as_literal() {
+                Some(Value::Bytes(bytes)) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+                _ => literal.ty.length,
+            };
+            let ty = SqlType::char(bytes, CollationId::BINARY);
             return Ok(Expression { ty, ..literal });
         }
         if let ExpressionKind::Literal(Value::Bytes(bytes)) = &literal.kind
