@@ -125,8 +125,10 @@ impl StatementOptions {
             time_zone: TimeZone::parse(&text("time_zone")).unwrap_or(TimeZone::System),
             lc_time_names: Locale::by_name(&text("lc_time_names")).unwrap_or_default(),
             default_week_format: small("default_week_format"),
-            block_encryption: BlockEncryption::by_name(&text("block_encryption_mode"))
-                .unwrap_or_default(),
+            block_encryption: BlockEncryption::by_number(usize::from(small(
+                "block_encryption_mode",
+            )))
+            .unwrap_or_default(),
             group_concat_max_len,
             max_allowed_packet: settings.unsigned("max_allowed_packet"),
             max_error_count: usize::try_from(settings.unsigned("max_error_count")).unwrap_or(0),

@@ -1,5 +1,7 @@
 //! Character sets, collations, languages and time.
 
+use mayfly_functions::BlockEncryption;
+
 use super::definition::{
     Kind, SystemVariable, both, choice, global, number, session, switch, text,
 };
@@ -114,29 +116,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     ),
     both(
         "block_encryption_mode",
-        choice(
-            0,
-            &[
-                "aes-128-ecb",
-                "aes-192-ecb",
-                "aes-256-ecb",
-                "aes-128-cbc",
-                "aes-192-cbc",
-                "aes-256-cbc",
-                "aes-128-cfb1",
-                "aes-192-cfb1",
-                "aes-256-cfb1",
-                "aes-128-cfb8",
-                "aes-192-cfb8",
-                "aes-256-cfb8",
-                "aes-128-cfb128",
-                "aes-192-cfb128",
-                "aes-256-cfb128",
-                "aes-128-ofb",
-                "aes-192-ofb",
-                "aes-256-ofb",
-            ],
-        ),
+        choice(0, BlockEncryption::NAMES),
         "The mode of AES_ENCRYPT().",
     ),
     global(

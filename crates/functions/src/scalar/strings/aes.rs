@@ -24,6 +24,8 @@ const ITERATIONS: u32 = 1000;
 const ITERATIONS_ALLOWED: RangeInclusive<u32> = ITERATIONS..=65535;
 
 type Block = [u8; BLOCK];
+/// A key, and what another one is derived of it by.
+type KeyParts = Vec<Option<Vec<u8>>>;
 
 /// How blocks are chained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,8 +55,34 @@ impl Default for BlockEncryption {
 }
 
 impl BlockEncryption {
-    /// The mode of a name such as `aes-128-ecb`.
-    pub fn by_name(name: &str) -> Option<Self> {
+    /// The names of all modes, in MySQL's order.
+    pub const NAMES: &'static [&'static str] = &[
+        "aes-128-ecb",
+        "aes-192-ecb",
+        "aes-256-ecb",
+        "aes-128-cbc",
+        "aes-192-cbc",
+        "aes-256-cbc",
+        "aes-128-cfb1",
+        "aes-192-cfb1",
+        "aes-256-cfb1",
+        "aes-128-cfb8",
+        "aes-192-cfb8",
+        "aes-256-cfb8",
+        "aes-128-cfb128",
+        "aes-192-cfb128",
+        "aes-256-cfb128",
+        "aes-128-ofb",
+        "aes-192-ofb",
+        "aes-256-ofb",
+    ];
+
+    /// The mode of a place in [`BlockEncryption::NAMES`].
+    pub fn by_number(number: usize) -> Option<Self> {
+        Self::by_name(Self::NAMES.get(number)?)
+    }
+
+    fn by_name(name: &str) -> Option<Self> {
         let mut parts = name.split('-').skip(1);
         let key_bytes = parts.next()?.parse::<usize>().ok()? / 8;
         let mode = match parts.next()? {
@@ -141,7 +169,7 @@ impl ScalarFunction for Aes {
             ))
         };
         // A derived key is dear; rows that have the same share it.
-        let mut known: Option<(Vec<Option<Vec<u8>>>, Vec<u8>)> = None;
+        let mut known: Option<(KeyParts, Vec<u8>)> = None;
         output::texts(row_count, |row, out| {
             let (Some(text), Some(key)) = (bytes_of(0, row), bytes_of(1, row)) else {
                 return Ok(false);
