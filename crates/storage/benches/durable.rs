@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use arrow_array::{ArrayRef, BinaryViewArray, Int64Array};
 use mayfly_memory::{Budget, BudgetKind, StableRanges};
 use mayfly_storage::{
-    ChangeStorage, ColumnId, DurableStore, IndexId, IndexPart, IndexSpec, KeyMode, ReadView,
-    StatementOptions, StoreOptions, StorePlace, Table, TableDefinition, TableScan,
+    ChangeStorage, ColumnId, DurableStore, IndexId, IndexPart, IndexSpec, KeyMode, ReadLock,
+    ReadView, StatementOptions, StoreOptions, StorePlace, Table, TableDefinition, TableScan,
 };
 use mayfly_types::{Batch, Interrupt, PhysicalType};
 
@@ -21,6 +21,7 @@ fn options() -> StatementOptions {
         lock_wait: Duration::from_secs(50),
         interrupt: Interrupt::default(),
         batch_rows: BATCH_ROWS,
+        read_lock: ReadLock::None,
     }
 }
 

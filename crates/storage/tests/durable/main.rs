@@ -19,8 +19,8 @@ use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array};
 use mayfly_memory::{Budget, BudgetKind, StableRanges};
 use mayfly_storage::{
     ChangeStorage, ColumnId, DurableStore, DurableTable, DurableTransaction, IndexId, IndexPart,
-    IndexSpec, KeyBound, KeyMode, KeyRange, LockMode, LockWait, Locked, ReadView, StatementOptions,
-    StoreOptions, StorePlace, Table, TableDefinition, TableScan, TreeId,
+    IndexSpec, KeyBound, KeyMode, KeyRange, LockMode, LockWait, Locked, ReadLock, ReadView,
+    StatementOptions, StoreOptions, StorePlace, Table, TableDefinition, TableScan, TreeId,
 };
 use mayfly_types::{Batch, CollationId, Interrupt, PhysicalType, Value};
 
@@ -43,6 +43,7 @@ fn options(view: ReadView) -> StatementOptions {
         lock_wait: Duration::from_millis(200),
         interrupt: Interrupt::default(),
         batch_rows: 1000,
+        read_lock: ReadLock::None,
     }
 }
 
