@@ -14,6 +14,7 @@ use heed::types::Bytes;
 use heed::{RoRange, RoRevRange, RoTxn, WithoutTls};
 use mayfly_types::Result;
 
+use super::block::{Block, Checked};
 use super::environment::{
     DataFile, META, SnapshotNumber, TreeId, record_key, separator_of, user_error,
 };
@@ -115,6 +116,12 @@ impl Snapshot {
         }
         let start = address - (address - first) % WINDOW_BYTES;
         start..(start + WINDOW_BYTES + LARGEST_IN_WINDOW).min(self.map.end)
+    }
+
+    /// What was found, with its checksum compared.
+    #[inline]
+    pub(super) fn block<'b>(&self, found: Found<'b>) -> Checked<Block<'b>> {
+        self.file.verified.block(found.block)
     }
 
     fn lock(&self) -> MutexGuard<'_, RoTxn<'static, WithoutTls>> {

@@ -126,14 +126,14 @@ fn sample(
     let mut blocks = Vec::new();
     let mut walk = snapshot.walk(tree.tree, &[], None, false)?;
     walk.take(|found| {
-        blocks.push(found.block);
+        blocks.push(found);
         false
     })?;
     let step = blocks.len().div_ceil(SAMPLE_BLOCKS).max(1);
     let mut steps = vec![0; parts];
     let mut sampled = 0;
-    for bytes in blocks.iter().step_by(step) {
-        let block = Block::parse(bytes)?;
+    for found in blocks.iter().step_by(step) {
+        let block = snapshot.block(*found)?;
         let mut before = block.key(0)?;
         // A small tree is looked at as a whole, where the first row is one more value.
         if step == 1 && sampled == 0 {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mayfly_types::PhysicalType;
 
-use super::block::{BLOCK_BYTES, Block};
+use super::block::BLOCK_BYTES;
 use super::block_sizes::Sizes;
 use super::environment::{TreeId, record_key};
 use super::file_writer::FileWriter;
@@ -78,7 +78,7 @@ impl Merge {
                     let next = all.after(&key).map_err(failed)?;
                     old.push(key);
                     let next = next.and_then(|record| found_in(tree, record));
-                    (next, Some(Block::parse(found.block)?))
+                    (next, Some(writer.block(found)?))
                 }
                 None => (None, None),
             };

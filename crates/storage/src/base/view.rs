@@ -104,7 +104,7 @@ impl TreeView {
         }
         let found = self.snapshot.held_block_of(self.tree, key)?;
         Ok(match found {
-            Some(found) => Some(Block::parse(found.block)?),
+            Some(found) => Some(self.snapshot.block(found)?),
             None => None,
         })
     }
@@ -210,7 +210,7 @@ impl TreeView {
                 Ok(())
             });
         };
-        let block = Block::parse(found.block)?;
+        let block = self.snapshot.block(found)?;
         let mut row = 0;
         if !range.start.is_empty() {
             row = block.rank(&range.start)?;

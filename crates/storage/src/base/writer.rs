@@ -173,10 +173,11 @@ impl DurableWriter {
         {
             return Ok(Some(Existing::Committed(block, place)));
         }
-        let Some(found) = self.base(tree).held_block_of(tree, key)? else {
+        let base = self.base(tree);
+        let Some(found) = base.held_block_of(tree, key)? else {
             return Ok(None);
         };
-        let block = Block::parse(found.block)?;
+        let block = base.block(found)?;
         let place = block.search(key)?;
         Ok(place.ok().map(|place| Existing::Committed(block, place)))
     }
@@ -219,7 +220,7 @@ impl DurableWriter {
         };
         let is_removed =
             |key: &[u8]| -> Result<bool> { Ok(has(own, key)? || has(before.as_deref(), key)?) };
-        let mut block = Block::parse(found.block)?;
+        let mut block = base.block(found)?;
         let mut place = block.rank(start)?;
         let mut walk = None;
         loop {
@@ -249,7 +250,7 @@ impl DurableWriter {
             let Some(next) = walk.next()? else {
                 return Ok(own_first());
             };
-            block = Block::parse(next.block)?;
+            block = base.block(next)?;
             place = block.rank(start)?;
         }
     }

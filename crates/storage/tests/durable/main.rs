@@ -8,6 +8,7 @@ mod find;
 mod kill;
 mod model;
 mod power_cut;
+mod snapshots;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,9 +19,10 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array};
 use mayfly_memory::{Budget, BudgetKind, StableRanges};
 use mayfly_storage::{
-    ChangeStorage, ColumnId, DurableStore, DurableTable, DurableTransaction, IndexId, IndexPart,
-    IndexSpec, KeyBound, KeyMode, KeyRange, LockMode, LockWait, Locked, ReadLock, ReadView,
-    StatementOptions, StoreOptions, StorePlace, Table, TableDefinition, TableScan, TreeId,
+    ChangeStorage, ColumnId, Durability, DurableStore, DurableTable, DurableTransaction, IndexId,
+    IndexPart, IndexSpec, KeyBound, KeyMode, KeyRange, LockMode, LockWait, Locked, ReadLock,
+    ReadView, StatementOptions, StoreOptions, StorePlace, Table, TableDefinition, TableScan,
+    TreeId,
 };
 use mayfly_types::{Batch, CollationId, Interrupt, PhysicalType, Value};
 
