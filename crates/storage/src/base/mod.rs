@@ -23,6 +23,7 @@
 
 mod backup;
 mod block;
+mod block_key;
 mod block_sizes;
 mod bulk;
 mod change_map;
@@ -37,7 +38,6 @@ mod fill;
 mod find;
 mod format;
 mod gather;
-mod kept;
 mod load;
 mod locks;
 mod log;
@@ -53,7 +53,6 @@ mod store;
 mod table;
 mod transaction;
 mod tree;
-mod verified;
 mod view;
 mod write_buffer;
 mod writer;
