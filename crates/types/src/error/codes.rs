@@ -209,7 +209,6 @@ codes! {
     ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_CREATED_TEMP_TABLE = (1751, "HY000", "The creation of some temporary tables could not be rolled back.");
     ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_DROPPED_TEMP_TABLE = (1752, "HY000", "Some temporary tables were dropped, but these operations could not be rolled back.");
     ER_PARTITION_CLAUSE_ON_NONPARTITIONED = (1747, "HY000", "PARTITION () clause on non partitioned table");
-    WARN_OPTION_IGNORED = (1618, "HY000", "<{}> option ignored");
     ER_PARTITION_NO_TEMPORARY = (1562, "HY000", "Cannot create temporary table with partitions");
     ER_LOCK_WAIT_TIMEOUT = (1205, "HY000", "Lock wait timeout exceeded; try restarting transaction");
     ER_LOCK_DEADLOCK = (1213, "40001", "Deadlock found when trying to get lock; try restarting transaction");
