@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use mayfly_memory::io::SystemIo;
 use mayfly_memory::{
-    BlockPool, Budget, BudgetKind, PoolOptions, Reservation, StableRanges, TempSpace,
+    BlockPool, Budget, BudgetKind, MemoryError, PoolOptions, Reservation, StableRanges, TempSpace,
     TempSpaceOptions,
 };
 
-use mayfly_types::{Interrupt, Result};
+use mayfly_types::{Error, Interrupt, Result};
 
 use super::registry::{Registry, StatementCounters, StatementOwner};
 use crate::error::{ANONYMOUS_TABLE, user_error};
@@ -220,7 +220,17 @@ impl TempTableContext {
     /// that no pass over them is longer than a block.
     pub(crate) fn check_interrupt(&self) -> mayfly_memory::Result<()> {
         let checked = self.0.interrupt.check();
-        checked.map_err(|_| mayfly_memory::MemoryError::Interrupted)
+        checked.map_err(|_| MemoryError::Interrupted)
+    }
+
+    /// The error of a failure in table `table`, as a user sees it: what ends the statement says why.
+    pub(crate) fn error(&self, error: &MemoryError, table: &str) -> Error {
+        if matches!(error, MemoryError::Interrupted)
+            && let Err(reason) = self.0.interrupt.check()
+        {
+            return reason;
+        }
+        user_error(error, table)
     }
 
     pub(crate) fn shared(&self) -> &Shared {

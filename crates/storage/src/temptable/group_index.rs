@@ -15,7 +15,7 @@ use super::rows::{
     AHEAD_ROWS, Encoder, Gather, HASH_MASK, KeyHasher, Resolver, RowKeys, Sources, as_words,
     prefetch,
 };
-use super::slots::{Slot, Slots};
+use super::slots::{Comparisons, Slot, Slots};
 use super::spec::{KeyColumn, KeyMode};
 use super::store::{RowWriter, Store, StoreRef};
 use super::table::TempTable;
@@ -43,6 +43,7 @@ impl Groups {
         let header = |row: *const u8| unsafe { row.cast::<u64>().read_unaligned() };
         let values = Resolver::stored(&store.directory);
         let mut slots = Slots::new(rows.len().min(1 << 16), store)?;
+        let comparisons = Comparisons::new(&store.context);
         let mut ids = Vec::with_capacity(rows.len());
         let mut first_rows: Vec<u32> = Vec::with_capacity(rows.len().min(1 << 16));
         for (index, row) in rows.iter().enumerate() {
@@ -58,6 +59,7 @@ impl Groups {
             let hash = header(*row);
             // SAFETY: both are rows of the layout of `keys`, with their values in memory.
             let equal = |group: u32| unsafe {
+                comparisons.count();
                 keys.equal(
                     rows[first_rows[group as usize] as usize],
                     values,
@@ -79,6 +81,7 @@ impl Groups {
                 }
             };
             ids.push(group);
+            comparisons.check()?;
         }
         Ok(Self { ids, first_rows })
     }
@@ -231,7 +234,7 @@ impl GroupIndex {
             },
         };
         self.sources.begin_batch();
-        result.map_err(|error| user_error(&error, ANONYMOUS_TABLE))
+        result.map_err(|error| self.store.context.error(&error, ANONYMOUS_TABLE))
     }
 
     /// The distinct strings of a single key, when they are few.
@@ -424,6 +427,7 @@ impl GroupIndex {
         self.scratch
             .resize(RUN_ROWS.min(row_count.max(1)) * width / 8, 0);
         let stored = Resolver::stored(&store.directory);
+        let comparisons = Comparisons::new(&store.context);
         let mut start = 0;
         while start < row_count {
             let count = RUN_ROWS.min(row_count - start);
@@ -445,8 +449,10 @@ impl GroupIndex {
                 // SAFETY: stored rows and the scratch row are rows of this layout; a row starts
                 // with its header.
                 let header = unsafe { row.cast::<u64>().read_unaligned() };
-                let equal =
-                    |group: u32| unsafe { keys.equal(rows[group as usize], stored, row, incoming) };
+                let equal = |group: u32| unsafe {
+                    comparisons.count();
+                    keys.equal(rows[group as usize], stored, row, incoming)
+                };
                 let Lookup::Hash(slots) = &self.lookup else {
                     unreachable!("called for hashed keys")
                 };
@@ -459,6 +465,7 @@ impl GroupIndex {
                     },
                 };
                 ids.push(group);
+                comparisons.check()?;
             }
             start += count;
         }

@@ -15,7 +15,7 @@ use super::partition::{Partition, PartitionRows};
 use super::rows::{
     AHEAD_ROWS, Encoder, Gather, KeyHasher, Resolver, RowKeys, RowLayout, Sources, prefetch,
 };
-use super::slots::{Slot, Slots};
+use super::slots::{Comparisons, Slot, Slots};
 use super::spec::KeyColumn;
 use super::store::{Part, PartitionPlan, StoreRef};
 use super::table::TempTable;
@@ -430,6 +430,7 @@ impl Builder<'_> {
         let store = self.store;
         let mut slots = Slots::new(chain.len(), store)?;
         let values = Resolver::stored(&store.directory);
+        let comparisons = Comparisons::new(&store.context);
         let mut has_null_key = false;
         let end = start + chain.len() as u32;
         for number in start..end {
@@ -458,9 +459,11 @@ impl Builder<'_> {
                     continue;
                 }
                 let equal = |other: u32| {
+                    comparisons.count();
                     self.keys
                         .equal(self.rows[other as usize], values, row, values)
                 };
+                comparisons.check()?;
                 match slots.find(header, equal) {
                     Slot::Found(first) => {
                         // Behind the first, so that the slot stays as it is.

@@ -4,8 +4,11 @@
 //! stand for rows or groups that the caller keeps; the caller also says whether a number whose
 //! hash bits agree has the key that is looked for. Linear probing, at most two thirds full.
 
+use std::cell::Cell;
+
 use mayfly_memory::{Block, Result};
 
+use super::context::TempTableContext;
 use super::rows::prefetch;
 use super::store::Store;
 
@@ -15,6 +18,40 @@ pub(crate) enum Slot {
     Found(u32),
     /// The key is not there; it belongs in this slot.
     Vacant(usize),
+}
+
+/// Counts how many keys were compared, and asks now and then whether the statement is to end: keys of one
+/// hash are compared one by one.
+pub(crate) struct Comparisons<'a> {
+    context: &'a TempTableContext,
+    count: Cell<u32>,
+}
+
+const COMPARISONS_UNASKED: u32 = 64 << 10;
+
+impl<'a> Comparisons<'a> {
+    pub(crate) fn new(context: &'a TempTableContext) -> Self {
+        Self {
+            context,
+            count: Cell::new(0),
+        }
+    }
+
+    /// Two keys are compared.
+    #[inline(always)]
+    pub(crate) fn count(&self) {
+        self.count.set(self.count.get() + 1);
+    }
+
+    /// To be asked between two lookups.
+    #[inline(always)]
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.count.get() >= COMPARISONS_UNASKED {
+            self.count.set(0);
+            return self.context.check_interrupt();
+        }
+        Ok(())
+    }
 }
 
 /// The table; see the module.
@@ -132,13 +169,19 @@ impl Slots {
     /// A table four times as large; `header` gives the hash of a number.
     pub(crate) fn grow(&mut self, store: &Store, header: impl Fn(u32) -> u64) -> Result<()> {
         let mut larger = Self::with_bits(self.bits + 2, store)?;
+        let comparisons = Comparisons::new(&store.context);
         for slot in self.slots() {
             if *slot as u32 != 0 {
                 let number = *slot as u32 - 1;
                 let header = header(number);
-                if let Slot::Vacant(at) = larger.find(header, |_| false) {
+                let equal = |_| {
+                    comparisons.count();
+                    false
+                };
+                if let Slot::Vacant(at) = larger.find(header, equal) {
                     larger.fill(at, header, number);
                 }
+                comparisons.check()?;
             }
         }
         *self = larger;

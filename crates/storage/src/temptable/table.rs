@@ -17,7 +17,7 @@ use super::scan::Scan;
 use super::sorted::{SortState, SortWriter, SortedScan};
 use super::spec::{Access, KeyColumn, Purpose, TempTableSpec};
 use super::store::{Part, PartitionPlan, RowWriter, Store, StoreRef};
-use crate::error::{ANONYMOUS_TABLE, user_error};
+use crate::error::ANONYMOUS_TABLE;
 
 /// A table with hash access is not partitioned before it has so many rows.
 const PARTITION_ROWS: u64 = 16 << 10;
@@ -232,13 +232,7 @@ impl TempTable {
     }
 
     pub(crate) fn error(&self, error: &MemoryError) -> Error {
-        // Whether it was killed or its time is over.
-        if let (MemoryError::Interrupted, Err(reason)) =
-            (error, self.0.store.context.shared().interrupt.check())
-        {
-            return reason;
-        }
-        user_error(error, ANONYMOUS_TABLE)
+        self.0.store.context.error(error, ANONYMOUS_TABLE)
     }
 
     pub(crate) fn sorts(&self) -> MutexGuard<'_, SortState> {

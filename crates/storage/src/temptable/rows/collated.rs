@@ -12,7 +12,7 @@
 use mayfly_types::CollationId;
 use mayfly_types::collation::PlainText;
 
-use super::hash::{Words, hash_bytes, hash_inline, hash_long, hash_words};
+use super::hash::{HashKeys, Words};
 use super::layout::View;
 use crate::temptable::keys::{collation_equals, is_pad_space};
 use crate::temptable::spec::KeyMode;
@@ -76,6 +76,7 @@ pub(crate) struct CollatedKeys {
     /// JSON documents, of which numbers of different digits are equal, and collations in which
     /// letters are equal to others.
     always_slow: bool,
+    keys: HashKeys,
 }
 
 impl CollatedKeys {
@@ -93,6 +94,7 @@ impl CollatedKeys {
             pad_space: is_pad_space(collation),
             fold_case: plain_text == PlainText::CaseInsensitive,
             always_slow: plain_text == PlainText::Weighed,
+            keys: HashKeys::of_process(),
         })
     }
 
@@ -119,10 +121,11 @@ impl CollatedKeys {
             return self.hash_slow(view.inline_bytes());
         }
         if !self.fold_case {
-            return hash_inline(view.0);
+            return self.keys.hash_inline(view.0);
         }
         let (first, second) = (caseless(first), caseless(second));
-        hash_inline(u128::from(length) | u128::from(first) << 32 | u128::from(second) << 96)
+        let text = u128::from(first) << 32 | u128::from(second) << 96;
+        self.keys.hash_inline(u128::from(length) | text)
     }
 
     /// The hash of a string of more than 12 bytes.
@@ -133,10 +136,10 @@ impl CollatedKeys {
         }
         let (hash, others) = if self.fold_case {
             let mut words = Plain::<true> { others: 0 };
-            (hash_long(bytes, &mut words), words.others)
+            (self.keys.hash_long(bytes, &mut words), words.others)
         } else {
             let mut words = Plain::<false> { others: 0 };
-            (hash_long(bytes, &mut words), words.others)
+            (self.keys.hash_long(bytes, &mut words), words.others)
         };
         if others == 0 {
             hash
@@ -150,9 +153,9 @@ impl CollatedKeys {
         let mut key = Vec::with_capacity(bytes.len() * 2);
         self.collation.append_equality_key(bytes, &mut key);
         if self.fold_case {
-            hash_words(&key, &mut Caseless)
+            self.keys.hash_words(&key, &mut Caseless)
         } else {
-            hash_bytes(&key)
+            self.keys.hash_bytes(&key)
         }
     }
 
