@@ -14,7 +14,7 @@ use mayfly_types::{CollationId, Result, TypeKind};
 
 use super::column_type::DeclaredCollation;
 use super::column_uses::names_column;
-use super::create::{Builder, check_name};
+use super::create::{Builder, check_key_count, check_name};
 use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, ForeignKeyDefinition, KeyDefinition, KeyPart,
     KeyTarget, TableDefinition, same_name,
@@ -580,6 +580,10 @@ impl Alteration<'_> {
             }
         }
         self.change_keys()?;
+        let is_key =
+            |action: &&AlterAction| matches!(action, AlterAction::Add(TableElement::Key(_)));
+        let added = self.actions.iter().filter(is_key).count() + self.new_keys.len();
+        check_key_count(self.builder.table.keys.len() + added)?;
         for key in std::mem::take(&mut self.new_keys) {
             self.builder.key(&key)?;
         }

@@ -2,6 +2,8 @@
 //! changes, and the errors of impossible types (the manual, "CREATE TABLE Statement" and "Silent
 //! Column Specification Changes").
 
+use std::collections::HashSet;
+
 use mayfly_syntax::ast::{ColumnType, TypeKind as Written};
 use mayfly_types::error::codes;
 use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX, DECIMALS_NOT_FIXED};
@@ -389,16 +391,14 @@ fn members(
     } else {
         "SET"
     };
-    for (position, member) in members.iter().enumerate() {
+    let mut known = HashSet::with_capacity(members.len());
+    for member in &members {
         if kind == TypeKind::Set && member.contains(',') {
             return Err(codes::ER_ILLEGAL_VALUE_FOR_TYPE.with(&[&"set", member]));
         }
-        let equal = |other: &&String| {
-            collation
-                .compare(other.as_bytes(), member.as_bytes())
-                .is_eq()
-        };
-        if members[..position].iter().any(|other| equal(&other)) {
+        let mut key = Vec::with_capacity(member.len());
+        collation.append_equality_key(member.as_bytes(), &mut key);
+        if !known.insert(key) {
             let error = codes::ER_DUPLICATED_VALUE_IN_TYPE.with(&[&column, member, &name]);
             if context.strict {
                 return Err(error);

@@ -49,6 +49,28 @@ pub(crate) fn check_name(name: &str, wrong: &mayfly_types::ErrorCode) -> Result<
     Ok(())
 }
 
+/// The most columns of a table.
+const COLUMNS_MAX: usize = 4096;
+
+/// The most keys of a table.
+const KEYS_MAX: usize = 64;
+
+/// 1069: a table has no more than so many keys. Asked before any of them is looked at.
+pub(super) fn check_key_count(keys: usize) -> Result<()> {
+    match keys > KEYS_MAX {
+        true => Err(codes::ER_TOO_MANY_KEYS.with(&[&KEYS_MAX])),
+        false => Ok(()),
+    }
+}
+
+/// Whether a column's attribute asks for a key.
+fn is_key(attribute: &ColumnAttribute) -> bool {
+    matches!(
+        attribute,
+        ColumnAttribute::PrimaryKey | ColumnAttribute::UniqueKey
+    )
+}
+
 /// The definition that a statement describes, without the columns of its SELECT.
 pub(crate) fn definition(
     session: &Session,
@@ -58,6 +80,16 @@ pub(crate) fn definition(
     extra_columns: Vec<ColumnDefinition>,
 ) -> Result<TableDefinition> {
     check_name(&statement.name.name, &codes::ER_WRONG_TABLE_NAME)?;
+    let keys = statement.elements.iter().map(|element| match element {
+        TableElement::Key(_) => 1,
+        TableElement::Column(column) => column.attributes.iter().filter(|it| is_key(it)).count(),
+        TableElement::ForeignKey(_) | TableElement::Check(_) => 0,
+    });
+    check_key_count(keys.sum())?;
+    let is_column = |element: &&TableElement| matches!(element, TableElement::Column(_));
+    if statement.elements.iter().filter(is_column).count() > COLUMNS_MAX {
+        return Err(codes::ER_TOO_MANY_FIELDS.error());
+    }
     if statement.temporary && statement.partitioning.is_some() {
         return Err(codes::ER_PARTITION_NO_TEMPORARY.error());
     }
@@ -87,13 +119,16 @@ pub(crate) fn definition(
         builder.option(option)?;
     }
     let mut key_asts: Vec<ast::KeyDefinition> = Vec::new();
+    let interrupt = session.interrupt();
     for element in &statement.elements {
+        interrupt.check()?;
         if let TableElement::Column(column) = element {
             builder.column(column, &mut key_asts)?;
         }
     }
     builder.merge_columns(extra_columns)?;
     for element in &statement.elements {
+        interrupt.check()?;
         match element {
             TableElement::Column(column) => builder.column_constraints(column)?,
             TableElement::Key(key) => key_asts.push(key.clone()),

@@ -247,6 +247,7 @@ codes! {
     ER_VIEW_SELECT_TMPTABLE = (1352, "HY000", "View's SELECT refers to a temporary table '{}'");
     ER_VIEW_RECURSIVE = (1462, "HY000", "`{}`.`{}` contains view recursion");
     ER_FORBID_SCHEMA_CHANGE = (1450, "HY000", "Changing schema from '{}' to '{}' is not allowed.");
+    ER_TOO_MANY_FIELDS = (1117, "HY000", "Too many columns");
     ER_TOO_MANY_KEYS = (1069, "42000", "Too many keys specified; max {} keys allowed");
     ER_CHECK_NOT_IMPLEMENTED = (1178, "42000", "The storage engine for the table doesn't support {}");
     ER_ILLEGAL_HA = (1031, "HY000", "Table storage engine for '{}' doesn't have this option");
@@ -369,6 +370,7 @@ codes! {
     ER_MUST_CHANGE_PASSWORD_LOGIN = (1862, "HY000", "Your password has expired. To log in you must change it using a client that supports expired passwords.");
     ER_ACCOUNT_HAS_BEEN_LOCKED = (3118, "HY000", "Access denied for user '{}'@'{}'. Account is locked.");
     ER_USER_DOES_NOT_EXIST = (3162, "HY000", "Authorization ID {} does not exist.");
+    ER_CAPACITY_EXCEEDED = (3170, "HY000", "Memory capacity of {} bytes for '{}' exceeded. {}");
     ER_USER_ALREADY_EXISTS = (3163, "HY000", "Authorization ID {} already exists.");
     ER_UNKNOWN_AUTHID = (3523, "HY000", "Unknown authorization ID {}");
     ER_ROLE_NOT_GRANTED = (3530, "HY000", "{} is not granted to {}");

@@ -63,6 +63,9 @@ pub(super) struct Change<'a> {
     has_changed: bool,
 }
 
+/// So many rows are added between two questions whether the statement is to end.
+const ROWS_UNASKED: usize = 1024;
+
 /// Why a change stopped.
 pub(super) enum Stopped {
     Duplicate(Duplicate),
@@ -394,15 +397,32 @@ impl TableWriter for Writer {
     }
 
     fn insert(&mut self, batch: &Batch) -> Result<RowsWritten> {
-        let (rows, duplicate) = self.change(Some(batch), |change, rows| {
-            for row in 0..rows.count {
-                if let Err(stopped) = change.insert(rows.row(row)) {
-                    return (row, Some(stopped));
+        let count = batch.row_count();
+        // In a table that is larger than memory each row of each index may be a page of a file.
+        let step = match self.core.shape.indexes.is_empty() {
+            true => count.max(1),
+            false => ROWS_UNASKED,
+        };
+        let mut done = 0;
+        loop {
+            let part = match step >= count {
+                true => batch.clone(),
+                false => batch.slice(done, step.min(count - done)),
+            };
+            let (rows, duplicate) = self.change(Some(&part), |change, rows| {
+                for row in 0..rows.count {
+                    if let Err(stopped) = change.insert(rows.row(row)) {
+                        return (row, Some(stopped));
+                    }
                 }
+                (rows.count, None)
+            })?;
+            done += rows;
+            if duplicate.is_some() || done >= count {
+                let rows = done;
+                return Ok(RowsWritten { rows, duplicate });
             }
-            (rows.count, None)
-        })?;
-        Ok(RowsWritten { rows, duplicate })
+        }
     }
 
     fn update(&mut self, positions: &ArrayRef, rows: &Batch) -> Result<RowsWritten> {
