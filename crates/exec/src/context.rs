@@ -9,9 +9,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use mayfly_functions::context::{WorkingMemory, memory_exceeded};
 use mayfly_functions::{EvaluationContext, SignatureContext};
+use mayfly_memory::{Budget, Reservation};
 use mayfly_plan::TableId;
 use mayfly_plan::physical::QueryPlan;
+use mayfly_storage::temptable::Resources;
 use mayfly_storage::{Table, TempTableContext};
 use mayfly_types::{Result, Value};
 
@@ -81,6 +84,33 @@ impl StatementContext {
     /// 1317 when the statement was killed, 3024 when its time is over. Asked once a batch.
     pub fn check_interrupt(&self) -> Result<()> {
         self.evaluation.interrupt.check()
+    }
+}
+
+/// The memory of the long results of functions: a budget below that of all memory. Whatever is at rest
+/// makes room for them.
+#[derive(Debug)]
+pub struct ResultMemory {
+    /// What the database shares.
+    pub resources: Resources,
+    /// What is charged.
+    pub budget: Budget,
+}
+
+impl WorkingMemory for ResultMemory {
+    fn reservation(&self) -> Reservation {
+        self.budget.reservation()
+    }
+
+    fn resize(&self, held: &mut Reservation, bytes: u64) -> Result<()> {
+        if bytes <= held.bytes() {
+            held.shrink(held.bytes() - bytes);
+            return Ok(());
+        }
+        let more = bytes - held.bytes();
+        self.resources.make_room(more, &self.budget);
+        held.grow_forced(more)
+            .map_err(|error| memory_exceeded(&error))
     }
 }
 

@@ -18,7 +18,7 @@ mod stream;
 mod tally;
 
 pub use context::{
-    Counters, ExecutionOptions, Progress, RunContext, StatementContext, TableOpener,
+    Counters, ExecutionOptions, Progress, ResultMemory, RunContext, StatementContext, TableOpener,
 };
 pub use expression::{Program, Selection, evaluate};
 pub use stream::{ResultStream, execute};

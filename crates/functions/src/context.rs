@@ -6,11 +6,13 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use mayfly_memory::{Budget, BudgetKind, LimitError, Reservation};
 use mayfly_types::common_type::string_of;
 use mayfly_types::convert::text::format_value;
+use mayfly_types::error::codes;
 use mayfly_types::temporal::{Locale, TimeZone};
 use mayfly_types::{
-    CollationId, Diagnostics, Interrupt, Result, SqlMode, SqlType, TypeKind, Value,
+    CollationId, Diagnostics, Error, Interrupt, Result, SqlMode, SqlType, TypeKind, Value,
 };
 
 use crate::scalar::strings::BlockEncryption;
@@ -60,6 +62,34 @@ pub struct EvaluationContext {
     pub short_uuids: Arc<AtomicU64>,
     /// Tells whether the statement is to end; SLEEP() and BENCHMARK() ask.
     pub interrupt: Interrupt,
+    /// What long results are charged to.
+    pub memory: Arc<dyn WorkingMemory>,
+    /// Bytes of long results that were made so far: what tells how many rows to take at once.
+    pub made: AtomicU64,
+}
+
+/// Memory that a statement works in.
+pub trait WorkingMemory: fmt::Debug + Send + Sync {
+    /// Nothing yet.
+    fn reservation(&self) -> Reservation;
+
+    /// Makes a reservation hold exactly `bytes`, or says which limit forbids it.
+    fn resize(&self, held: &mut Reservation, bytes: u64) -> Result<()>;
+}
+
+/// There is no limit.
+#[derive(Debug)]
+struct Unlimited;
+
+impl WorkingMemory for Unlimited {
+    fn reservation(&self) -> Reservation {
+        Budget::unlimited(BudgetKind::Memory).reservation()
+    }
+
+    fn resize(&self, held: &mut Reservation, bytes: u64) -> Result<()> {
+        held.try_resize(bytes)
+            .map_err(|error| codes::ER_OUT_OF_MEMORY.with(&[&error]))
+    }
 }
 
 /// What VERSION(), USER() and their kind answer.
@@ -191,6 +221,8 @@ impl EvaluationContext {
             user_locks: Arc::new(NoLocks),
             short_uuids: Arc::default(),
             interrupt: Interrupt::default(),
+            memory: Arc::new(Unlimited),
+            made: AtomicU64::new(0),
         }
     }
 
@@ -218,40 +250,99 @@ fn system_clock() -> i64 {
     })
 }
 
+/// The error of a limit that forbids what a session keeps.
+pub fn memory_exceeded(error: &LimitError) -> Error {
+    codes::ER_CAPACITY_EXCEEDED.with(&[&error.limit, &error.setting, error])
+}
+
 /// User variables: names are compared without regard to case.
 #[derive(Default)]
-pub struct UserVariables(Mutex<HashMap<String, (SqlType, Value)>>);
+pub struct UserVariables(Mutex<Variables>);
+
+#[derive(Default)]
+struct Variables {
+    by_name: HashMap<String, (SqlType, Value)>,
+    /// What they take, and what they are charged to.
+    bytes: u64,
+    held: Option<Reservation>,
+}
+
+/// What a variable takes beside its name and a string that it holds, about.
+const VARIABLE_BYTES: u64 = 256;
+/// Variables are charged in steps of so many bytes.
+const VARIABLES_STEP: u64 = 16 << 10;
+
+fn variable_bytes(name: &str, value: &Value) -> u64 {
+    let text = match value {
+        Value::Bytes(bytes) => bytes.capacity() as u64,
+        _ => 0,
+    };
+    VARIABLE_BYTES + name.len() as u64 + text
+}
+
+impl Variables {
+    /// Makes the charge follow the bytes.
+    fn charge(&mut self, bytes: u64) -> Result<()> {
+        if let Some(held) = &mut self.held {
+            let step = bytes.next_multiple_of(VARIABLES_STEP);
+            if step != held.bytes() {
+                held.try_resize(step)
+                    .map_err(|error| memory_exceeded(&error))?;
+            }
+        }
+        self.bytes = bytes;
+        Ok(())
+    }
+}
 
 impl UserVariables {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, (SqlType, Value)>> {
+    /// None yet; what they will take is charged to a reservation of nothing.
+    pub fn charged_to(held: Reservation) -> Self {
+        Self(Mutex::new(Variables {
+            held: Some(held),
+            ..Variables::default()
+        }))
+    }
+
+    /// Bytes that they take, about.
+    pub fn memory_bytes(&self) -> u64 {
+        self.lock().bytes
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Variables> {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// The variable's type and value, or `None` when it was never set.
     pub fn get(&self, name: &str) -> Option<(SqlType, Value)> {
         let variables = self.lock();
-        match variables.get(name) {
+        match variables.by_name.get(name) {
             Some(found) => Some(found.clone()),
-            None => variables.get(&name.to_lowercase()).cloned(),
+            None => variables.by_name.get(&name.to_lowercase()).cloned(),
         }
     }
 
-    /// Sets a variable. A bare NULL leaves it the type that it has.
-    pub fn set(&self, name: &str, ty: SqlType, value: Value) {
+    /// Sets a variable, or says which limit forbids it. A bare NULL leaves it the type that it has.
+    pub fn set(&self, name: &str, ty: SqlType, value: Value) -> Result<()> {
         let mut variables = self.lock();
         let name = name.to_lowercase();
-        match variables.get_mut(&name) {
-            Some(known) if ty.kind == TypeKind::Null => known.1 = Value::Null,
-            _ => {
-                variables.insert(name, kept(ty, value));
-            }
-        }
+        let known = variables.by_name.get(&name);
+        let before = known.map_or(0, |(_, value)| variable_bytes(&name, value));
+        let (ty, value) = match known {
+            Some((known, _)) if ty.kind == TypeKind::Null => (known.clone(), Value::Null),
+            _ => kept(ty, value),
+        };
+        let bytes = variables.bytes - before + variable_bytes(&name, &value);
+        variables.charge(bytes)?;
+        variables.by_name.insert(name, (ty, value));
+        Ok(())
     }
 
     /// Every variable, by name.
     pub fn all(&self) -> Vec<(String, SqlType, Value)> {
         let mut all: Vec<_> = self
             .lock()
+            .by_name
             .iter()
             .map(|(name, (ty, value))| (name.clone(), ty.clone(), value.clone()))
             .collect();
@@ -261,7 +352,12 @@ impl UserVariables {
 
     /// Forgets all variables.
     pub fn clear(&self) {
-        self.lock().clear();
+        let mut variables = self.lock();
+        variables.by_name = HashMap::new();
+        variables.bytes = 0;
+        if let Some(held) = &mut variables.held {
+            held.free();
+        }
     }
 }
 
@@ -305,7 +401,7 @@ fn kept(ty: SqlType, value: Value) -> (SqlType, Value) {
 
 impl fmt::Debug for UserVariables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.lock().iter()).finish()
+        f.debug_map().entries(&self.lock().by_name).finish()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Builders of results.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use arrow_array::builder::{BinaryViewBuilder, PrimitiveBuilder};
 use arrow_array::types::{
@@ -11,10 +12,13 @@ use arrow_array::{
     Int64Array, PrimitiveArray, UInt64Array, new_null_array,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer, i256};
+use mayfly_memory::Reservation;
 use mayfly_types::error::codes;
 use mayfly_types::{PhysicalType, Result, SqlType, Value};
 
+use crate::EvaluationContext;
 use crate::input::Numbers;
+use crate::scalar::strings::chars;
 
 /// An array of a primitive physical type, computed row by row.
 pub fn numbers<T: ArrowPrimitiveType>(
@@ -64,39 +68,171 @@ pub fn bools(
     Ok(Arc::new(builder.finish()))
 }
 
+/// A string that is longer than this is a buffer of its own, without a copy.
+const OWN_BUFFER_MIN: usize = 64 << 10;
+/// Strings of a batch that take no more than this together are charged to nobody: nearly all batches.
+const UNCHARGED_MAX: usize = 256 << 10;
+
+/// A column of strings under construction. What its strings take is charged to the statement for as
+/// long as anybody has the column, or a part of it.
+#[derive(Debug)]
+pub struct TextColumn<'a> {
+    builder: BinaryViewBuilder,
+    bytes: usize,
+    held: Option<Reservation>,
+    context: &'a EvaluationContext,
+}
+
+/// What stands in a column's buffers for the memory that the column is charged.
+struct Charge(Reservation);
+
+impl AsRef<[u8]> for Charge {
+    fn as_ref(&self) -> &[u8] {
+        debug_assert!(self.0.bytes() > 0);
+        &[0]
+    }
+}
+
+impl<'a> TextColumn<'a> {
+    /// An empty one, that will have so many rows.
+    pub fn new(row_count: usize, context: &'a EvaluationContext) -> Self {
+        Self {
+            builder: BinaryViewBuilder::with_capacity(row_count),
+            bytes: 0,
+            held: None,
+            context,
+        }
+    }
+
+    /// Appends a copy.
+    #[inline]
+    pub fn append(&mut self, value: &[u8]) -> Result<()> {
+        self.count(value.len())?;
+        self.builder.try_append_value(value).map_err(too_long)
+    }
+
+    /// Appends what stands in `buffer`, and may take it.
+    #[inline]
+    fn append_buffer(&mut self, buffer: &mut Vec<u8>) -> Result<()> {
+        if buffer.len() < OWN_BUFFER_MIN {
+            return self.append(buffer);
+        }
+        let mut own = std::mem::take(buffer);
+        if own.capacity() > own.len() + own.len() / 8 {
+            own.shrink_to_fit();
+        }
+        self.count(own.capacity())?;
+        let length = u32::try_from(own.len()).map_err(too_long)?;
+        let block = self.builder.append_block(own.into());
+        let appended = self.builder.try_append_view(block, 0, length);
+        appended.map_err(too_long)
+    }
+
+    #[inline]
+    fn count(&mut self, bytes: usize) -> Result<()> {
+        self.bytes += bytes;
+        let charged = self.held.as_ref().map_or(0, Reservation::bytes);
+        if self.bytes > UNCHARGED_MAX && self.bytes as u64 > charged {
+            self.charge(charged)?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn charge(&mut self, charged: u64) -> Result<()> {
+        let memory = &self.context.memory;
+        let held = self.held.get_or_insert_with(|| memory.reservation());
+        // In steps, so that short strings do not ask for each.
+        let bytes = (self.bytes as u64).next_multiple_of(UNCHARGED_MAX as u64);
+        memory.resize(held, bytes)?;
+        self.context
+            .made
+            .fetch_add(bytes - charged, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Appends NULL.
+    #[inline]
+    pub fn append_null(&mut self) {
+        self.builder.append_null();
+    }
+
+    /// The column.
+    pub fn finish(mut self) -> ArrayRef {
+        if let Some(held) = self.held {
+            let charge = bytes::Bytes::from_owner(Charge(held));
+            self.builder.append_block(charge.into());
+        }
+        Arc::new(self.builder.finish())
+    }
+}
+
+fn too_long(error: impl std::fmt::Display) -> mayfly_types::Error {
+    codes::ER_UNKNOWN_ERROR.with(&[&error])
+}
+
 /// Bytes results: `compute` appends the value of a row to the (empty) buffer and returns whether it
 /// is not NULL.
 pub fn texts(
     row_count: usize,
+    context: &EvaluationContext,
     mut compute: impl FnMut(usize, &mut Vec<u8>) -> Result<bool>,
 ) -> Result<ArrayRef> {
-    let mut builder = BinaryViewBuilder::with_capacity(row_count);
+    let mut column = TextColumn::new(row_count, context);
     let mut buffer = Vec::new();
     for row in 0..row_count {
         buffer.clear();
         if compute(row, &mut buffer)? {
-            builder
-                .try_append_value(&buffer)
-                .map_err(|error| codes::ER_UNKNOWN_ERROR.with(&[&error]))?;
+            column.append_buffer(&mut buffer)?;
         } else {
-            builder.append_null();
+            column.append_null();
         }
     }
-    Ok(Arc::new(builder.finish()))
+    Ok(column.finish())
+}
+
+/// As [`texts`], of documents that the function `name` makes: one that is longer than
+/// `max_allowed_packet` is NULL.
+pub(crate) fn documents(
+    row_count: usize,
+    name: &str,
+    context: &EvaluationContext,
+    mut compute: impl FnMut(usize, &mut Vec<u8>) -> Result<bool>,
+) -> Result<ArrayRef> {
+    texts(row_count, context, |row, out| {
+        Ok(compute(row, out)? && chars::within_packet(out.len(), name, context)?)
+    })
 }
 
 /// Bytes results that are parts of values which live elsewhere: nothing is computed, only copied.
 pub fn borrowed_texts<'a>(
     row_count: usize,
+    context: &EvaluationContext,
     mut compute: impl FnMut(usize) -> Result<Option<&'a [u8]>>,
 ) -> Result<ArrayRef> {
-    let mut builder = BinaryViewBuilder::with_capacity(row_count);
+    let mut column = TextColumn::new(row_count, context);
     for row in 0..row_count {
         match compute(row)? {
-            Some(value) => builder
-                .try_append_value(value)
-                .map_err(|error| codes::ER_UNKNOWN_ERROR.with(&[&error]))?,
-            None => builder.append_null(),
+            Some(value) => column.append(value)?,
+            None => column.append_null(),
+        }
+    }
+    Ok(column.finish())
+}
+
+/// States of an aggregate function that are Bytes: they were charged when they were made.
+pub(crate) fn states(
+    group_count: usize,
+    mut append: impl FnMut(usize, &mut Vec<u8>) -> bool,
+) -> Result<ArrayRef> {
+    let mut builder = BinaryViewBuilder::with_capacity(group_count);
+    let mut buffer = Vec::new();
+    for group in 0..group_count {
+        buffer.clear();
+        if append(group, &mut buffer) {
+            builder.try_append_value(&buffer).map_err(too_long)?;
+        } else {
+            builder.append_null();
         }
     }
     Ok(Arc::new(builder.finish()))

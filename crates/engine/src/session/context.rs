@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use mayfly_exec::{ExecutionOptions, StatementContext};
+use mayfly_exec::{ExecutionOptions, ResultMemory, StatementContext};
 use mayfly_functions::context::SessionFacts;
 use mayfly_functions::{EvaluationContext, SignatureContext};
 use mayfly_storage::temptable::{HashFunction, StatementOwner, TempTableContext, TempTableOptions};
@@ -108,6 +108,10 @@ impl Session {
             user_locks: Arc::clone(&self.user_locks) as _,
             short_uuids: Arc::clone(&self.database.short_uuids),
             interrupt: temp.interrupt().clone(),
+            memory: Arc::new(ResultMemory {
+                resources: self.database.resources.clone(),
+                budget: self.own_memory.clone(),
+            }),
             ..EvaluationContext::new(options.sql_mode, self.diagnostics_handle(), self.now())
         };
         Arc::new(StatementContext {

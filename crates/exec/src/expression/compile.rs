@@ -7,6 +7,7 @@ use mayfly_plan::{Expression, ExpressionKind};
 
 use super::compare::Comparer;
 use super::in_list::InList;
+use super::slices::{SliceRows, is_wide};
 use super::subquery::SubqueryNode;
 use super::{Lazy, Node, NodeId, Operation, Program};
 
@@ -16,13 +17,19 @@ pub(super) const STACK_RED_ZONE: usize = 64 * 1024;
 pub(super) const STACK_SEGMENT: usize = 1024 * 1024;
 
 pub(super) fn compile(expression: &Expression) -> Program {
-    let mut compiler = Compiler { nodes: Vec::new() };
+    let mut compiler = Compiler {
+        nodes: Vec::new(),
+        wide: false,
+    };
     let root = compiler.node(expression);
     let assigns = compiler.nodes.iter().any(|node| match &node.operation {
         Operation::Call { function, .. } => function.names().contains(&"set_user_variable"),
         _ => false,
     });
     Program {
+        gives_wide: compiler.wide && is_wide(&expression.ty),
+        wide: compiler.wide,
+        slices: SliceRows::default(),
         nodes: compiler.nodes,
         root,
         assigns,
@@ -32,12 +39,16 @@ pub(super) fn compile(expression: &Expression) -> Program {
 
 struct Compiler {
     nodes: Vec<Node>,
+    /// Something is computed that may be long.
+    wide: bool,
 }
 
 impl Compiler {
     fn node(&mut self, expression: &Expression) -> NodeId {
         stacker::maybe_grow(STACK_RED_ZONE, STACK_SEGMENT, || {
             let (operation, total) = self.operation(expression);
+            let computes = matches!(operation, Operation::Call { .. } | Operation::Subquery(_));
+            self.wide |= computes && is_wide(&expression.ty);
             let id = self.nodes.len();
             self.nodes.push(Node {
                 operation,

@@ -12,12 +12,16 @@
 //! that reach them, so that an error, a warning or a side effect of the others never happens. A
 //! part that can have none of these ("total": comparisons, logic, IN lists over columns) is
 //! evaluated over all rows at once, which is faster.
+//!
+//! **Slices where it is long.** What may make long strings on the way to a short result takes few rows at
+//! a time ([`slices`]); what gives long strings gets batches of few rows from its operator.
 
 mod cast;
 mod compare;
 mod compile;
 mod evaluate;
 mod in_list;
+mod slices;
 mod subquery;
 mod truth;
 pub mod values;
@@ -39,6 +43,7 @@ use compare::Comparer;
 use in_list::InList;
 use subquery::SubqueryNode;
 
+pub(crate) use slices::{SliceRows, Taken};
 pub(crate) use subquery::SubqueryState;
 
 /// A node's number in its program.
@@ -52,6 +57,11 @@ pub struct Program {
     physical: PhysicalType,
     /// It sets a user variable, which the next row may read.
     assigns: bool,
+    /// A result on the way may be long: rows are taken in slices.
+    wide: bool,
+    /// So is the result itself.
+    gives_wide: bool,
+    slices: SliceRows,
 }
 
 #[derive(Debug)]
@@ -155,6 +165,11 @@ impl Program {
         self.assigns
     }
 
+    /// Whether its results may be long, so that few rows should be taken at once.
+    pub(crate) fn gives_wide(&self) -> bool {
+        self.gives_wide
+    }
+
     /// The input column, when the expression is nothing else.
     pub(crate) fn as_column(&self) -> Option<usize> {
         match self.nodes[self.root as usize].operation {
@@ -185,6 +200,17 @@ impl Program {
             let rows: Vec<&dyn Array> = rows.iter().map(AsRef::as_ref).collect();
             return concat(&rows).map_err(arrow);
         }
+        if self.is_sliced(batch.row_count()) {
+            let mut parts = Vec::new();
+            self.each_slice(batch, run, |slice| {
+                let column = self.evaluate(slice, run)?;
+                let rows = slice.row_count();
+                parts.push(values::into_array(column, self.physical, rows));
+                Ok(())
+            })?;
+            let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+            return concat(&parts).map_err(arrow);
+        }
         let column = self.evaluate(batch, run)?;
         Ok(values::into_array(column, self.physical, batch.row_count()))
     }
@@ -207,8 +233,23 @@ impl Program {
                 count => Selection::Some(selected, count),
             });
         }
-        let truth = self.filter_truth(batch.columns(), rows, run)?;
-        Ok(match truth.into_selection() {
+        let selection = if self.is_sliced(rows) {
+            let mut selected = BooleanBufferBuilder::new(rows);
+            self.each_slice(batch, run, |slice| {
+                let rows = slice.row_count();
+                let truth = self.filter_truth(slice.columns(), rows, run)?;
+                match truth.into_selection() {
+                    Err(all) => selected.append_n(rows, all),
+                    Ok(some) => selected.append_buffer(&some),
+                }
+                Ok(())
+            })?;
+            Ok(selected.finish())
+        } else {
+            self.filter_truth(batch.columns(), rows, run)?
+                .into_selection()
+        };
+        Ok(match selection {
             Err(true) => Selection::All,
             Err(false) => Selection::None,
             Ok(selected) => match selected.count_set_bits() {
@@ -217,6 +258,35 @@ impl Program {
                 count => Selection::Some(selected, count),
             },
         })
+    }
+}
+
+impl Program {
+    /// Whether so many rows are too many to be evaluated at once: what is long is only on the way, or it
+    /// is a predicate.
+    fn is_sliced(&self, rows: usize) -> bool {
+        self.wide && !self.gives_wide && rows > 1
+    }
+
+    fn each_slice(
+        &self,
+        batch: &Batch,
+        run: &RunContext,
+        mut evaluate: impl FnMut(&Batch) -> Result<()>,
+    ) -> Result<()> {
+        let (mut start, count) = (0, batch.row_count());
+        while start < count {
+            let taken = self.slices.take(batch.columns(), start, count, run);
+            if taken.rows() == count {
+                evaluate(batch)?;
+            } else {
+                evaluate(&batch.slice(start, taken.rows()))?;
+            }
+            self.slices.done(taken, run);
+            run.statement.check_interrupt()?;
+            start += taken.rows();
+        }
+        Ok(())
     }
 }
 

@@ -4,11 +4,17 @@
 //! from the outer row are the key of a cache: each distinct combination runs the plan once. Those
 //! that it inherits from further out are compared when evaluation begins; when they changed, the
 //! cache is emptied. A subquery without parameters of its own thus runs once.
+//!
+//! Answers are charged to the statement. A cache that finds no memory for another answer begins anew.
+//! Each worker has a cache of its own while it evaluates, so that none waits for another's plan; but
+//! who finds a subquery without parameters running waits for its only answer.
 
 use std::sync::{Arc, Mutex};
 
 use arrow_array::ArrayRef;
 use mayfly_functions::Column;
+use mayfly_functions::output::TextColumn;
+use mayfly_memory::Reservation;
 use mayfly_plan::expression::{Subquery, SubqueryKind};
 use mayfly_plan::logical::visit_expression;
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
@@ -38,7 +44,10 @@ pub(super) struct SubqueryNode {
 /// What a subquery gave, kept for as long as the run lasts.
 pub(crate) struct SubqueryState {
     subquery: Arc<Subquery>,
-    cache: Mutex<Option<Cache>>,
+    /// The only answer of a subquery without parameters of its own.
+    single: Mutex<Option<Cache>>,
+    /// The caches that no worker uses.
+    idle: Mutex<Vec<Cache>>,
 }
 
 impl std::fmt::Debug for SubqueryState {
@@ -51,7 +60,8 @@ impl SubqueryState {
     pub(crate) fn new(subquery: Arc<Subquery>) -> Self {
         Self {
             subquery,
-            cache: Mutex::new(None),
+            single: Mutex::new(None),
+            idle: Mutex::default(),
         }
     }
 }
@@ -62,10 +72,67 @@ struct Cache {
     /// Numbers the combinations of the subquery's own parameters.
     index: Option<GroupIndex>,
     results: Vec<Answer>,
+    /// What the answers take.
+    bytes: u64,
+    held: Reservation,
+}
+
+/// Answers are charged in steps of so many bytes.
+const CHARGE_STEP: u64 = 64 << 10;
+
+impl Cache {
+    /// Forgets all answers.
+    fn clear(&mut self) {
+        if let Some(index) = &mut self.index {
+            index.clear();
+        }
+        self.results.clear();
+        self.bytes = 0;
+        self.held.free();
+    }
+
+    /// Keeps an answer; false when there is no memory for it. The only answer is always kept, or the
+    /// statement ends.
+    fn keep(&mut self, answer: Answer, run: &RunContext) -> Result<bool> {
+        self.bytes += answer.memory_bytes();
+        if self.bytes > self.held.bytes() {
+            let bytes = self.bytes.next_multiple_of(CHARGE_STEP);
+            if self.index.is_none() {
+                run.statement
+                    .temp
+                    .resize_working_set(&mut self.held, bytes)?;
+            } else if self.held.try_resize(bytes).is_err() {
+                return Ok(false);
+            }
+        }
+        self.results.push(answer);
+        Ok(true)
+    }
+}
+
+/// The values of a batch.
+enum Results<'a> {
+    Texts(TextColumn<'a>),
+    Values(Vec<Value>, PhysicalType),
+}
+
+impl<'a> Results<'a> {
+    fn new(physical: PhysicalType, rows: usize, run: &'a RunContext) -> Self {
+        match physical {
+            PhysicalType::Bytes => Self::Texts(TextColumn::new(rows, run.evaluation())),
+            _ => Self::Values(Vec::with_capacity(rows), physical),
+        }
+    }
+
+    fn finish(self) -> ArrayRef {
+        match self {
+            Self::Texts(texts) => texts.finish(),
+            Self::Values(values, physical) => array_of(&values, physical),
+        }
+    }
 }
 
 /// The result of one run of the plan.
-#[derive(Clone)]
 enum Answer {
     /// The columns of the only row; `None` without rows.
     Row(Option<Arc<[Value]>>),
@@ -73,6 +140,25 @@ enum Answer {
     Found(bool),
     /// All rows, for ANY and ALL.
     Rows(TempTable),
+}
+
+/// What a temporary table's handles take, which its budget does not count.
+const TABLE_BYTES: u64 = 4 << 10;
+
+impl Answer {
+    /// Bytes of memory, beside what a table charges itself.
+    fn memory_bytes(&self) -> u64 {
+        let of_value = |value: &Value| match value {
+            Value::Bytes(bytes) => size_of::<Value>() + bytes.capacity(),
+            _ => size_of::<Value>(),
+        };
+        let beside = match self {
+            Self::Row(Some(values)) => values.iter().map(of_value).sum::<usize>() as u64,
+            Self::Row(None) | Self::Found(_) => 0,
+            Self::Rows(_) => TABLE_BYTES,
+        };
+        size_of::<Self>() as u64 + beside
+    }
 }
 
 impl SubqueryNode {
@@ -151,10 +237,35 @@ impl SubqueryNode {
             .collect::<Result<Vec<_>>>()?;
         let constant = parameters.is_empty() && left.is_empty() && self.subquery.cacheable;
         let rows = if constant { 1 } else { row_count };
-        let mut kept = lock(&state.cache);
-        // Not kept when this ends early: keys would be known whose answers were not found.
-        let mut cache = self.current_cache(&state, kept.take(), run)?;
-        let mut out = Vec::with_capacity(rows);
+        // No cache is kept when this ends early: keys would be known whose answers were not found.
+        let (column, _) = if self.parameters.is_empty() && self.subquery.cacheable {
+            let mut single = lock(&state.single);
+            let mut cache = self.current_cache(&state, single.take(), run)?;
+            let column = self.answers(&mut cache, &parameters, &left, rows, run)?;
+            (column, single.replace(cache))
+        } else {
+            let idle = lock(&state.idle).pop();
+            let mut cache = self.current_cache(&state, idle, run)?;
+            let column = self.answers(&mut cache, &parameters, &left, rows, run)?;
+            lock(&state.idle).push(cache);
+            (column, None)
+        };
+        if constant {
+            return Ok(Column::Constant(value_at(&column, 0, self.physical)));
+        }
+        Ok(Column::Array(column))
+    }
+
+    /// What each of `rows` outer rows gets.
+    fn answers(
+        &self,
+        cache: &mut Cache,
+        parameters: &[ArrayRef],
+        left: &[ArrayRef],
+        rows: usize,
+        run: &RunContext,
+    ) -> Result<ArrayRef> {
+        let mut out = Results::new(self.physical, rows, run);
         let mut ids = Vec::new();
         let mut row = 0;
         while row < rows {
@@ -172,7 +283,7 @@ impl SubqueryNode {
                     rows - row
                 }
                 (_, false) => {
-                    cache.results.clear();
+                    cache.clear();
                     ids.clear();
                     ids.push(0);
                     1
@@ -180,27 +291,47 @@ impl SubqueryNode {
             };
             if taken == 0 {
                 // The cache is full: begin a new one.
-                if let Some(index) = &mut cache.index {
-                    index.clear();
-                }
-                cache.results.clear();
+                cache.clear();
                 continue;
             }
-            for (nth, id) in ids[..taken].iter().enumerate() {
-                let id = *id as usize;
-                if id >= cache.results.len() {
-                    let answer = self.run_once(&parameters, row + nth, run)?;
-                    cache.results.push(answer);
+            for id in &ids[..taken] {
+                let known = cache.results.get(*id as usize);
+                if let Some(answer) = known {
+                    self.push(&mut out, answer, left, row)?;
+                    row += 1;
+                    continue;
                 }
-                out.push(self.value(&cache.results[id], &left, row + nth)?);
+                let answer = self.run_once(parameters, row, run)?;
+                self.push(&mut out, &answer, left, row)?;
+                row += 1;
+                if !cache.keep(answer, run)? {
+                    // No memory for another answer: begin a new one.
+                    cache.clear();
+                    break;
+                }
             }
-            row += taken;
         }
-        *kept = Some(cache);
-        if constant {
-            return Ok(Column::Constant(out.pop().unwrap_or(Value::Null)));
+        Ok(out.finish())
+    }
+
+    fn push(
+        &self,
+        out: &mut Results<'_>,
+        answer: &Answer,
+        left: &[ArrayRef],
+        row: usize,
+    ) -> Result<()> {
+        match (out, answer) {
+            (Results::Texts(texts), Answer::Row(values)) => {
+                match values.as_ref().and_then(|values| values.first()) {
+                    Some(Value::Bytes(text)) => texts.append(text)?,
+                    _ => texts.append_null(),
+                }
+            }
+            (Results::Texts(texts), _) => texts.append_null(),
+            (Results::Values(values, _), answer) => values.push(self.value(answer, left, row)?),
         }
-        Ok(Column::Array(array_of(&out, self.physical)))
+        Ok(())
     }
 
     fn current_cache(
@@ -238,6 +369,8 @@ impl SubqueryNode {
                 )?),
             },
             results: Vec::new(),
+            bytes: 0,
+            held: run.statement.temp.memory().reservation(),
         })
     }
 

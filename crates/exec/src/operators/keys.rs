@@ -1,12 +1,14 @@
 //! From the plan's types and purposes to those of the temporary table.
 
+use std::sync::Arc;
+
 use arrow_array::ArrayRef;
 use mayfly_plan::Expression;
 use mayfly_plan::physical::Purpose;
 use mayfly_storage::KeyMode;
 use mayfly_types::{Batch, PhysicalType, Result, SqlType};
 
-use super::{to_travelling, travelling};
+use super::{Node, sliced, to_travelling, travelling};
 use crate::context::RunContext;
 use crate::expression::Program;
 
@@ -63,6 +65,11 @@ impl Layout {
         self.computed.push(program);
         self.columns.push(travelling(&expression.ty));
         self.columns.len() - 1
+    }
+
+    /// The rows to be extended, few at once where a computed column may be long.
+    pub(super) fn slices(&self, input: Arc<dyn Node>) -> Arc<dyn Node> {
+        sliced::build(input, &self.computed)
     }
 
     /// The row with its computed columns.

@@ -26,6 +26,7 @@ pub(crate) mod recursive;
 mod scan;
 mod set_operation;
 mod shared;
+mod sliced;
 mod sort;
 mod union_all;
 mod values;

@@ -7,7 +7,7 @@ use arrow_select::concat::concat;
 use mayfly_plan::Expression;
 use mayfly_types::{Batch, Result};
 
-use super::{Cursor, Node, rows_of, to_travelling};
+use super::{Cursor, Node, rows_of, sliced, to_travelling};
 use crate::context::RunContext;
 use crate::error::arrow;
 use crate::expression::Program;
@@ -18,9 +18,10 @@ struct Project {
 }
 
 pub(super) fn build(input: Arc<dyn Node>, expressions: &[Expression]) -> Arc<dyn Node> {
+    let expressions = Program::compile_all(expressions);
     Arc::new(Project {
-        input,
-        expressions: Program::compile_all(expressions),
+        input: sliced::build(input, &expressions),
+        expressions,
     })
 }
 

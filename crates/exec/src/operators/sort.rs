@@ -45,7 +45,7 @@ pub(super) fn build(
         })
         .collect();
     Arc::new(Sort {
-        input,
+        input: layout.slices(input),
         layout,
         keys,
         limit,

@@ -339,7 +339,11 @@ impl Strings {
 
     fn take_values(&mut self) -> Result<ArrayRef> {
         let store = std::mem::take(&mut self.store);
-        output::borrowed_texts(store.len(), |group| Ok(store.get(group)))
+        output::states(store.len(), |group, out| {
+            let value = store.get(group);
+            out.extend_from_slice(value.unwrap_or_default());
+            value.is_some()
+        })
     }
 }
 

@@ -157,10 +157,15 @@ impl Accumulator for Texts {
         Ok(())
     }
 
-    fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
-        let groups = std::mem::take(&mut self.groups);
+    fn take_result(&mut self, context: &EvaluationContext) -> Result<ArrayRef> {
+        let mut groups = std::mem::take(&mut self.groups);
         self.bytes = 0;
-        output::borrowed_texts(groups.len(), |group| Ok(groups[group].text.as_deref()))
+        output::texts(groups.len(), context, |group, out| {
+            let text = groups[group].text.take();
+            let found = text.is_some();
+            *out = text.unwrap_or_default();
+            Ok(found)
+        })
     }
 
     fn memory_bytes(&self) -> usize {

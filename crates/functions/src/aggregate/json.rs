@@ -93,15 +93,14 @@ impl Accumulator for Arrays {
         Ok(())
     }
 
-    fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
-        let groups = std::mem::take(&mut self.groups);
+    fn take_result(&mut self, context: &EvaluationContext) -> Result<ArrayRef> {
+        let mut groups = std::mem::take(&mut self.groups);
         self.bytes = 0;
-        output::texts(groups.len(), |group, out| {
-            let text = &groups[group];
-            if text.is_empty() {
+        output::documents(groups.len(), "json_arrayagg", context, |group, out| {
+            *out = std::mem::take(&mut groups[group]);
+            if out.is_empty() {
                 return Ok(false);
             }
-            out.extend_from_slice(text);
             out.push(b']');
             Ok(true)
         })
@@ -197,10 +196,10 @@ impl Accumulator for Objects {
         Ok(())
     }
 
-    fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
+    fn take_result(&mut self, context: &EvaluationContext) -> Result<ArrayRef> {
         let mut groups = std::mem::take(&mut self.groups);
         self.bytes = 0;
-        output::texts(groups.len(), |group, out| {
+        output::documents(groups.len(), "json_objectagg", context, |group, out| {
             let members = std::mem::take(&mut groups[group]);
             if members.is_empty() {
                 return Ok(false);

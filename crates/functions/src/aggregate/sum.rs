@@ -299,9 +299,9 @@ impl Accumulator for Totals {
             Sums::Wide(sums) => {
                 Arc::new(Decimal256Array::from(std::mem::take(sums)).with_data_type(data_type))
             }
-            Sums::Doubles(sums) => output::texts(self.counts.len(), |group, out| {
+            Sums::Doubles(sums) => output::states(self.counts.len(), |group, out| {
                 sums.append_state(group, out);
-                Ok(true)
+                true
             })?,
         };
         Ok(vec![sums, Arc::new(Int64Array::from(self.clear()))])

@@ -173,9 +173,9 @@ impl Accumulator for Spreads {
     fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
         let group_count = self.counts.len();
         let write = |sums: &ExactSums| {
-            output::texts(group_count, |group, out| {
+            output::states(group_count, |group, out| {
                 sums.append_state(group, out);
-                Ok(true)
+                true
             })
         };
         let (sums, squares) = (write(&self.sums)?, write(&self.squares)?);

@@ -40,7 +40,7 @@ use mayfly_storage::{KeyMode, PartitionQueue, TempTable};
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use super::keys::key_mode;
-use super::{Cursor, Node, to_travelling, travelling};
+use super::{Cursor, Node, sliced, to_travelling, travelling};
 use crate::context::{RunContext, count};
 use crate::expression::Program;
 use crate::state::lock;
@@ -77,6 +77,7 @@ pub(crate) fn build(
         .iter()
         .map(|call| Call::new(call, &mut columns))
         .collect::<Vec<_>>();
+    let input = sliced::build(input, &columns.programs);
     if specification.ordered && !calls.iter().any(Call::needs_whole_groups) {
         let keys = specification.keys.iter();
         return Ok(Arc::new(in_order::InOrder {

@@ -15,7 +15,7 @@ use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
 use super::Specification;
 use crate::context::RunContext;
 use crate::expression::Program;
-use crate::operators::{Cursor, Node, project, sort, travelling_all, values};
+use crate::operators::{Cursor, Node, project, sliced, sort, travelling_all, values};
 use crate::state::lock;
 
 pub(super) fn build(
@@ -51,7 +51,7 @@ pub(super) fn build(
         .collect();
     let key_types: Vec<SqlType> = keys.iter().map(|key| key.ty.clone()).collect();
     let repeat: Arc<dyn Node> = Arc::new(Repeat {
-        input,
+        input: sliced::build(input, &programs),
         key_types: travelling_all(&key_types),
         programs,
     });

@@ -160,7 +160,7 @@ pub(super) fn build(
             })
             .collect();
         Side {
-            input,
+            input: layout.slices(input),
             layout,
             keys,
         }

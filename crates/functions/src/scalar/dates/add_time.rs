@@ -104,7 +104,7 @@ impl ScalarFunction for AddTime {
                     _ => None,
                 })
             }),
-            _ => output::texts(row_count, |row, out| {
+            _ => output::texts(row_count, context, |row, out| {
                 let digits = |micros: i64| {
                     if micros % 1_000_000 == 0 {
                         0

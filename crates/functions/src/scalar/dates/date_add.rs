@@ -153,7 +153,7 @@ impl ScalarFunction for DateAdd {
             });
         }
         let texts = input::texts(date)?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let (Some(text), Some(interval)) = (texts.get(row), amount(row)) else {
                 return Ok(false);
             };

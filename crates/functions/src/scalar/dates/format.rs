@@ -140,7 +140,7 @@ fn print(
     value: impl Fn(usize) -> Option<Printed>,
 ) -> Result<ArrayRef> {
     let formats = input::texts(formats)?;
-    output::texts(row_count, |row, out| {
+    output::texts(row_count, context, |row, out| {
         let (Some(format), Some(value)) = (formats.get(row), value(row)) else {
             return Ok(false);
         };

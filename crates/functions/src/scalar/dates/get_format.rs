@@ -54,7 +54,7 @@ impl ScalarFunction for GetFormat {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let kind = match arguments::word(&arguments[0], row_count)? {
             word if word.eq_ignore_ascii_case(b"date") => 0,
@@ -62,7 +62,7 @@ impl ScalarFunction for GetFormat {
             _ => 2,
         };
         let standards = input::texts(&arguments[1])?;
-        output::borrowed_texts(row_count, |row| {
+        output::borrowed_texts(row_count, context, |row| {
             let standard = standards.get(row).and_then(|wanted| {
                 FORMATS
                     .iter()

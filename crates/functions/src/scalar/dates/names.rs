@@ -64,7 +64,7 @@ impl ScalarFunction for Name {
         };
         let ty = &signature.arguments[0];
         let dates = DateTimes::new(&arguments[0], ty, Wanted::Date, zero_parts, context)?;
-        output::borrowed_texts(row_count, |row| {
+        output::borrowed_texts(row_count, context, |row| {
             let Some(date) = dates.get(row) else {
                 return Ok(None);
             };

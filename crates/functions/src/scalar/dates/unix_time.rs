@@ -167,7 +167,7 @@ impl ScalarFunction for FromUnixTime {
             });
         };
         let formats = input::texts(formats)?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let (Some(format), Some(value)) = (formats.get(row), local(row)) else {
                 return Ok(false);
             };

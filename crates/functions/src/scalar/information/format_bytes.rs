@@ -40,10 +40,10 @@ impl ScalarFunction for FormatBytes {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let counts = input::floats(&arguments[0])?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(count) = counts.get(row) else {
                 return Ok(false);
             };

@@ -49,10 +49,10 @@ impl ScalarFunction for FormatPicoTime {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let times = input::floats(&arguments[0])?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(time) = times.get(row) else {
                 return Ok(false);
             };

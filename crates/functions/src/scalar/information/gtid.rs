@@ -205,7 +205,7 @@ impl ScalarFunction for Gtid {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let sets = input::texts(&arguments[0])?;
         let others = input::texts(&arguments[1])?;
@@ -225,7 +225,7 @@ impl ScalarFunction for Gtid {
                 Ok(rest(row)?.map(|rest| i64::from(rest.0.is_empty())))
             });
         }
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let rest = rest(row)?;
             if let Some(rest) = &rest {
                 rest.append_to(out);

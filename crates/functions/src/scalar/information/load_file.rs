@@ -50,7 +50,7 @@ impl ScalarFunction for LoadFile {
         context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let paths = input::texts(&arguments[0])?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let path = paths.get(row).and_then(|path| str::from_utf8(path).ok());
             let Some(path) = path else {
                 return Ok(false);

@@ -126,7 +126,7 @@ impl ScalarFunction for SetUserVariable {
         // Rows are assigned in order, and nobody looks between them.
         if let Some(last) = row_count.checked_sub(1) {
             let value: Value = array_value(&values, last);
-            context.user_variables.set(&name, ty.clone(), value);
+            context.user_variables.set(&name, ty.clone(), value)?;
         }
         Ok(values)
     }

@@ -52,9 +52,10 @@ impl ScalarFunction for ArrayChange {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
-        change_by_pairs(arguments, row_count, signature, self.names[0], self.change)
+        let name = self.names[0];
+        change_by_pairs(arguments, row_count, signature, name, context, self.change)
     }
 }
 

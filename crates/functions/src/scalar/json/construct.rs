@@ -39,14 +39,14 @@ impl ScalarFunction for JsonArray {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let values: Vec<_> = arguments
             .iter()
             .zip(&signature.arguments)
             .map(|(column, ty)| Values::new(column, ty))
             .collect::<Result<_>>()?;
-        output::texts(row_count, |row, out| {
+        output::documents(row_count, "json_array", context, |row, out| {
             out.push(b'[');
             for (index, value) in values.iter().enumerate() {
                 if index > 0 {
@@ -96,14 +96,14 @@ impl ScalarFunction for JsonObjectOf {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let mut members: Vec<(Texts<'_>, Values<'_>)> = Vec::with_capacity(arguments.len() / 2);
         let types = signature.arguments.chunks_exact(2);
         for (pair, types) in arguments.chunks_exact(2).zip(types) {
             members.push((input::texts(&pair[0])?, Values::new(&pair[1], &types[1])?));
         }
-        output::texts(row_count, |row, out| {
+        output::documents(row_count, "json_object", context, |row, out| {
             let mut object = Vec::with_capacity(members.len());
             for (keys, values) in &members {
                 let key = keys

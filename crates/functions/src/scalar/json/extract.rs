@@ -41,12 +41,12 @@ impl ScalarFunction for JsonExtract {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let document = &arguments[0];
         let documents = Documents::new(document, &signature.arguments[0], 1, "json_extract")?;
         let mut paths = Paths::all(&arguments[1..], Wildcards::Allowed)?;
-        output::texts(row_count, |row, out| {
+        output::documents(row_count, "json_extract", context, |row, out| {
             let Some(document) = documents.get(row)? else {
                 return Ok(false);
             };

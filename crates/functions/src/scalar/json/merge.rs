@@ -52,10 +52,10 @@ impl ScalarFunction for Merge {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let documents = arguments::documents(arguments, &signature.arguments, self.names[0])?;
-        output::texts(row_count, |row, out| {
+        output::documents(row_count, self.names[0], context, |row, out| {
             let mut merged = None;
             for (index, documents) in documents.iter().enumerate() {
                 let document = documents.tree(row)?;

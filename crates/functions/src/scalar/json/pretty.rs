@@ -39,10 +39,10 @@ impl ScalarFunction for JsonPretty {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let documents = Documents::new(&arguments[0], &signature.arguments[0], 1, "json_pretty")?;
-        output::texts(row_count, |row, out| {
+        output::documents(row_count, "json_pretty", context, |row, out| {
             let document = documents.get(row)?;
             if let Some(document) = &document {
                 append(out, document, 0);

@@ -50,10 +50,10 @@ impl ScalarFunction for JsonQuote {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let text = texts.get(row);
             if let Some(text) = text {
                 json::append_quoted(out, text);

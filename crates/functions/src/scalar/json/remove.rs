@@ -44,11 +44,11 @@ impl ScalarFunction for JsonRemove {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let documents = Documents::new(&arguments[0], &signature.arguments[0], 1, "json_remove")?;
         let mut paths = Paths::all(&arguments[1..], Wildcards::Refused)?;
-        output::texts(row_count, |row, out| {
+        output::documents(row_count, "json_remove", context, |row, out| {
             let Some(mut document) = documents.tree(row)? else {
                 return Ok(false);
             };

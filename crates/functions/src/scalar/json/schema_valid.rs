@@ -58,7 +58,7 @@ impl ScalarFunction for SchemaFunction {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let name = self.names[0];
         let types = &signature.arguments;
@@ -86,7 +86,7 @@ impl ScalarFunction for SchemaFunction {
             Ok(Some(failure))
         };
         if self.reports {
-            return output::texts(row_count, |row, out| {
+            return output::texts(row_count, context, |row, out| {
                 let found = failure(row)?;
                 if let Some(failure) = &found {
                     report(failure.as_ref()).append_to(out);

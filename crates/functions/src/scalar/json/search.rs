@@ -49,14 +49,14 @@ impl ScalarFunction for JsonSearch {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let documents = Documents::new(&arguments[0], &signature.arguments[0], 1, "json_search")?;
         let words = input::texts(&arguments[1])?;
         let patterns = input::texts(&arguments[2])?;
         let escapes = arguments.get(3).map(input::texts).transpose()?;
         let mut paths = Paths::all(arguments.get(4..).unwrap_or_default(), Wildcards::Allowed)?;
-        output::texts(row_count, |row, out| {
+        output::documents(row_count, "json_search", context, |row, out| {
             let (Some(document), Some(word), Some(pattern)) =
                 (documents.get(row)?, words.get(row), patterns.get(row))
             else {

@@ -63,6 +63,7 @@ pub(crate) fn change_by_pairs(
     row_count: usize,
     signature: &Signature,
     name: &'static str,
+    context: &EvaluationContext,
     mut change: impl FnMut(&mut Json, &JsonPath, Json) -> Result<()>,
 ) -> Result<ArrayRef> {
     let types = &signature.arguments;
@@ -75,7 +76,7 @@ pub(crate) fn change_by_pairs(
         let paths = Paths::new(&pair[0], Wildcards::Refused)?;
         pairs.push((paths, Values::new(&pair[1], &types[1])?));
     }
-    output::texts(row_count, |row, out| {
+    output::documents(row_count, name, context, |row, out| {
         let Some(mut document) = documents.tree(row)? else {
             return Ok(false);
         };
@@ -112,7 +113,7 @@ impl ScalarFunction for JsonSet {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let name = self.names[0];
         change_by_pairs(
@@ -120,6 +121,7 @@ impl ScalarFunction for JsonSet {
             row_count,
             signature,
             name,
+            context,
             |document, path, value| {
                 self.change(document, path, value);
                 Ok(())

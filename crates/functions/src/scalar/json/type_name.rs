@@ -42,10 +42,10 @@ impl ScalarFunction for JsonType {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let documents = Documents::new(&arguments[0], &signature.arguments[0], 1, "json_type")?;
-        output::borrowed_texts(row_count, |row| {
+        output::borrowed_texts(row_count, context, |row| {
             Ok(documents
                 .get(row)?
                 .map(|document| type_name(&document).as_bytes()))

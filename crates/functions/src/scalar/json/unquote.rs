@@ -52,11 +52,11 @@ impl ScalarFunction for JsonUnquote {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
         let is_json = signature.arguments[0].kind == TypeKind::Json;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(text) = texts.get(row) else {
                 return Ok(false);
             };

@@ -161,7 +161,7 @@ impl ScalarFunction for Conv {
     ) -> Result<ArrayRef> {
         let numbers = Source::new(&arguments[0], &signature.arguments[0])?;
         let (from, to) = (input::ints(&arguments[1])?, input::ints(&arguments[2])?);
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let (Some(from), Some(to)) = (from.get(row), to.get(row)) else {
                 return Ok(false);
             };
@@ -225,7 +225,7 @@ impl ScalarFunction for InBase {
         context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let numbers = Source::new(&arguments[0], &signature.arguments[0])?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(value) = numbers.get(row, 10, context) else {
                 return Ok(false);
             };

@@ -117,7 +117,7 @@ impl ScalarFunction for BitOperator {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         if !signature.result.is_string() {
             let (left, right) = (bits(&arguments[0])?, bits(&arguments[1])?);
@@ -128,7 +128,7 @@ impl ScalarFunction for BitOperator {
             });
         }
         let (left, right) = (input::texts(&arguments[0])?, input::texts(&arguments[1])?);
-        output::texts(row_count, |row, buffer| {
+        output::texts(row_count, context, |row, buffer| {
             let (Some(a), Some(b)) = (left.get(row), right.get(row)) else {
                 return Ok(false);
             };
@@ -187,7 +187,7 @@ impl ScalarFunction for Shift {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let places = bits(&arguments[1])?;
         if !signature.result.is_string() {
@@ -206,7 +206,7 @@ impl ScalarFunction for Shift {
             });
         }
         let values = input::texts(&arguments[0])?;
-        output::texts(row_count, |row, buffer| {
+        output::texts(row_count, context, |row, buffer| {
             let (Some(value), Some(places)) = (values.get(row), places(row)) else {
                 return Ok(false);
             };
@@ -270,14 +270,14 @@ impl ScalarFunction for Complement {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         if !signature.result.is_string() {
             let values = bits(&arguments[0])?;
             return output::uints(row_count, |row| Ok(values(row).map(|value| !value)));
         }
         let values = input::texts(&arguments[0])?;
-        output::texts(row_count, |row, buffer| {
+        output::texts(row_count, context, |row, buffer| {
             let Some(value) = values.get(row) else {
                 return Ok(false);
             };

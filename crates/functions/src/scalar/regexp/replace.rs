@@ -50,7 +50,7 @@ impl ScalarFunction for RegexpReplace {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let ty = &signature.arguments[0];
         let texts = input::texts(&arguments[0])?;
@@ -62,7 +62,7 @@ impl ScalarFunction for RegexpReplace {
             None => Some(default),
             Some(values) => values.get(row),
         };
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let (Some(pattern), Some(text), Some(with), Some(position), Some(occurrence)) = (
                 patterns.get(row)?,
                 texts.get(row),

@@ -48,7 +48,7 @@ impl ScalarFunction for RegexpSubstr {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let ty = &signature.arguments[0];
         let texts = input::texts(&arguments[0])?;
@@ -59,7 +59,7 @@ impl ScalarFunction for RegexpSubstr {
             None => Some(1),
             Some(values) => values.get(row),
         };
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let (Some(pattern), Some(text), Some(position), Some(occurrence)) = (
                 patterns.get(row)?,
                 texts.get(row),

@@ -170,7 +170,7 @@ impl ScalarFunction for Aes {
         };
         // A derived key is dear; rows that have the same share it.
         let mut known: Option<(KeyParts, Vec<u8>)> = None;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let (Some(text), Some(key)) = (bytes_of(0, row), bytes_of(1, row)) else {
                 return Ok(false);
             };

@@ -45,15 +45,23 @@ impl ScalarFunction for ToBase64 {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
         let collation = signature.arguments[0].collation;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(text) = texts.get(row) else {
                 return Ok(false);
             };
-            encode(&chars::in_charset(text, collation), out);
+            let text = chars::in_charset(text, collation);
+            // As MySQL foresees it, with a zero behind it.
+            let digits = text.len().div_ceil(3).saturating_mul(4);
+            let bytes = digits.saturating_add(digits.saturating_sub(1) / DIGITS_A_LINE + 1);
+            if !chars::within_packet(bytes, "to_base64", context)? {
+                return Ok(false);
+            }
+            out.reserve_exact(bytes);
+            encode(&text, out);
             Ok(true)
         })
     }
@@ -92,10 +100,10 @@ impl ScalarFunction for FromBase64 {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             Ok(match texts.get(row) {
                 Some(text) => decode(text, out).is_some(),
                 None => false,
@@ -160,6 +168,7 @@ mod tests {
         check(&[
             ("to_base64", &[t("abc")], "YWJj"),
             ("to_base64", &[t("ab")], "YWI="),
+            ("to_base64", &[t(&"a".repeat(60_000_000))], "NULL +1301"),
             ("from_base64", &[t("YWJj")], "abc"),
             ("from_base64", &[t("YW\nI=")], "ab"),
             ("from_base64", &[t("YW!")], "NULL"),

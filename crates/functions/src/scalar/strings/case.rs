@@ -57,13 +57,13 @@ impl ScalarFunction for Case {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
         if signature.result.collation == CollationId::BINARY {
-            return output::borrowed_texts(row_count, |row| Ok(texts.get(row)));
+            return output::borrowed_texts(row_count, context, |row| Ok(texts.get(row)));
         }
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(text) = texts.get(row) else {
                 return Ok(false);
             };

@@ -59,13 +59,13 @@ impl ScalarFunction for Char {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let numbers: Vec<_> = arguments
             .iter()
             .map(input::any_ints)
             .collect::<Result<_>>()?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             for number in numbers.iter().filter_map(|number| number.get(row)) {
                 let bytes = (number as u32).to_be_bytes();
                 let first = bytes.iter().position(|byte| *byte != 0);

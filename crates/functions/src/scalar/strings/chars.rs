@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use mayfly_types::CollationId;
 use mayfly_types::charset::utf8;
 use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Result};
 
 use crate::EvaluationContext;
 
@@ -82,13 +82,29 @@ pub(crate) fn append_hex(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a result of `bytes` may be made; warning 1301 when it may not.
-pub(crate) fn within_packet(bytes: usize, function: &str, context: &EvaluationContext) -> bool {
-    if bytes as u64 <= context.max_allowed_packet {
-        return true;
+/// A value of this length needs room before it is made.
+const LONG_BYTES_MIN: usize = 1 << 20;
+/// How often a long value may be there at once: as it was made, as a constant, and as it is sent.
+const COPIES_OF_LONG: u64 = 3;
+
+/// Whether a result of `bytes` may be made; warning 1301 when it may not, and an error when there is
+/// no memory for it.
+pub(crate) fn within_packet(
+    bytes: usize,
+    function: &str,
+    context: &EvaluationContext,
+) -> Result<bool> {
+    if bytes as u64 > context.max_allowed_packet {
+        let error = codes::ER_WARN_ALLOWED_PACKET_OVERFLOWED
+            .with(&[&function, &context.max_allowed_packet]);
+        context.diagnostics.warn(error);
+        return Ok(false);
     }
-    let error =
-        codes::ER_WARN_ALLOWED_PACKET_OVERFLOWED.with(&[&function, &context.max_allowed_packet]);
-    context.diagnostics.warn(error);
-    false
+    if bytes >= LONG_BYTES_MIN {
+        let mut room = context.memory.reservation();
+        context
+            .memory
+            .resize(&mut room, bytes as u64 * COPIES_OF_LONG)?;
+    }
+    Ok(true)
 }

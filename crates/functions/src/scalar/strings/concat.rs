@@ -51,14 +51,22 @@ impl ScalarFunction for Concat {
         context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts: Vec<_> = arguments.iter().map(input::texts).collect::<Result<_>>()?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
+            let mut bytes = 0_usize;
             for text in &texts {
                 let Some(text) = text.get(row) else {
                     return Ok(false);
                 };
+                bytes = bytes.saturating_add(text.len());
+            }
+            if !chars::within_packet(bytes, "concat", context)? {
+                return Ok(false);
+            }
+            out.reserve(bytes);
+            for text in texts.iter().filter_map(|text| text.get(row)) {
                 out.extend_from_slice(text);
             }
-            Ok(chars::within_packet(out.len(), "concat", context))
+            Ok(true)
         })
     }
 }

@@ -53,7 +53,7 @@ impl ScalarFunction for ConcatWs {
         context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts: Vec<_> = arguments.iter().map(input::texts).collect::<Result<_>>()?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(separator) = texts[0].get(row) else {
                 return Ok(false);
             };
@@ -67,7 +67,7 @@ impl ScalarFunction for ConcatWs {
                 }
                 out.extend_from_slice(text);
             }
-            Ok(chars::within_packet(out.len(), "concat_ws", context))
+            chars::within_packet(out.len(), "concat_ws", context)
         })
     }
 }

@@ -39,9 +39,9 @@ impl ScalarFunction for Md5Hash {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
-        hash_rows(arguments, row_count, signature, |bytes| {
+        hash_rows(arguments, row_count, signature, context, |bytes| {
             Some(md5::Md5::digest(bytes).to_vec())
         })
     }
@@ -73,9 +73,9 @@ impl ScalarFunction for Sha1Hash {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
-        hash_rows(arguments, row_count, signature, |bytes| {
+        hash_rows(arguments, row_count, signature, context, |bytes| {
             Some(sha1::Sha1::digest(bytes).to_vec())
         })
     }
@@ -120,7 +120,7 @@ impl ScalarFunction for Sha2Hash {
     ) -> Result<ArrayRef> {
         let bits = input::ints(&arguments[1])?;
         let mut row = 0;
-        hash_rows(arguments, row_count, signature, |bytes| {
+        hash_rows(arguments, row_count, signature, context, |bytes| {
             let bits = bits.get(row);
             row += 1;
             Some(match bits? {
@@ -156,11 +156,12 @@ fn hash_rows(
     arguments: &[Column],
     row_count: usize,
     signature: &Signature,
+    context: &EvaluationContext,
     mut digest: impl FnMut(&[u8]) -> Option<Vec<u8>>,
 ) -> Result<ArrayRef> {
     let texts = input::texts(&arguments[0])?;
     let collation = signature.arguments[0].collation;
-    output::texts(row_count, |row, out| {
+    output::texts(row_count, context, |row, out| {
         // Called for NULLs too, so that it may count rows.
         let text = texts.get(row);
         let digest = digest(&chars::in_charset(text.unwrap_or_default(), collation));

@@ -46,14 +46,14 @@ impl ScalarFunction for Elt {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let numbers = input::ints(&arguments[0])?;
         let texts: Vec<_> = arguments[1..]
             .iter()
             .map(input::texts)
             .collect::<Result<_>>()?;
-        output::borrowed_texts(row_count, |row| {
+        output::borrowed_texts(row_count, context, |row| {
             let index = numbers
                 .get(row)
                 .and_then(|number| usize::try_from(number.checked_sub(1)?).ok());

@@ -6,6 +6,7 @@ use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
 use crate::scalar::ScalarFunction;
+use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -54,7 +55,7 @@ impl ScalarFunction for ExportSet {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let bits = input::any_ints(&arguments[0])?;
         let (on, off) = (input::texts(&arguments[1])?, input::texts(&arguments[2])?);
@@ -66,7 +67,7 @@ impl ScalarFunction for ExportSet {
             Some(count) => input::ints(count)?,
             None => input::Ints::Constant(Some(64)),
         };
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let (Some(bits), Some(on), Some(off), Some(separator), Some(count)) = (
                 bits.get(row),
                 on.get(row),
@@ -77,6 +78,12 @@ impl ScalarFunction for ExportSet {
                 return Ok(false);
             };
             let count = if (0..=64).contains(&count) { count } else { 64 };
+            let (times, between) = (count.cast_unsigned() as usize, (count - 1).max(0) as usize);
+            let longest = on.len().max(off.len()).saturating_mul(times);
+            let bytes = longest.saturating_add(separator.len().saturating_mul(between));
+            if !chars::within_packet(bytes, "export_set", context)? {
+                return Ok(false);
+            }
             for index in 0..count {
                 if index > 0 {
                     out.extend_from_slice(separator);
@@ -108,6 +115,11 @@ mod tests {
                 "export_set",
                 &[i(6), t("1"), t("0"), t(","), i(10)],
                 "0,1,1,0,0,0,0,0,0,0",
+            ),
+            (
+                "export_set",
+                &[i(1), t(&"a".repeat(1_100_000)), t("b")],
+                "NULL +1301",
             ),
         ]);
     }

@@ -60,7 +60,7 @@ impl ScalarFunction for Format {
         let places = input::ints(&arguments[1])?;
         let locales = arguments.get(2).map(input::texts).transpose()?;
         let ty = &signature.arguments[0];
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(places) = places.get(row) else {
                 return Ok(false);
             };

@@ -58,12 +58,12 @@ impl ScalarFunction for Hex {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         if signature.arguments[0].physical() == PhysicalType::Bytes {
             let texts = input::texts(&arguments[0])?;
             let collation = signature.arguments[0].collation;
-            return output::texts(row_count, |row, out| {
+            return output::texts(row_count, context, |row, out| {
                 let Some(text) = texts.get(row) else {
                     return Ok(false);
                 };
@@ -72,7 +72,7 @@ impl ScalarFunction for Hex {
             });
         }
         let numbers = input::any_ints(&arguments[0])?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(number) = numbers.get(row) else {
                 return Ok(false);
             };
@@ -118,7 +118,7 @@ impl ScalarFunction for Unhex {
         context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(text) = texts.get(row) else {
                 return Ok(false);
             };

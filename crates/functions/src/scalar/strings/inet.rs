@@ -95,7 +95,7 @@ impl ScalarFunction for InetNtoa {
         context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let numbers = input::any_ints(&arguments[0])?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(number) = numbers.get(row) else {
                 return Ok(false);
             };
@@ -144,7 +144,7 @@ impl ScalarFunction for Inet6Aton {
         context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(text) = texts.get(row) else {
                 return Ok(false);
             };
@@ -195,7 +195,7 @@ impl ScalarFunction for Inet6Ntoa {
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
         let is_binary = signature.arguments[0].is_binary_string();
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(bytes) = texts.get(row) else {
                 return Ok(false);
             };

@@ -57,7 +57,7 @@ impl ScalarFunction for Insert {
             input::texts(&arguments[3])?,
         );
         let collation = signature.result.collation;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let (Some(text), Some(position), Some(length), Some(part)) = (
                 texts.get(row),
                 positions.get(row),
@@ -79,7 +79,7 @@ impl ScalarFunction for Insert {
                 }
                 _ => out.extend_from_slice(text),
             }
-            Ok(chars::within_packet(out.len(), "insert", context))
+            chars::within_packet(out.len(), "insert", context)
         })
     }
 }

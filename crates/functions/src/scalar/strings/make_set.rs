@@ -49,14 +49,14 @@ impl ScalarFunction for MakeSet {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let bits = input::any_ints(&arguments[0])?;
         let texts: Vec<_> = arguments[1..]
             .iter()
             .map(input::texts)
             .collect::<Result<_>>()?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(bits) = bits.get(row) else {
                 return Ok(false);
             };

@@ -71,7 +71,7 @@ impl ScalarFunction for Pad {
             input::texts(&arguments[2])?,
         );
         let collation = signature.result.collation;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let (Some(text), Some(length), Some(filling)) =
                 (texts.get(row), lengths.get(row), fillings.get(row))
             else {
@@ -85,7 +85,9 @@ impl ScalarFunction for Pad {
                 out.extend_from_slice(&text[..chars::offset_of(text, length, collation)]);
                 return Ok(true);
             }
-            if !chars::within_packet(length, self.names[0], context) {
+            let bytes = (length as u64).saturating_mul(derive::bytes_per_character(collation));
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            if !chars::within_packet(bytes, self.names[0], context)? {
                 return Ok(false);
             }
             let step = chars::count(filling, collation);
@@ -120,6 +122,7 @@ mod tests {
             ("rpad", &[t("hi"), i(5), t("?!")], "hi?!?"),
             ("rpad", &[t("hi"), i(5), t("")], ""),
             ("rpad", &[t("hi"), i(-1), t("?")], "NULL"),
+            ("lpad", &[t("a"), i(30_000_000), t("b")], "NULL +1301"),
             ("rpad", &[t("hi"), i(1000000000), t("?")], "NULL +1301"),
         ]);
     }

@@ -6,6 +6,7 @@ use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
 use crate::scalar::ScalarFunction;
+use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -43,14 +44,20 @@ impl ScalarFunction for Quote {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(text) = texts.get(row) else {
                 out.extend_from_slice(b"NULL");
                 return Ok(true);
             };
+            let is_escaped = |byte: &&u8| matches!(byte, b'\\' | b'\'' | 0 | 0x1A);
+            let escapes = text.iter().filter(is_escaped).count();
+            let bytes = text.len().saturating_add(escapes).saturating_add(2);
+            if !chars::within_packet(bytes, "quote", context)? {
+                return Ok(false);
+            }
             out.push(b'\'');
             for byte in text {
                 match byte {
@@ -75,6 +82,7 @@ mod tests {
         check(&[
             ("quote", &[t("Don't!")], "'Don\\'t!'"),
             ("quote", &[NULL], "NULL"),
+            ("quote", &[t(&"'".repeat(40_000_000))], "NULL +1301"),
         ]);
     }
 }

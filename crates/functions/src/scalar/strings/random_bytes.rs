@@ -47,7 +47,7 @@ impl ScalarFunction for RandomBytes {
     ) -> Result<ArrayRef> {
         let _ = signature;
         let lengths = input::ints(&arguments[0])?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(length) = lengths.get(row) else {
                 return Ok(false);
             };

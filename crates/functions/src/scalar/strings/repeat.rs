@@ -109,16 +109,21 @@ fn repeat(
     row_count: usize,
     context: &EvaluationContext,
 ) -> Result<ArrayRef> {
-    output::texts(row_count, |row, out| {
+    output::texts(row_count, context, |row, out| {
         let (Some(text), Some(times)) = (texts.get(row), times.get(row)) else {
             return Ok(false);
         };
         let times = usize::try_from(times).unwrap_or(0);
-        if !chars::within_packet(text.len().saturating_mul(times), name, context) {
+        let bytes = text.len().saturating_mul(times);
+        if !chars::within_packet(bytes, name, context)? {
             return Ok(false);
         }
-        for _ in 0..times.min(text.len().saturating_mul(times)) {
+        out.reserve_exact(bytes);
+        if bytes > 0 {
             out.extend_from_slice(text);
+        }
+        while out.len() < bytes {
+            out.extend_from_within(..out.len().min(bytes - out.len()));
         }
         Ok(true)
     })

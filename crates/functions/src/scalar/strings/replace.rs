@@ -60,7 +60,7 @@ impl ScalarFunction for Replace {
         context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts: Vec<_> = arguments.iter().map(input::texts).collect::<Result<_>>()?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let (Some(text), Some(from), Some(to)) =
                 (texts[0].get(row), texts[1].get(row), texts[2].get(row))
             else {
@@ -75,7 +75,7 @@ impl ScalarFunction for Replace {
                 rest = &rest[found + from.len()..];
             }
             out.extend_from_slice(rest);
-            Ok(chars::within_packet(out.len(), "replace", context))
+            chars::within_packet(out.len(), "replace", context)
         })
     }
 }

@@ -42,11 +42,11 @@ impl ScalarFunction for Reverse {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
         let collation = signature.result.collation;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(text) = texts.get(row) else {
                 return Ok(false);
             };

@@ -62,11 +62,11 @@ impl ScalarFunction for Side {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let (texts, counts) = (input::texts(&arguments[0])?, input::counts(&arguments[1])?);
         let collation = signature.result.collation;
-        output::borrowed_texts(row_count, |row| {
+        output::borrowed_texts(row_count, context, |row| {
             let (Some(text), Some(wanted)) = (texts.get(row), counts.get(row)) else {
                 return Ok(None);
             };

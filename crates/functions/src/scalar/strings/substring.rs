@@ -59,12 +59,12 @@ impl ScalarFunction for Substring {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let (texts, positions) = (input::texts(&arguments[0])?, input::counts(&arguments[1])?);
         let lengths = arguments.get(2).map(input::counts).transpose()?;
         let collation = signature.result.collation;
-        output::borrowed_texts(row_count, |row| {
+        output::borrowed_texts(row_count, context, |row| {
             let (Some(text), Some(position)) = (texts.get(row), positions.get(row)) else {
                 return Ok(None);
             };

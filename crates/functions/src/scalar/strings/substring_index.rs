@@ -46,14 +46,14 @@ impl ScalarFunction for SubstringIndex {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let (texts, delimiters, counts) = (
             input::texts(&arguments[0])?,
             input::texts(&arguments[1])?,
             input::ints(&arguments[2])?,
         );
-        output::borrowed_texts(row_count, |row| {
+        output::borrowed_texts(row_count, context, |row| {
             let (Some(text), Some(delimiter), Some(count)) =
                 (texts.get(row), delimiters.get(row), counts.get(row))
             else {

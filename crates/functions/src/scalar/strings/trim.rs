@@ -71,14 +71,14 @@ impl ScalarFunction for Trim {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
         let removed = match arguments.get(1) {
             Some(removed) => input::texts(removed)?,
             None => input::Texts::Constant(Some(b" ")),
         };
-        output::borrowed_texts(row_count, |row| {
+        output::borrowed_texts(row_count, context, |row| {
             let (Some(mut text), Some(removed)) = (texts.get(row), removed.get(row)) else {
                 return Ok(None);
             };

@@ -60,7 +60,7 @@ impl ScalarFunction for Uuid {
             .wrapping_mul(10)
             .wrapping_add(0x01B2_1DD2_1381_4000)
             .cast_unsigned();
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let time = start.wrapping_add(row as u64);
             let mut bytes = [0_u8; 16];
             bytes[..4].copy_from_slice(&(time as u32).to_be_bytes());
@@ -183,11 +183,11 @@ impl ScalarFunction for UuidToBin {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
         let swaps = arguments.get(1).map(input::ints).transpose()?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(text) = texts.get(row) else {
                 return Ok(false);
             };
@@ -239,11 +239,11 @@ impl ScalarFunction for BinToUuid {
         arguments: &[Column],
         row_count: usize,
         _signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let texts = input::texts(&arguments[0])?;
         let swaps = arguments.get(1).map(input::ints).transpose()?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let Some(text) = texts.get(row) else {
                 return Ok(false);
             };

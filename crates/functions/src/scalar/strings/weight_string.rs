@@ -7,6 +7,7 @@ use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result};
 
 use crate::scalar::ScalarFunction;
+use crate::scalar::strings::chars;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
@@ -50,19 +51,19 @@ impl ScalarFunction for WeightString {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let ty = &signature.arguments[0];
         if !ty.is_string() {
             return Ok(output::nulls(&signature.result, row_count));
         }
         let texts = input::texts(&arguments[0])?;
-        output::texts(row_count, |row, out| {
+        output::texts(row_count, context, |row, out| {
             let text = texts.get(row);
             if let Some(text) = text {
                 ty.collation.append_sort_key(text, out);
             }
-            Ok(text.is_some())
+            Ok(text.is_some() && chars::within_packet(out.len(), "weight_string", context)?)
         })
     }
 }

@@ -1,0 +1,101 @@
+//! How many rows to take at once where results may be long: few enough that what they make fits.
+//!
+//! Types say how long a result may be, not how long it is. So a part begins with one row, and takes more
+//! as long as the rows before have made little.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use mayfly_types::{PhysicalType, SqlType, TypeKind};
+
+use crate::context::RunContext;
+
+/// Results that are never longer are not thought about: a batch of them is a few MiB.
+const LENGTH_MAX: u32 = 1024;
+/// What the rows of a slice should make at most, and at least.
+const BYTES_MAX: u64 = 4 << 20;
+const BYTES_MIN: u64 = 64 << 10;
+/// The part of the memory limit that a slice should make at most.
+const PART_OF_LIMIT: u64 = 64;
+
+/// Whether a value of this type may be long.
+pub(super) fn is_wide(ty: &SqlType) -> bool {
+    ty.physical() == PhysicalType::Bytes && (ty.length > LENGTH_MAX || ty.kind == TypeKind::Json)
+}
+
+/// How many rows make about as many bytes as they should; shared by the threads that take them.
+#[derive(Debug)]
+pub(crate) struct SliceRows(AtomicUsize);
+
+impl Default for SliceRows {
+    fn default() -> Self {
+        Self(AtomicUsize::new(1))
+    }
+}
+
+/// Rows that were taken, and what had been made before.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Taken {
+    rows: usize,
+    made: u64,
+}
+
+impl SliceRows {
+    /// How many rows from `start` on to take of the `count` of a batch. Long strings in its columns
+    /// are taken to make long strings.
+    pub(crate) fn take(
+        &self,
+        columns: &[ArrayRef],
+        start: usize,
+        count: usize,
+        run: &RunContext,
+    ) -> Taken {
+        let mut rows = self.0.load(Ordering::Relaxed).min(count - start);
+        let most = bytes_max(run);
+        let mut bytes = 0_u64;
+        if rows > 1 {
+            let strings: Vec<_> = columns
+                .iter()
+                .filter(|column| column.len() == count)
+                .filter_map(AsArray::as_binary_view_opt)
+                .collect();
+            for row in start..start + rows {
+                let lengths = strings.iter().map(|strings| strings.views()[row] as u32);
+                bytes += lengths.map(u64::from).sum::<u64>();
+                if bytes > most {
+                    rows = (row - start).max(1);
+                    break;
+                }
+            }
+        }
+        Taken {
+            rows,
+            made: run.evaluation().made.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The rows that were taken are done.
+    pub(crate) fn done(&self, taken: Taken, run: &RunContext) {
+        let made = run.evaluation().made.load(Ordering::Relaxed);
+        let made = made.saturating_sub(taken.made);
+        let most = taken.rows.saturating_mul(2);
+        let rows = match made / taken.rows as u64 {
+            0 => most,
+            of_row => usize::try_from(bytes_max(run) / of_row).map_or(most, |rows| rows.min(most)),
+        };
+        let limit = run.statement.options.batch_rows;
+        self.0.store(rows.clamp(1, limit.max(1)), Ordering::Relaxed);
+    }
+}
+
+impl Taken {
+    pub(crate) fn rows(self) -> usize {
+        self.rows
+    }
+}
+
+fn bytes_max(run: &RunContext) -> u64 {
+    let limit = run.statement.temp.memory().effective_limit();
+    (limit / PART_OF_LIMIT).clamp(BYTES_MIN, BYTES_MAX)
+}

@@ -1,0 +1,90 @@
+//! Batches in slices, for an operator that makes long strings of their rows: what it gives is no larger
+//! than what should be held at once.
+
+use std::sync::Arc;
+
+use mayfly_types::{Batch, Result};
+
+use super::{Cursor, Node};
+use crate::context::RunContext;
+use crate::expression::{Program, SliceRows, Taken};
+
+struct Sliced {
+    input: Arc<dyn Node>,
+    rows: SliceRows,
+}
+
+/// The input of an operator that evaluates these expressions, in slices where one may be long.
+pub(super) fn build<'a>(
+    input: Arc<dyn Node>,
+    expressions: impl IntoIterator<Item = &'a Program>,
+) -> Arc<dyn Node> {
+    if !expressions.into_iter().any(Program::gives_wide) {
+        return input;
+    }
+    Arc::new(Sliced {
+        input,
+        rows: SliceRows::default(),
+    })
+}
+
+impl Node for Sliced {
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        self.input.prepare(run)
+    }
+
+    fn rows_hint(&self) -> u64 {
+        self.input.rows_hint()
+    }
+
+    fn first_rows(&self, rows: u64) {
+        self.input.first_rows(rows);
+    }
+
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        let input = Arc::clone(&self.input).open(run)?;
+        Ok(Box::new(SlicedCursor {
+            node: self,
+            input,
+            batch: None,
+            taken: None,
+        }))
+    }
+}
+
+struct SlicedCursor {
+    node: Arc<Sliced>,
+    input: Box<dyn Cursor>,
+    /// Rows to be given, and how many of them were.
+    batch: Option<(Batch, usize)>,
+    /// What was given last.
+    taken: Option<Taken>,
+}
+
+impl Cursor for SlicedCursor {
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        if let Some(taken) = self.taken.take() {
+            self.node.rows.done(taken, run);
+        }
+        let (batch, start) = match self.batch.take() {
+            Some(rest) => rest,
+            None => match self.input.next(run)? {
+                Some(batch) if batch.row_count() > 1 => (batch, 0),
+                other => return Ok(other),
+            },
+        };
+        run.statement.check_interrupt()?;
+        let count = batch.row_count();
+        let taken = self.node.rows.take(batch.columns(), start, count, run);
+        let end = start + taken.rows();
+        self.taken = Some(taken);
+        if start == 0 && end == count {
+            return Ok(Some(batch));
+        }
+        let slice = batch.slice(start, taken.rows());
+        if end < count {
+            self.batch = Some((batch, end));
+        }
+        Ok(Some(slice))
+    }
+}
