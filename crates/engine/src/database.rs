@@ -157,6 +157,7 @@ impl Database {
         if let Some(limit) = options.memory_limit {
             let most = usize::try_from(limit / MEMORY_OF_THREAD).unwrap_or(usize::MAX);
             options.threads = options.threads.min(most).max(1);
+            mayfly_memory::tighten_allocator();
         }
         let budgets = Budgets::new(&options, &globals);
         let known = budgets.memory.child("statement_cache_size", UNLIMITED);

@@ -10,8 +10,8 @@ pub(crate) fn from_syntax(error: &SyntaxError) -> Error {
     match error.kind {
         SyntaxErrorKind::Unexpected => codes::ER_PARSE_ERROR.with(&[&error.near, &error.line]),
         SyntaxErrorKind::Empty => codes::ER_EMPTY_QUERY.error(),
-        SyntaxErrorKind::TooDeep { .. } | SyntaxErrorKind::TooLong { .. } => {
-            codes::ER_UNKNOWN_ERROR.with(&[error])
-        }
+        SyntaxErrorKind::TooDeep { .. }
+        | SyntaxErrorKind::TooLong { .. }
+        | SyntaxErrorKind::TooLarge { .. } => codes::ER_UNKNOWN_ERROR.with(&[error]),
     }
 }

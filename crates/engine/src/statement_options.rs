@@ -41,6 +41,7 @@ pub(crate) struct StatementOptions {
     pub(crate) group_concat_max_len: u64,
     pub(crate) max_allowed_packet: u64,
     pub(crate) max_error_count: usize,
+    pub(crate) parser_max_mem_size: u64,
     pub(crate) max_execution_time: u64,
     /// `character_set_client`
     pub(crate) client_charset: Charset,
@@ -131,6 +132,7 @@ impl StatementOptions {
             .unwrap_or_default(),
             group_concat_max_len,
             max_allowed_packet: settings.unsigned("max_allowed_packet"),
+            parser_max_mem_size: settings.unsigned("parser_max_mem_size"),
             max_error_count: usize::try_from(settings.unsigned("max_error_count")).unwrap_or(0),
             max_execution_time: settings.unsigned("max_execution_time"),
             client_charset: charset("character_set_client").unwrap_or(Charset::Utf8mb4),

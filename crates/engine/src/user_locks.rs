@@ -10,7 +10,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use mayfly_functions::context::UserLocks;
+use mayfly_functions::context::{UserLocks, memory_exceeded};
+use mayfly_memory::{Budget, Reservation};
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
@@ -223,27 +224,73 @@ impl Waiter<'_> {
 pub(crate) struct SessionLocks {
     table: Arc<UserLockTable>,
     session: Arc<SessionShared>,
-    /// The names of those that it holds.
-    held: Mutex<HashSet<String>>,
+    held: Mutex<Held>,
 }
 
-impl SessionLocks {
-    /// It holds none.
-    pub(crate) fn new(table: Arc<UserLockTable>, session: Arc<SessionShared>) -> Self {
-        Self {
-            table,
-            session,
-            held: Mutex::default(),
+/// The names of the locks that a session holds.
+#[derive(Debug)]
+struct Held {
+    names: HashSet<String>,
+    /// What they take.
+    memory: Reservation,
+}
+
+/// What a lock takes, here and in the table, about.
+const LOCK_BYTES: u64 = 512;
+/// Locks are charged in steps of so many.
+const LOCKS_STEP: u64 = 32;
+
+impl Held {
+    /// Memory for so many locks.
+    fn charge(&mut self, locks: usize) -> Result<()> {
+        let bytes = (locks as u64).next_multiple_of(LOCKS_STEP) * LOCK_BYTES;
+        match bytes == self.memory.bytes() {
+            true => Ok(()),
+            false => self
+                .memory
+                .try_resize(bytes)
+                .map_err(|error| memory_exceeded(&error)),
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, HashSet<String>> {
+    /// Memory for no more locks than there are.
+    fn shrink(&mut self) {
+        // It never fails to become less.
+        let _ = self.charge(self.names.len());
+    }
+}
+
+impl SessionLocks {
+    /// It holds none. What it will hold is charged to `memory`.
+    pub(crate) fn new(
+        table: Arc<UserLockTable>,
+        session: Arc<SessionShared>,
+        memory: &Budget,
+    ) -> Self {
+        Self {
+            table,
+            session,
+            held: Mutex::new(Held {
+                names: HashSet::new(),
+                memory: memory.reservation(),
+            }),
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl UserLocks for SessionLocks {
     fn acquire(&self, name: &str, longest: Duration, interrupt: &Interrupt) -> Result<bool> {
+        {
+            let mut held = self.held();
+            if !held.names.contains(name) {
+                let locks = held.names.len() + 1;
+                held.charge(locks)?;
+            }
+        }
         let is_held = match self.table.take(name, self.session.id, !longest.is_zero())? {
             Taken::Held => true,
             Taken::Busy => false,
@@ -257,7 +304,7 @@ impl UserLocks for SessionLocks {
             }
         };
         if is_held {
-            self.held().insert(name.to_owned());
+            self.held().names.insert(name.to_owned());
         }
         Ok(is_held)
     }
@@ -265,7 +312,9 @@ impl UserLocks for SessionLocks {
     fn release(&self, name: &str) -> Option<bool> {
         let released = self.table.release(name, self.session.id);
         if released == Some(true) && self.holder(name) != Some(self.session.id) {
-            self.held().remove(name);
+            let mut held = self.held();
+            held.names.remove(name);
+            held.shrink();
         }
         released
     }
@@ -275,7 +324,12 @@ impl UserLocks for SessionLocks {
     }
 
     fn release_all(&self) -> u64 {
-        let names = std::mem::take(&mut *self.held());
+        let names = {
+            let mut held = self.held();
+            let names = std::mem::take(&mut held.names);
+            held.shrink();
+            names
+        };
         let released = names.iter();
         let released = released.map(|name| self.table.release_wholly(name, self.session.id));
         released.sum()

@@ -13,3 +13,26 @@ pub fn trim_allocator() {
         libc::malloc_trim(0);
     }
 }
+
+/// Larger pieces are of pages of their own, which go back to the system when they are freed; the columns
+/// of a batch are smaller.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const OWN_PAGES: libc::c_int = 1 << 20;
+/// What may be free at the end of the heap.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const FREE_AT_END: libc::c_int = 4 << 20;
+
+/// Makes the allocator keep little of what is freed: for a process whose memory is limited. Left alone, it
+/// takes ever larger pieces from the heap, where one that lives keeps all below it.
+#[cfg_attr(
+    all(target_os = "linux", target_env = "gnu"),
+    expect(unsafe_code, reason = "calls into the C library")
+)]
+pub fn tighten_allocator() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: may be called at any time, from any thread; see mallopt(3).
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, OWN_PAGES);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, FREE_AT_END);
+    }
+}

@@ -26,7 +26,7 @@ pub mod pool;
 pub mod stable;
 pub mod temp;
 
-pub use allocator::trim_allocator;
+pub use allocator::{tighten_allocator, trim_allocator};
 pub use budget::{Budget, BudgetKind, Reservation};
 pub use counters::TempCounters;
 pub use error::{IoFailure, LimitError, MemoryError, Result, corruption};

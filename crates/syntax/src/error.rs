@@ -32,6 +32,11 @@ pub enum SyntaxErrorKind {
         /// The limit.
         limit: u32,
     },
+    /// The statement's tree would take more than it may: 3170 (HY000).
+    TooLarge {
+        /// What it would take up to where that was seen.
+        bytes: u64,
+    },
     /// Longer than [`crate::LENGTH_MAX`]: 1153 (08S01), as for a too large packet.
     TooLong {
         /// The limit in bytes.
@@ -69,6 +74,9 @@ impl fmt::Display for SyntaxError {
                 "Statement is nested more than {limit} levels deep near '{}' at line {}",
                 self.near, self.line
             ),
+            SyntaxErrorKind::TooLarge { bytes } => {
+                write!(f, "Statement takes more than {bytes} bytes of memory")
+            }
             SyntaxErrorKind::TooLong { limit } => {
                 write!(f, "Statement is longer than {limit} bytes")
             }

@@ -2,8 +2,8 @@
 
 use crate::ast::Statement;
 use crate::error::{SyntaxError, SyntaxErrorKind};
-use crate::lexer::lex_statement;
 use crate::lexer::token::{Kind, Token};
+use crate::lexer::{Lexed, has_token, lex_bounded};
 use crate::parser::cursor::{Failure, Parser};
 use crate::{DEPTH_MAX, LENGTH_MAX, ParseOptions};
 
@@ -20,6 +20,8 @@ pub struct ParsedStatement<'a> {
     pub parameters: u32,
     /// The height of its tree, an upper bound; see [`with_stack`].
     pub height: u32,
+    /// About how many bytes its tree and what is made of it take.
+    pub tree_bytes: u64,
 }
 
 /// The statements of a text, read one at a time: a later one is not looked at before it is asked
@@ -32,6 +34,7 @@ pub struct Statements<'a> {
     end: usize,
     position: usize,
     options: ParseOptions,
+    tree_bytes_max: u64,
     found: bool,
     done: bool,
 }
@@ -54,6 +57,7 @@ pub fn statements<'a>(sql: &'a str, options: &ParseOptions) -> Statements<'a> {
         end,
         position: 0,
         options: *options,
+        tree_bytes_max: u64::MAX,
         found: false,
         done: false,
     }
@@ -65,6 +69,14 @@ impl<'a> Statements<'a> {
         self.options = *options;
     }
 
+    /// How many bytes a statement may take ([`ParsedStatement::tree_bytes`]): one that takes more is
+    /// [`SyntaxErrorKind::TooLarge`], before its tree is made.
+    #[must_use]
+    pub fn with_tree_bytes_max(mut self, bytes: u64) -> Self {
+        self.tree_bytes_max = bytes;
+        self
+    }
+
     /// The text that has not been read yet.
     pub fn rest(&self) -> &'a str {
         self.sql.get(self.position..).unwrap_or("")
@@ -73,15 +85,7 @@ impl<'a> Statements<'a> {
     /// Whether a statement follows, right or wrong, and not just blanks, comments and semicolons.
     pub fn has_more(&self) -> bool {
         let text = self.sql.get(..self.end).unwrap_or(self.sql);
-        let mut position = self.position;
-        while self.sql.len() <= LENGTH_MAX && position < text.len() {
-            let lexed = lex_statement(text, position, &self.options);
-            if lexed.tokens.len() > 1 {
-                return true;
-            }
-            position = lexed.next;
-        }
-        false
+        self.sql.len() <= LENGTH_MAX && has_token(text, self.position, &self.options)
     }
 
     fn error(&self, kind: SyntaxErrorKind, token: Token) -> SyntaxError {
@@ -99,7 +103,24 @@ impl<'a> Statements<'a> {
         )
     }
 
-    fn parse_next(&mut self) -> Option<Result<ParsedStatement<'a>, SyntaxError>> {
+    /// The next statement, if `admit` lets it take about so many bytes
+    /// ([`ParsedStatement::tree_bytes`]): it is asked before the tree is made.
+    pub fn next_admitted(
+        &mut self,
+        admit: impl FnMut(u64) -> bool,
+    ) -> Option<Result<ParsedStatement<'a>, SyntaxError>> {
+        if self.done {
+            return None;
+        }
+        let next = self.parse_next(admit);
+        self.done = !matches!(next, Some(Ok(_)));
+        next
+    }
+
+    fn parse_next(
+        &mut self,
+        mut admit: impl FnMut(u64) -> bool,
+    ) -> Option<Result<ParsedStatement<'a>, SyntaxError>> {
         let end = Token {
             kind: Kind::End,
             keyword: crate::keywords::Kw::OTHER,
@@ -118,11 +139,15 @@ impl<'a> Statements<'a> {
         }
         let text = self.sql.get(..self.end).unwrap_or(self.sql);
         loop {
-            let lexed = lex_statement(text, self.position, &self.options);
+            let lexed = lex_bounded(text, self.position, &self.options, self.tree_bytes_max);
+            let bytes = lexed.tree_bytes;
+            if bytes > self.tree_bytes_max || !admit(bytes) {
+                return Some(Err(self.error(SyntaxErrorKind::TooLarge { bytes }, end)));
+            }
             let at_end = lexed.next >= text.len();
             self.position = lexed.next;
             if lexed.tokens.len() > 1 {
-                return Some(self.parse_tokens(&lexed.tokens, lexed.next, at_end));
+                return Some(self.parse_tokens(&lexed, at_end));
             }
             if at_end && self.found {
                 return None;
@@ -136,6 +161,7 @@ impl<'a> Statements<'a> {
                     end: self.sql.len(),
                     parameters: 0,
                     height: 0,
+                    tree_bytes: 0,
                 }));
             }
             if at_end {
@@ -158,11 +184,11 @@ impl<'a> Statements<'a> {
 
     fn parse_tokens(
         &mut self,
-        tokens: &[Token],
-        next: usize,
+        lexed: &Lexed,
         at_end: bool,
     ) -> Result<ParsedStatement<'a>, SyntaxError> {
         self.found = true;
+        let (tokens, next) = (lexed.tokens.as_slice(), lexed.next);
         let mut parser = Parser::new(self.sql, tokens, &self.options);
         match parser.statement() {
             Ok(statement) => Ok(ParsedStatement {
@@ -171,6 +197,7 @@ impl<'a> Statements<'a> {
                 end: if at_end { self.sql.len() } else { next },
                 parameters: parser.parameters,
                 height: parser.height_max,
+                tree_bytes: lexed.tree_bytes,
             }),
             Err(failure) => {
                 let (kind, index) = match failure {
@@ -193,12 +220,7 @@ impl<'a> Iterator for Statements<'a> {
     type Item = Result<ParsedStatement<'a>, SyntaxError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
-            return None;
-        }
-        let next = self.parse_next();
-        self.done = !matches!(next, Some(Ok(_)));
-        next
+        self.next_admitted(|_| true)
     }
 }
 

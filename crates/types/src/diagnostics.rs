@@ -25,6 +25,9 @@ pub struct Condition {
     pub error: Error,
 }
 
+/// Places for conditions that stay from one statement to the next.
+const USUAL_CONDITIONS: usize = 64;
+
 /// Collects the conditions of one statement, from any number of threads.
 #[derive(Debug)]
 pub struct Diagnostics {
@@ -54,7 +57,9 @@ impl Diagnostics {
     /// An empty area again.
     pub fn reset(&mut self, kept_max: usize, keeps_notes: bool) {
         let conditions = self.conditions.get_mut();
-        conditions.unwrap_or_else(|e| e.into_inner()).clear();
+        let conditions = conditions.unwrap_or_else(|e| e.into_inner());
+        conditions.clear();
+        conditions.shrink_to(USUAL_CONDITIONS);
         *self.count.get_mut() = 0;
         self.kept_max = kept_max;
         self.keeps_notes = keeps_notes;

@@ -27,6 +27,8 @@ const OWN_COLUMNS: &[(&str, Kind)] = &[
     ("TEMP_MEMORY_PEAK", Kind::UInt),
     ("TEMP_DISK", Kind::UInt),
     ("TEMP_DISK_PEAK", Kind::UInt),
+    ("SESSION_MEMORY", Kind::UInt),
+    ("SESSION_MEMORY_PEAK", Kind::UInt),
 ];
 
 fn rows(session: &Session) -> Vec<Row> {
@@ -36,6 +38,7 @@ fn rows(session: &Session) -> Vec<Row> {
         let running = other.activity.statement();
         let identity = other.identity();
         let (memory, temp_space) = (other.memory(), other.temp_space());
+        let own_memory = other.own_memory();
         vec![
             Value::UInt(other.id),
             text(&identity.user),
@@ -49,6 +52,8 @@ fn rows(session: &Session) -> Vec<Row> {
             Value::UInt(memory.peak()),
             Value::UInt(temp_space.used()),
             Value::UInt(temp_space.peak()),
+            Value::UInt(own_memory.used()),
+            Value::UInt(own_memory.peak()),
         ]
     });
     rows.chain(arriving(session)).collect()
@@ -70,6 +75,8 @@ fn arriving(session: &Session) -> Vec<Row> {
             Value::UInt(client.since.elapsed().as_secs()),
             text("Receiving from client"),
             Value::Null,
+            Value::UInt(0),
+            Value::UInt(0),
             Value::UInt(0),
             Value::UInt(0),
             Value::UInt(0),

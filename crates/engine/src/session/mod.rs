@@ -10,6 +10,7 @@ mod client;
 mod conditions;
 mod context;
 mod from_client;
+mod own_memory;
 mod parameterized;
 mod shared;
 mod tables;
@@ -41,6 +42,7 @@ pub(crate) use self::admission::Admission;
 use self::admission::KnownRights;
 pub use self::client::{ClientLimits, Command, LocalFiles, SessionState};
 use self::conditions::ConditionCounts;
+pub(crate) use self::own_memory::{ParseError, TreeMemory};
 pub use self::shared::{
     ClientCertificate, Compression, Encryption, KillHandle, ProgressHandle, SessionOptions,
     Transport,
@@ -96,6 +98,10 @@ pub struct Session {
     conditions_kept: u64,
     progress: Arc<Progress>,
     memory: Budget,
+    /// What it holds beside rows.
+    own_memory: Budget,
+    /// The tree of the running statement.
+    tree: TreeMemory,
     temp_space: Budget,
     last_insert_id: Arc<AtomicU64>,
     pub(crate) insert_id: u64,
@@ -160,7 +166,11 @@ impl Session {
         let database = Arc::clone(place.database());
         let identity = identity(&options, &admission);
         let (memory, temp_space) = database.budgets.of_user(&options.user);
-        let shared = SessionShared::new(place.id(), place.port(), identity, memory, temp_space);
+        let memories = [
+            memory,
+            database.budgets.memory.child("session limit", u64::MAX),
+        ];
+        let shared = SessionShared::new(place.id(), place.port(), identity, memories, temp_space);
         let shared = Arc::new(shared);
         database.connections.begin(&shared);
         Self::over(database, Some(place), shared, options, admission)
@@ -182,10 +192,13 @@ impl Session {
         let statement_options = database.statement_options(&settings);
         let (memory, temp_space) = database.budgets.of_user(&options.user);
         let memory = memory.child("session limit", u64::MAX);
+        let own_memory = database.budgets.memory.child("session limit", u64::MAX);
+        let variables_memory = own_memory.reservation();
         let limit = space_limit(statement_options.max_tmp_session_space_usage);
         let temp_space = temp_space.child("max_tmp_session_space_usage", limit);
         let current_database: Option<Arc<str>> = options.database.as_deref().map(Arc::from);
-        shared.change(Arc::clone(&identity), memory.clone(), temp_space.clone());
+        let memories = [memory.clone(), own_memory.clone()];
+        shared.change(Arc::clone(&identity), memories, temp_space.clone());
         shared.activity.use_database(current_database.clone());
         let seed = database
             .options
@@ -193,7 +206,11 @@ impl Session {
             .now_utc_microseconds()
             .cast_unsigned()
             ^ shared.id;
-        let user_locks = SessionLocks::new(Arc::clone(&database.user_locks), Arc::clone(&shared));
+        let user_locks = SessionLocks::new(
+            Arc::clone(&database.user_locks),
+            Arc::clone(&shared),
+            &own_memory,
+        );
         let user_locks = Arc::new(user_locks);
         let undo = UndoLog::new();
         let transaction_tables = TransactionTables::default();
@@ -215,12 +232,14 @@ impl Session {
             conditions_kept: 0,
             options: statement_options,
             settings,
-            user_variables: Arc::default(),
+            user_variables: Arc::new(UserVariables::charged_to(variables_memory)),
             random: Arc::new(Mutex::new(RandomStates::new(seed))),
             temporary_tables: BTreeMap::new(),
             prepared: HashMap::new(),
             progress: Arc::default(),
             memory,
+            own_memory,
+            tree: TreeMemory::default(),
             temp_space,
             last_insert_id: Arc::default(),
             insert_id: 0,
@@ -470,6 +489,7 @@ impl Session {
 
     /// The statement ended, one way or the other.
     pub(crate) fn end(&mut self) {
+        self.tree.free();
         let now = Instant::now();
         self.shared.activity.end(now);
         self.last_summary.elapsed = self

@@ -159,6 +159,7 @@ impl ProgressHandle {
 struct Owner {
     identity: Arc<Identity>,
     memory: Budget,
+    own_memory: Budget,
     temp_space: Budget,
 }
 
@@ -222,7 +223,7 @@ impl SessionShared {
         id: u64,
         port: Option<u16>,
         identity: Arc<Identity>,
-        memory: Budget,
+        [memory, own_memory]: [Budget; 2],
         temp_space: Budget,
     ) -> Self {
         Self {
@@ -231,6 +232,7 @@ impl SessionShared {
             owner: RwLock::new(Owner {
                 identity,
                 memory,
+                own_memory,
                 temp_space,
             }),
             counters: Counters::new(),
@@ -242,11 +244,17 @@ impl SessionShared {
     }
 
     /// The session is another account's from here on.
-    pub(super) fn change(&self, identity: Arc<Identity>, memory: Budget, temp_space: Budget) {
+    pub(super) fn change(
+        &self,
+        identity: Arc<Identity>,
+        [memory, own_memory]: [Budget; 2],
+        temp_space: Budget,
+    ) {
         let mut owner = self.owner.write().unwrap_or_else(PoisonError::into_inner);
         *owner = Owner {
             identity,
             memory,
+            own_memory,
             temp_space,
         };
     }
@@ -264,6 +272,11 @@ impl SessionShared {
     /// Its temporary space.
     pub(crate) fn temp_space(&self) -> Budget {
         self.owner().temp_space
+    }
+
+    /// The memory that it holds beside rows.
+    pub(crate) fn own_memory(&self) -> Budget {
+        self.owner().own_memory
     }
 
     /// The memory of its temporary tables.

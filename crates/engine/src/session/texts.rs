@@ -7,12 +7,12 @@ use mayfly_syntax::SyntaxErrorKind;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
-use super::{Session, Work};
+use super::{ParseError, Session, Work};
 use crate::result::{Outcome, ResultStream, StatementResult};
 use crate::statement_cache::Known;
+use crate::statements;
 use crate::statements::prepared::Prepared;
 use crate::status::Counter;
-use crate::{error, statements};
 
 impl Session {
     /// Runs every statement of a text and gathers their results. The first error ends it; what the
@@ -86,14 +86,17 @@ impl Session {
         let cache = &self.database.statement_cache;
         let kept = hash.filter(|hash| cache.comes_again(*hash));
         self.shared.counters.add(Counter::StatementCacheMisses, 1);
-        let mut reader = mayfly_syntax::statements(sql, &self.options.parse);
-        let parsed = match catch_unwind(AssertUnwindSafe(|| reader.next())) {
+        let mut reader = self.statements_of(sql);
+        let parsed = match catch_unwind(AssertUnwindSafe(|| self.parse_next(&mut reader))) {
             Ok(None) => return Ok(self.count_empty()),
             // Spaces and comments.
-            Ok(Some(Err(syntax))) if syntax.kind == SyntaxErrorKind::Empty => {
+            Ok(Some(Err(ParseError::Syntax(syntax)))) if syntax.kind == SyntaxErrorKind::Empty => {
                 return Ok(self.count_empty());
             }
-            Ok(Some(parsed)) => parsed.map_err(|syntax| error::from_syntax(&syntax)),
+            Ok(Some(parsed)) => parsed.map_err(|error| match error {
+                ParseError::Syntax(syntax) => self.parse_error(&syntax),
+                ParseError::Other(error) => error,
+            }),
             Err(payload) => Err(Error::of_panic(payload.as_ref())),
         };
         let parsed = match parsed {
@@ -104,7 +107,7 @@ impl Session {
             }
             parsed => parsed,
         };
-        let parsed = match parsed {
+        let (parsed, tree) = match parsed {
             Ok(parsed) => parsed,
             Err(error) => {
                 let text = mayfly_syntax::text_without_passwords(sql, &self.options.parse);
@@ -112,6 +115,7 @@ impl Session {
                 return Err(self.refuse(&text, error));
             }
         };
+        self.tree = tree;
         let rest = reader.rest();
         if let Some(hash) = kept
             && rest.trim().is_empty()

@@ -491,7 +491,7 @@ impl Loader<'_> {
                     if self.assignments.need_variables() {
                         let value = self.last[variable].clone();
                         let variables = self.session.user_variables();
-                        variables.set(name, self.text.clone(), value);
+                        variables.set(name, self.text.clone(), value)?;
                     }
                     variable += 1;
                 }
@@ -602,7 +602,7 @@ impl Loader<'_> {
         if self.row > 0 {
             for (name, value) in self.names.iter().zip(self.last) {
                 let variables = self.session.user_variables();
-                variables.set(name, self.text.clone(), value);
+                variables.set(name, self.text.clone(), value)?;
             }
         }
         Ok(written)

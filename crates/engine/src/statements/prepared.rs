@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
+use mayfly_memory::Reservation;
 use mayfly_plan::ChangePlan;
 use mayfly_plan::physical::{ClientType, QueryPlan};
 use mayfly_syntax::ParsedStatement;
@@ -15,12 +16,12 @@ use mayfly_types::{Error, Result, SqlType, Value};
 
 use crate::accounts::check;
 use crate::result::{Outcome, ResultColumn, ResultStream, StatementResult};
-use crate::session::{Session, Work};
+use crate::session::{ParseError, Session, Work};
+use crate::statements;
 use crate::statements::change::Change;
 use crate::statements::point;
 use crate::statements::select::PlanPlace;
 use crate::status::Counter;
-use crate::{error, statements};
 
 /// A statement with places for values. Its names are always those of one database.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub struct Prepared {
     text: Arc<str>,
     /// The height of the statement's tree.
     height: u32,
+    /// What the tree takes.
+    tree_bytes: u64,
     /// The database of unqualified names when it was prepared.
     database: Option<Arc<str>>,
     /// The columns that it gives, as far as they were known then.
@@ -40,7 +43,12 @@ pub struct Prepared {
     change: PlanPlace<ChangePlan>,
     insert: PlanPlace<()>,
     counted: Option<Counted>,
+    /// What it takes, with its text and a plan.
+    held: Option<Reservation>,
 }
+
+/// What a prepared statement takes beside tree and plan, about.
+const PREPARED_BYTES: u64 = 4 << 10;
 
 /// One of the statements that `max_prepared_stmt_count` limits.
 #[derive(Debug)]
@@ -97,6 +105,7 @@ impl Prepared {
                 &session.options().parse,
             )),
             height: parsed.height,
+            tree_bytes: parsed.tree_bytes,
             statement: parsed.statement,
             database: session.current_database_handle(),
             columns: Arc::default(),
@@ -105,6 +114,7 @@ impl Prepared {
             change: PlanPlace::default(),
             insert: PlanPlace::default(),
             counted: None,
+            held: None,
         }
     }
 
@@ -187,10 +197,11 @@ impl Prepared {
 }
 
 fn parse(session: &Session, text: &str) -> Result<Prepared> {
-    let mut reader = mayfly_syntax::statements(text, &session.options().parse);
-    let parsed = match reader.next() {
+    let mut reader = session.statements_of(text);
+    let (parsed, _tree) = match session.parse_next(&mut reader) {
         Some(Ok(parsed)) => parsed,
-        Some(Err(syntax)) => return Err(error::from_syntax(&syntax)),
+        Some(Err(ParseError::Syntax(syntax))) => return Err(session.parse_error(&syntax)),
+        Some(Err(ParseError::Other(error))) => return Err(error),
         None => return Err(codes::ER_EMPTY_QUERY.error()),
     };
     let prepared = Prepared::of_parsed(session, parsed);
@@ -241,6 +252,8 @@ fn make(session: &mut Session, text: &str) -> Result<Prepared> {
     super::count(session, Counter::ComStmtPrepare);
     let mut prepared = parse(session, text)?;
     let counted = Counted::new(session)?;
+    // The tree, and a plan that is kept.
+    let held = session.reserve_own(prepared.tree_bytes * 2 + PREPARED_BYTES)?;
     let height = prepared.height;
     session.take_noted_parameters();
     let columns = mayfly_syntax::with_stack(height, || {
@@ -252,6 +265,7 @@ fn make(session: &mut Session, text: &str) -> Result<Prepared> {
         .map(|index| placeholder(session, met.get(&index)))
         .collect();
     prepared.counted = Some(counted);
+    prepared.held = Some(held);
     Ok(prepared)
 }
 

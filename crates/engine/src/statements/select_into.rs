@@ -127,7 +127,9 @@ fn variables(
     };
     for ((name, array), column) in names.iter().zip(batch.columns()).zip(&planned.plan.columns) {
         let value = convert::value_at(array, 0);
-        session.user_variables().set(name, column.ty.clone(), value);
+        session
+            .user_variables()
+            .set(name, column.ty.clone(), value)?;
     }
     Ok(affected(1))
 }

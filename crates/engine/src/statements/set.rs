@@ -47,7 +47,7 @@ pub(super) fn run(session: &mut Session, items: &[SetItem]) -> Result<Outcome> {
     }
     let had_autocommit = session.options().autocommit;
     for change in changes {
-        apply(session, change);
+        apply(session, change)?;
     }
     if session.options().autocommit && !had_autocommit {
         session.transaction.commit()?;
@@ -271,10 +271,10 @@ fn system_value(session: &Session, value: &SetValue) -> Result<(Value, SqlType)>
     }
 }
 
-fn apply(session: &mut Session, change: Change) {
+fn apply(session: &mut Session, change: Change) -> Result<()> {
     match change {
         Change::User { name, ty, value } => {
-            session.user_variables().set(&name, ty, value);
+            session.user_variables().set(&name, ty, value)?;
             session.note_state_change();
         }
         Change::Session { position, setting } => session.set_tracked(position, setting),
@@ -285,4 +285,5 @@ fn apply(session: &mut Session, change: Change) {
             _ => session.set_random_seed(name, number),
         },
     }
+    Ok(())
 }

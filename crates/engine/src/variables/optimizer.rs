@@ -238,7 +238,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     both(
         "parser_max_mem_size",
         number(u64::MAX, 10_000_000, u64::MAX),
-        "Accepted for compatibility: statements are limited by depth and length.",
+        "Bytes of memory that the tree of a statement and its plan may take.",
     ),
     both("profiling", switch(false), "Accepted for compatibility."),
     both(

@@ -25,6 +25,8 @@ pub(crate) struct Lexed {
     pub(crate) tokens: Vec<Token>,
     /// The byte behind the statement's semicolon, or the end of the text.
     pub(crate) next: usize,
+    /// About how many bytes the statement's tree and what is made of it will take.
+    pub(crate) tree_bytes: u64,
 }
 
 struct Lexer<'a> {
@@ -32,6 +34,7 @@ struct Lexer<'a> {
     position: usize,
     options: ParseOptions,
     tokens: Vec<Token>,
+    tree_bytes: u64,
     in_version_comment: bool,
 }
 
@@ -40,6 +43,32 @@ struct Lexer<'a> {
 /// The text must be at most [`crate::LENGTH_MAX`] bytes long.
 pub(crate) fn lex_statement(sql: &str, start: usize, options: &ParseOptions) -> Lexed {
     lex_bytes(sql.as_bytes(), start, options)
+}
+
+/// As [`lex_statement`], but stops where the tree would take more than `tree_bytes_max`.
+pub(crate) fn lex_bounded(
+    sql: &str,
+    start: usize,
+    options: &ParseOptions,
+    tree_bytes_max: u64,
+) -> Lexed {
+    let mut lexer = Lexer::new(sql.as_bytes(), start, options);
+    while lexer.token() && lexer.tree_bytes <= tree_bytes_max {}
+    lexer.finish()
+}
+
+/// Whether a statement begins at or behind a byte of a text: anything but blanks, comments and
+/// semicolons.
+pub(crate) fn has_token(sql: &str, start: usize, options: &ParseOptions) -> bool {
+    let mut lexer = Lexer::new(sql.as_bytes(), start, options);
+    while !lexer.at_end() {
+        // A comment without an end is a token, behind which there is only the end.
+        if lexer.token() || lexer.tokens.len() > 1 {
+            return true;
+        }
+        lexer.tokens.clear();
+    }
+    false
 }
 
 /// The same in a text whose strings and names may be in any character set that has ASCII in it.
@@ -86,6 +115,7 @@ impl<'a> Lexer<'a> {
             position: start,
             options: *options,
             tokens: Vec::with_capacity(estimate.min(1 << 12)),
+            tree_bytes: 0,
             in_version_comment: false,
         }
     }
@@ -98,6 +128,7 @@ impl<'a> Lexer<'a> {
         Lexed {
             tokens: self.tokens,
             next,
+            tree_bytes: self.tree_bytes,
         }
     }
 
@@ -115,6 +146,7 @@ impl<'a> Lexer<'a> {
 
     fn push_word(&mut self, kind: Kind, keyword: Kw, start: usize) {
         let end = self.position.min(self.bytes.len()) as u32;
+        self.tree_bytes += kind.tree_bytes();
         self.tokens.push(Token {
             kind,
             keyword,

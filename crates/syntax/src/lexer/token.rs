@@ -2,6 +2,12 @@
 
 use crate::keywords::Kw;
 
+/// What a token takes, and a pair of parentheses and a name or value in the tree, with what is bound and
+/// planned of it, about.
+const TOKEN_BYTES: u64 = 16;
+const LIST_BYTES: u64 = 144;
+const LEAF_BYTES: u64 = 512;
+
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -69,6 +75,28 @@ pub(crate) enum Kind {
     End,
     /// Something that no statement can hold: an unterminated string, a stray character.
     Invalid,
+}
+
+impl Kind {
+    /// About how many bytes a token of this kind adds to what a statement takes.
+    pub(crate) fn tree_bytes(self) -> u64 {
+        let in_tree = match self {
+            Self::Word
+            | Self::PlainWord
+            | Self::QuotedIdent
+            | Self::String
+            | Self::NationalString
+            | Self::Hex
+            | Self::Bits
+            | Self::Integer
+            | Self::Decimal
+            | Self::UserVariable
+            | Self::Parameter => LEAF_BYTES,
+            Self::LeftParen => LIST_BYTES,
+            _ => 0,
+        };
+        TOKEN_BYTES + in_tree
+    }
 }
 
 /// A token: what it is and where it stands, in bytes.
