@@ -200,50 +200,6 @@ fn numbers_go_on_after_a_restart() {
     }
 }
 
-/// What a kill would leave of a directory.
-fn killed(directory: &DataDirectory, name: &str) -> DataDirectory {
-    let copy = DataDirectory::new(name);
-    std::fs::create_dir_all(copy.path()).unwrap();
-    for entry in std::fs::read_dir(directory.path()).unwrap() {
-        let entry = entry.unwrap();
-        if entry.file_type().unwrap().is_file() {
-            std::fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
-        }
-    }
-    copy
-}
-
-#[test]
-fn numbers_are_given_once_whoever_kept_them_rolled_back() {
-    let directory = DataDirectory::new("numbers-kept");
-    let database = directory.open();
-    let mut session = database.session();
-    must(
-        &mut session,
-        "CREATE TABLE test.t (id int AUTO_INCREMENT PRIMARY KEY, a int)",
-    );
-    // The numbers ahead are known to be kept from here on.
-    must(&mut session, "BEGIN");
-    must(&mut session, "INSERT INTO test.t (a) VALUES (0)");
-    let mut other = database.session();
-    must(&mut other, "INSERT INTO test.t (a) VALUES (0)");
-    must(&mut other, "DELETE FROM test.t WHERE id = 2");
-    let before = killed(&directory, "numbers-killed-before");
-    must(&mut session, "ROLLBACK");
-    must(&mut session, "INSERT INTO test.t (a) VALUES (0)");
-    must(&mut session, "DELETE FROM test.t");
-    let after = killed(&directory, "numbers-killed-after");
-    for (directory, last) in [(before, 2), (after, 3)] {
-        let database = directory.open();
-        let mut session = database.session();
-        must(&mut session, "INSERT INTO test.t (a) VALUES (0)");
-        let number: u64 = must(&mut session, "SELECT last_insert_id()")[0]
-            .parse()
-            .unwrap();
-        assert!(number > last, "{number} was given already");
-    }
-}
-
 #[test]
 fn tables_without_transactions_keep_what_statements_do() {
     let directory = DataDirectory::new("without-transactions");
@@ -311,4 +267,81 @@ fn tables_without_transactions_keep_what_statements_do() {
         assert!(must(&mut session, "SHOW WARNINGS").is_empty());
         assert_eq!(must(&mut session, "SELECT COUNT(*) FROM m"), ["0"]);
     }
+}
+
+/// A directory with a table of some megabytes.
+fn with_rows(name: &str) -> DataDirectory {
+    let directory = DataDirectory::new(name);
+    let database = directory.open();
+    let mut session = database.session();
+    must(&mut session, "SET cte_max_recursion_depth = 20000");
+    must(
+        &mut session,
+        "CREATE TABLE test.t (id INT PRIMARY KEY, s VARCHAR(500)) AS WITH RECURSIVE r (id) AS (SELECT 1 \
+         UNION ALL SELECT id + 1 FROM r WHERE id < 10000) SELECT id, CONCAT(id, REPEAT('x', 300)) s FROM r",
+    );
+    directory
+}
+
+fn cut_off(directory: &std::path::Path, bytes: impl Fn(u64) -> u64) {
+    let mut options = std::fs::File::options();
+    let file = options.write(true).open(directory.join("data.mdb"));
+    let file = file.unwrap();
+    let length = file.metadata().unwrap().len();
+    file.set_len(bytes(length)).unwrap();
+}
+
+#[test]
+fn a_data_file_that_was_cut_off_is_refused() {
+    let error_of = |directory: &DataDirectory| {
+        let mut options = DatabaseOptions::new();
+        options.datadir = Some(directory.path().to_owned());
+        Database::open(options).unwrap_err().to_string()
+    };
+    let directory = with_rows("cut-off");
+    let copy = DataDirectory::new("cut-off-copy");
+    directory.open().backup(copy.path()).unwrap();
+    cut_off(directory.path(), |length| length - 1);
+    let error = error_of(&directory);
+    assert!(
+        error.contains("cut off") && error.contains("data.mdb"),
+        "{error}"
+    );
+    cut_off(directory.path(), |_| 0);
+    assert!(error_of(&directory).contains("data.mdb has 0 bytes"));
+    // A copy has no log that says how long it was.
+    cut_off(copy.path(), |length| length / 2);
+    let error = error_of(&copy);
+    assert!(error.contains("cut off"), "{error}");
+}
+
+/// Says to the test binary that its data file goes while it is read.
+const READS: &str = "MAYFLY_TEST_CUT_OFF";
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_process_whose_data_file_is_cut_off_says_so_before_it_ends() {
+    if let Ok(path) = std::env::var(READS) {
+        let mut options = DatabaseOptions::new();
+        options.datadir = Some(path.clone().into());
+        let database = Database::open(options).unwrap();
+        cut_off(path.as_ref(), |_| 0);
+        let _ = rows(&mut database.session(), "SELECT SUM(LENGTH(s)) FROM test.t");
+        panic!("it is read");
+    }
+    let directory = with_rows("gone");
+    let name = "a_process_whose_data_file_is_cut_off_says_so_before_it_ends";
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture"])
+        .env(READS, directory.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&child.stderr);
+    let file = directory.path().join("data.mdb").display().to_string();
+    assert!(
+        said.contains("[ERROR] the file ") && said.contains(&file),
+        "{said}"
+    );
+    let signal = std::os::unix::process::ExitStatusExt::signal(&child.status);
+    assert_eq!(signal, Some(7), "SIGBUS: {:?}", child.status);
 }

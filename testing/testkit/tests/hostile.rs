@@ -164,7 +164,7 @@ fn long_chains_have_answers() {
             ["10000\t10000"]
         );
         let mixed = joined(
-            1_000,
+            100,
             "SELECT 1 AS a UNION ALL SELECT 2 EXCEPT SELECT 2",
             " UNION ",
         );

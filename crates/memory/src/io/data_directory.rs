@@ -44,9 +44,9 @@ impl DataDirectory {
         options.open(self.path.join(name)).map(DirectoryFile)
     }
 
-    /// Brings to disk which files there are.
+    /// Brings to disk which files there are, and that it is there itself.
     pub fn sync(&self) -> io::Result<()> {
-        File::open(&self.path)?.sync_all()
+        sync_entries(&self.path)
     }
 
     /// Makes a directory for a copy; false when there is something in it.
@@ -54,6 +54,22 @@ impl DataDirectory {
         fs::create_dir_all(path)?;
         Ok(fs::read_dir(path)?.next().is_none())
     }
+}
+
+/// Brings to disk what is in a directory, and that it is there: a directory that was made is an entry
+/// of the one above, which may have been made with it.
+pub fn sync_entries(directory: &Path) -> io::Result<()> {
+    let directory = directory.canonicalize()?;
+    File::open(&directory)?.sync_all()?;
+    for above in directory.ancestors().skip(1) {
+        let synced = File::open(above).and_then(|above| above.sync_all());
+        match synced.map_err(|error| error.kind()) {
+            // Who may not read a directory has made nothing in it, and not every file system syncs them.
+            Ok(()) | Err(io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput) => {}
+            Err(kind) => return Err(kind.into()),
+        }
+    }
+    Ok(())
 }
 
 /// A file of a data directory.

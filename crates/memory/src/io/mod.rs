@@ -1,5 +1,6 @@
 //! The file operations of temporary files, behind a trait so that a test can make any one fail.
 
+mod bus_error;
 mod data_directory;
 mod fault;
 mod mapped;
@@ -9,7 +10,8 @@ use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use data_directory::{DataDirectory, DirectoryFile};
+pub use bus_error::MappedFile;
+pub use data_directory::{DataDirectory, DirectoryFile, sync_entries};
 pub use fault::{Fault, FaultIo};
 pub use mapped::mapped_range;
 pub use system::SystemIo;

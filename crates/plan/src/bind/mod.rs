@@ -156,6 +156,8 @@ pub(crate) struct Binder<'a> {
     /// DISTINCT of the query block that is begun next changes nothing: what is asked is whether a value
     /// is among its rows.
     ignores_distinct: bool,
+    /// How many chains of operators are open around the expression that is being bound.
+    open_chains: usize,
 }
 
 impl<'a> Binder<'a> {
@@ -188,6 +190,7 @@ impl<'a> Binder<'a> {
             rights_below: Vec::new(),
             has_claims: false,
             ignores_distinct: false,
+            open_chains: 0,
         }
     }
 

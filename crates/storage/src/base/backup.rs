@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use heed::CompactionOption;
-use mayfly_memory::io::DataDirectory;
+use mayfly_memory::io::{DataDirectory, sync_entries};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -23,5 +23,6 @@ pub(super) fn backup(environment: &Environment, directory: &Path) -> Result<()> 
     let open = environment.file()?;
     let copied = open.env.copy_to_path(&path, CompactionOption::Enabled);
     let file = copied.map_err(|error| environment.error(&error))?;
-    file.sync_all().map_err(failed)
+    file.sync_all().map_err(failed)?;
+    sync_entries(directory).map_err(failed)
 }

@@ -24,13 +24,36 @@ const REDONE_AT_ONCE: u64 = 4 << 20;
 impl Environment {
     /// Makes what is in the log again.
     pub(super) fn recover(&self) -> Result<()> {
-        let (Some(mut log), Claim::Data(directory)) = (self.log(), &self.claim) else {
+        let Some(mut log) = self.log() else {
             return Ok(());
         };
         let file = self.file()?;
-        let checkpoint = Arc::new(self.snapshot_of(&file)?);
+        let checkpoint = self.keep_checkpoint(&file)?;
         let is_noted = format::check(&checkpoint, self.directory())?;
-        self.set_checkpoint(&file, checkpoint);
+        drop(checkpoint);
+        self.replay(&file, &mut log)?;
+        self.committed();
+        if !is_noted {
+            let mut writer = FileWriter::begin(self, &file)?;
+            format::note(&mut writer)?;
+            writer.commit()?;
+            log.pass_by();
+        }
+        if log.wants_checkpoint() {
+            self.write_checkpoint(&file, &mut log)?;
+        }
+        Ok(())
+    }
+
+    /// The state that a file has when it is opened is that of the last checkpoint.
+    pub(super) fn keep_checkpoint(&self, file: &Arc<DataFile>) -> Result<Arc<Snapshot>> {
+        let checkpoint = Arc::new(self.snapshot_of(file)?);
+        self.set_checkpoint(file, Arc::clone(&checkpoint));
+        Ok(checkpoint)
+    }
+
+    /// Makes the changes of the log in a file that is as the last checkpoint left it.
+    pub(super) fn replay(&self, file: &DataFile, log: &mut Log) -> Result<()> {
         let mut writer = None;
         let mut bytes = 0;
         let failed = |error: std::io::Error| io_error(&error, self.directory(), "read");
@@ -38,7 +61,7 @@ impl Environment {
             Step::Change(change) => {
                 let writer = match &mut writer {
                     Some(writer) => writer,
-                    None => writer.insert(FileWriter::begin(self, &file)?),
+                    None => writer.insert(FileWriter::begin(self, file)?),
                 };
                 writer.redo(change)
             }
@@ -49,25 +72,10 @@ impl Environment {
                     return Ok(());
                 }
                 bytes = 0;
-                writer.take().map_or(Ok(()), FileWriter::commit)
+                writer.take().map_or(Ok(()), FileWriter::finish)
             }
         })?;
-        if let Some(writer) = writer {
-            writer.commit()?;
-        }
-        if !is_noted {
-            let mut writer = FileWriter::begin(self, &file)?;
-            format::note(&mut writer)?;
-            writer.commit()?;
-            log.pass_by();
-        }
-        if log.wants_checkpoint() {
-            self.write_checkpoint(&file, &mut log)?;
-            directory
-                .sync()
-                .map_err(|error| io_error(&error, self.directory(), "write"))?;
-        }
-        Ok(())
+        writer.map_or(Ok(()), FileWriter::finish)
     }
 
     /// Brings to disk what was committed without.
@@ -105,11 +113,11 @@ impl Environment {
         if !self.log().is_some_and(|log| log.wants_checkpoint()) {
             return Ok(());
         }
+        self.open_for_commit()?;
         self.flush_now()?;
         let file = self.file()?;
         // Most of it while others write.
-        let synced = file.env.force_sync();
-        synced.map_err(|error| self.error(&error))?;
+        self.sync_file(&file)?;
         drop(file);
         let mut quiet = self.quiet();
         if let Some(log) = &mut quiet.log {
@@ -125,8 +133,7 @@ impl Environment {
     pub(super) fn write_checkpoint(&self, file: &Arc<DataFile>, log: &mut Log) -> Result<()> {
         let failed = |error: std::io::Error| io_error(&error, self.directory(), "write");
         self.flush(file)?;
-        let synced = file.env.force_sync();
-        synced.map_err(|error| self.error(&error))?;
+        self.sync_file(file)?;
         let snapshot = Arc::new(self.snapshot_of(file)?);
         let mut pages = vec![0; file.state_bytes];
         let Claim::Data(directory) = &self.claim else {
@@ -134,8 +141,10 @@ impl Environment {
         };
         let data = directory.file(DATA_FILE).map_err(failed)?;
         data.read_at(&mut pages, 0).map_err(failed)?;
-        log.restart(&pages).map_err(failed)?;
+        let bytes = data.length().map_err(failed)?;
+        log.restart(&pages, bytes).map_err(failed)?;
         self.set_checkpoint(file, snapshot);
+        file.verified.forget();
         Ok(())
     }
 

@@ -232,6 +232,10 @@ fn filled<'a>(all: &[&'a TreeChanges]) -> impl Iterator<Item = &'a Arc<Filled>> 
 }
 
 impl Changes for Group<'_> {
+    fn can_follow(&self, replays: u64) -> bool {
+        self.filled().all(|filled| filled.fill.can_follow(replays))
+    }
+
     fn is_small(&self) -> bool {
         let is_rows = |tree: &TreeChanges| {
             !tree.cleared && !tree.dropped && tree.filled.is_none() && !tree.changes.has_table()

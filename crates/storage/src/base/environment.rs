@@ -5,8 +5,10 @@
 //! know about their tables, and the numbers of rows. A directory belongs to one process at a time.
 //!
 //! The library gives up a file when the page could not be written that says which state is the last
-//! one: everything is refused from then on. Readers go on with the last snapshot, which is always
-//! there, and the file is opened anew when nobody else reads any more.
+//! one: everything is refused from then on. So it is here after a sync that has failed: nobody knows
+//! which pages are on disk, and Linux forgets that they are not. Readers go on with the last snapshot,
+//! which is always there. The file is opened anew when nobody else reads any more, as when a process
+//! begins: from the last checkpoint, with the changes of the log made again.
 //!
 //! A file that is not ephemeral has a redo log ([`super::log`]). What was committed last may be in memory
 //! still, laid over the file ([`super::write_buffer`]).
@@ -19,23 +21,27 @@ use std::time::{Duration, Instant};
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, MdbError, RoTxn, WithoutTls};
-use mayfly_memory::io::{DataDirectory, mapped_range};
+use mayfly_memory::io::{DataDirectory, DirectoryFile, MappedFile, mapped_range};
 use mayfly_memory::{Budget, StableRange, StableRanges, TempDirectory};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::file_writer::FileWriter;
-use super::log::Log;
+use super::kept::KeptSnapshots;
+use super::log::{Header, Log};
 use super::pipeline::Making;
 use super::snapshot::Snapshot;
 use super::store::{StoreOptions, StorePlace};
+use super::verified::Verified;
 use super::write_buffer::WriteBuffer;
 
 /// Address space for the file, which may grow so far.
 const MAP_BYTES: usize = 1 << 40;
 const SMALLEST_MAP_BYTES: usize = 1 << 30;
-/// Statements and results that read at one time.
+/// Moments that are read at one time.
 const READERS: u32 = 8192;
+/// So many transactions may keep a moment each. The rest is for statements, and for those that commit.
+pub(super) const KEPT_MOMENTS: usize = 8000;
 
 pub(super) type Records = Database<'static, Bytes, Bytes>;
 
@@ -59,7 +65,10 @@ pub(super) struct DataFile {
     /// How many bytes at the beginning say which state is the last one.
     pub(super) state_bytes: usize,
     map: Range<usize>,
+    /// Which of its blocks are intact.
+    pub(super) verified: Verified,
     _stable: StableRange,
+    _mapped: MappedFile,
 }
 
 /// The file of a directory.
@@ -67,8 +76,12 @@ pub(super) struct DataFile {
 pub(super) struct Environment {
     /// None while it could not be opened anew.
     file: RwLock<Option<Arc<DataFile>>>,
-    /// The library has given it up.
+    /// The library has given it up, or a sync has failed.
     is_given_up: AtomicBool,
+    /// How often it was opened anew. What was not in the log is lost then.
+    replays: AtomicU64,
+    /// Who syncs the file: the system tells a failure to one of several at a time.
+    syncing: Mutex<()>,
     directory: Arc<Path>,
     stable: StableRanges,
     /// Counts commits.
@@ -87,6 +100,7 @@ pub(super) struct Environment {
     pub(super) checkpoint: Mutex<Option<Arc<Snapshot>>>,
     /// Bytes that the file had then.
     pub(super) checkpoint_bytes: AtomicU64,
+    pub(super) kept: KeptSnapshots,
     /// The numbers that snapshots have.
     numbers: Arc<Mutex<Vec<bool>>>,
     // Given up last of all.
@@ -137,9 +151,10 @@ impl Environment {
         let mut log = None;
         if let Claim::Data(claim) = &claim {
             let failed = |error: std::io::Error| io_error(&error, &directory, "open");
-            let (opened, pages) = Log::open(claim).map_err(failed)?;
-            if let Some(pages) = pages {
-                put_back(claim, &pages).map_err(failed)?;
+            let (mut opened, header) = Log::open(claim).map_err(failed)?;
+            match header {
+                Some(header) => put_back(claim, &header).map_err(failed)?,
+                None => begin(claim, &mut opened).map_err(failed)?,
             }
             log = Some(Mutex::new(opened));
         }
@@ -147,6 +162,8 @@ impl Environment {
         let environment = Self {
             file: RwLock::new(Some(Arc::new(file))),
             is_given_up: AtomicBool::new(false),
+            replays: AtomicU64::new(0),
+            syncing: Mutex::default(),
             directory,
             stable,
             version: AtomicU64::new(0),
@@ -158,6 +175,7 @@ impl Environment {
             making: Mutex::default(),
             checkpoint: Mutex::new(None),
             checkpoint_bytes: AtomicU64::new(0),
+            kept: KeptSnapshots::default(),
             numbers: Arc::default(),
             claim,
         };
@@ -166,7 +184,10 @@ impl Environment {
     }
 
     pub(super) fn snapshot_of(&self, file: &Arc<DataFile>) -> Result<Snapshot> {
-        let (version, number) = (self.version(), self.snapshot_number());
+        let (version, mut number) = (self.version(), self.snapshot_number());
+        if number.0 >= KEPT_MOMENTS && self.kept.end_oldest() {
+            number = self.snapshot_number();
+        }
         // What leaves the buffer is in the file before: both are of one moment only together.
         let buffer = lock(&self.buffer);
         let snapshot = Snapshot::new(file, buffer.clone(), &self.directory, version, number);
@@ -195,6 +216,9 @@ impl Environment {
         if buffer.is_empty() {
             return Ok(());
         }
+        if self.is_given_up() {
+            return Err(self.error(&heed::Error::Mdb(MdbError::Panic)));
+        }
         let mut writer = FileWriter::begin(self, file)?;
         for (key, value) in buffer.iter() {
             writer.set(key, value)?;
@@ -204,9 +228,26 @@ impl Environment {
         Ok(())
     }
 
-    /// Whether the library has given up the file.
+    /// Whether the file has to be opened anew.
     pub(super) fn is_given_up(&self) -> bool {
         self.is_given_up.load(Ordering::Acquire)
+    }
+
+    /// How often it was opened anew from the log.
+    pub(super) fn replays(&self) -> u64 {
+        self.replays.load(Ordering::Acquire)
+    }
+
+    /// Brings the pages of the file to disk. After a sync that has failed, no other is believed.
+    pub(super) fn sync_file(&self, file: &DataFile) -> Result<()> {
+        let _alone = lock(&self.syncing);
+        if self.is_given_up() {
+            return Err(self.error(&heed::Error::Mdb(MdbError::Panic)));
+        }
+        file.env.force_sync().map_err(|error| {
+            self.is_given_up.store(true, Ordering::Release);
+            self.error(&error)
+        })
     }
 
     /// The smallest number that no snapshot has.
@@ -255,8 +296,8 @@ impl Environment {
 
     /// The rows as the last commit left them.
     pub(super) fn newest(&self) -> Result<Arc<Snapshot>> {
-        // Who waited here might hold what others wait for.
-        self.open_anew(Duration::ZERO);
+        // Who waited here might hold what others wait for. If it cannot be opened, commits say why.
+        let _ = self.open_anew(Duration::ZERO);
         self.newest_of_file()
     }
 
@@ -294,23 +335,23 @@ impl Environment {
         }
     }
 
-    /// Opens the file anew if the library has given it up and nobody reads in it any more. For who
-    /// commits, and so reads no more itself: waits a little for others.
-    pub(super) fn open_for_commit(&self) {
-        self.open_anew(PATIENCE);
+    /// Opens the file anew if it was given up and nobody reads in it any more. For who commits, and so
+    /// reads no more itself: waits a little for others.
+    pub(super) fn open_for_commit(&self) -> Result<()> {
+        self.open_anew(PATIENCE)
     }
 
-    fn open_anew(&self, patience: Duration) {
+    fn open_anew(&self, patience: Duration) -> Result<()> {
         if !self.is_given_up() {
-            return;
+            return Ok(());
         }
         let begun = Instant::now();
         loop {
             let mut quiet = self.quiet();
             let mut newest = lock(&self.newest);
             let mut file = self.file.write().unwrap_or_else(PoisonError::into_inner);
-            if !self.is_given_up.load(Ordering::Acquire) {
-                return;
+            if !self.is_given_up() {
+                return Ok(());
             }
             let mut checkpoint = lock(&self.checkpoint);
             let holders = 1 + usize::from(newest.is_some()) + usize::from(checkpoint.is_some());
@@ -325,25 +366,33 @@ impl Environment {
                 *checkpoint = None;
                 *file = None;
                 drop(checkpoint);
-                *file = self.open_file(quiet.log.as_deref_mut()).ok();
-                self.is_given_up.store(file.is_none(), Ordering::Release);
-                return;
+                *file = Some(self.open_file(quiet.log.as_deref_mut())?);
+                self.is_given_up.store(false, Ordering::Release);
+                return Ok(());
             }
             drop(checkpoint);
             drop((newest, file, quiet));
             if begun.elapsed() >= patience {
-                return;
+                return Err(self.error(&heed::Error::Mdb(MdbError::Panic)));
             }
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// Opens the file anew, with a checkpoint: nothing keeps the pages of the last one any more.
+    /// Opens the file anew, as the log says.
     fn open_file(&self, log: Option<&mut Log>) -> Result<Arc<DataFile>> {
+        let (Some(log), Claim::Data(claim)) = (log, &self.claim) else {
+            return DataFile::new(&self.directory, &self.stable).map(Arc::new);
+        };
+        let failed = |error: std::io::Error| io_error(&error, &self.directory, "write");
+        let header = log.last_checkpoint().map_err(failed)?;
+        put_back(claim, &header).map_err(failed)?;
+        self.replays.fetch_add(1, Ordering::AcqRel);
+        // It is in the log.
+        self.set_write_buffer(WriteBuffer::default());
         let file = Arc::new(DataFile::new(&self.directory, &self.stable)?);
-        if let Some(log) = log {
-            self.write_checkpoint(&file, log)?;
-        }
+        self.keep_checkpoint(&file)?;
+        self.replay(&file, log)?;
         Ok(file)
     }
 }
@@ -371,9 +420,13 @@ impl DataFile {
         let stat = stat.map_err(|error| user_error(&error, directory))?;
         drop(txn);
         // Where it is not known, temporary tables copy the strings of base tables.
-        let map = mapped_range(&directory.join(DATA_FILE)).unwrap_or_default();
+        let path = directory.join(DATA_FILE);
+        let map = mapped_range(&path).unwrap_or_default();
+        let page_bytes = stat.page_size as usize;
         Ok(Self {
-            state_bytes: 2 * stat.page_size as usize,
+            state_bytes: 2 * page_bytes,
+            verified: Verified::new(&map, page_bytes),
+            _mapped: MappedFile::new(&map, &path),
             _stable: stable.register(map.start, map.len()),
             map,
             env,
@@ -411,13 +464,62 @@ fn records_for_ever(records: Database<'_, Bytes, Bytes>) -> Records {
 }
 
 /// Puts the pages back that say which state is the last one.
-fn put_back(directory: &DataDirectory, pages: &[u8]) -> std::io::Result<()> {
+fn put_back(directory: &DataDirectory, header: &Header) -> std::io::Result<()> {
     let file = directory.file(DATA_FILE)?;
-    if file.length()? < pages.len() as u64 {
-        let text = "the data file is gone, or shorter than the redo log says";
-        return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, text));
+    let least = header.pages.len() as u64;
+    is_as_long(&file, header.data_bytes.unwrap_or(least).max(least))?;
+    file.write_at(&header.pages, 0)
+}
+
+/// Begins a log, beside a new file or a copy. Nothing counts on it before both are in the directory for
+/// good.
+fn begin(directory: &DataDirectory, log: &mut Log) -> std::io::Result<()> {
+    let file = directory.file(DATA_FILE)?;
+    if log.has_begun()? {
+        // The process ended while it made the file.
+        file.set_length(0)?;
+    } else if file.length()? == 0 {
+        log.note_beginning()?;
+    } else {
+        check_length(&file)?;
     }
-    file.write_at(pages, 0)
+    directory.sync()
+}
+
+/// Of a file without a log, which is a copy: whether it has the pages that it counts.
+fn check_length(file: &DirectoryFile) -> std::io::Result<()> {
+    let mut page = [0; LAST_PAGE + 8];
+    if file.length()? < page.len() as u64 {
+        // The library says that it is none.
+        return Ok(());
+    }
+    file.read_at(&mut page, 0)?;
+    let word = |at: usize| {
+        page[at..]
+            .first_chunk()
+            .map_or(0, |word| u64::from_le_bytes(*word))
+    };
+    let page_bytes = word(PAGE_BYTES) & u64::from(u32::MAX);
+    let pages = word(LAST_PAGE).saturating_sub(UNWRITTEN_PAGES);
+    is_as_long(file, pages.saturating_mul(page_bytes))
+}
+
+/// Where LMDB's first page says how long a page is, four bytes, and which is the last one.
+const PAGE_BYTES: usize = 40;
+const LAST_PAGE: usize = 136;
+/// The library counts pages at the end that it has taken and given back without writing them.
+const UNWRITTEN_PAGES: u64 = 64;
+
+fn is_as_long(file: &DirectoryFile, bytes: u64) -> std::io::Result<()> {
+    let there = file.length()?;
+    if there >= bytes {
+        return Ok(());
+    }
+    let text = format!(
+        "the data file is gone or was cut off: {DATA_FILE} has {there} bytes, and should have {bytes}; restore it \
+         from a backup"
+    );
+    Err(std::io::Error::new(std::io::ErrorKind::InvalidData, text))
 }
 
 fn open_environment(directory: &Path) -> Result<Env<WithoutTls>> {
@@ -494,10 +596,9 @@ pub(super) fn user_error(error: &heed::Error, directory: &Path) -> mayfly_types:
             .with(&[&directory.display(), &"the file's address space is used up"]),
         heed::Error::Mdb(MdbError::Panic) => codes::ER_ERROR_ON_WRITE.with(&[
             &directory.display(),
-            &"an earlier write has failed, and the file is still read by transactions of before",
+            &"an earlier write or sync has failed, and the file is still read by transactions of before; \
+              it is opened anew when they have ended",
         ]),
-        // Only what this program reads out of blocks is decoded.
-        heed::Error::Decoding(_) => super::block::Damaged.into(),
         other => codes::ER_ERROR_ON_READ.with(&[&directory.display(), &other]),
     }
 }

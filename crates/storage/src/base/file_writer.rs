@@ -6,9 +6,11 @@ use std::ops::Bound;
 use heed::{RoTxn, RwTxn, WithoutTls};
 use mayfly_types::Result;
 
+use super::block::{Block, Checked};
 use super::commit::LAST_TREE;
 use super::environment::{DataFile, Environment, META, TreeId, record_key};
 use super::redo::Redo;
+use super::snapshot::Found;
 use super::tree;
 use super::write_buffer::{LaidOver, WriteBuffer};
 use crate::user_error;
@@ -81,6 +83,11 @@ impl<'f> FileWriter<'f> {
             },
             buffer: &self.buffer,
         }
+    }
+
+    /// What was found there, with its checksum compared.
+    pub(super) fn block<'b>(&self, found: Found<'b>) -> Checked<Block<'b>> {
+        self.file.verified.block(found.block)
     }
 
     /// What is written to.

@@ -132,6 +132,7 @@ fn clean_up(store: &Store) -> Result<()> {
 
 /// Blocks of a fill.
 struct Blocks<'f> {
+    fill: &'f Fill,
     tree: TreeId,
     is_first: bool,
     anew: bool,
@@ -139,6 +140,10 @@ struct Blocks<'f> {
 }
 
 impl Changes for Blocks<'_> {
+    fn can_follow(&self, replays: u64) -> bool {
+        self.fill.can_follow(replays)
+    }
+
     fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()> {
         if self.is_first {
             change(Redo::Put(&record_key(META, &mark_of(self.tree)), &[]))?;
@@ -154,6 +159,8 @@ impl Changes for Blocks<'_> {
 pub(super) struct Fill {
     store: Arc<Store>,
     tree: TreeId,
+    /// How often the file was opened anew before the first write.
+    replays: AtomicU64,
     /// Something was written.
     begun: AtomicBool,
     /// Bytes that are in the log.
@@ -177,6 +184,7 @@ impl Fill {
         is_first.then(|| Self {
             store: Arc::clone(store),
             tree,
+            replays: AtomicU64::new(0),
             begun: AtomicBool::new(false),
             logged: AtomicU64::new(0),
             needs_checkpoint: AtomicBool::new(false),
@@ -195,6 +203,7 @@ impl Fill {
             self.needs_checkpoint.store(true, Ordering::Relaxed);
         }
         let changes = Blocks {
+            fill: self,
             tree: self.tree,
             is_first: !self.begun.load(Ordering::Relaxed),
             anew,
@@ -211,6 +220,14 @@ impl Fill {
     /// Whether its blocks come to disk by a checkpoint alone.
     pub(super) fn needs_checkpoint(&self) -> bool {
         self.needs_checkpoint.load(Ordering::Relaxed)
+    }
+
+    /// Whether the file was not opened anew meanwhile, without the blocks that are not in the log.
+    pub(super) fn can_follow(&self, replays: u64) -> bool {
+        if !self.begun.load(Ordering::Relaxed) {
+            self.replays.store(replays, Ordering::Relaxed);
+        }
+        self.replays.load(Ordering::Relaxed) == replays
     }
 
     /// What is written until now.

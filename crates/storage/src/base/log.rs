@@ -12,13 +12,20 @@
 //! ```text
 //! file:   header | header | frames                the valid header of the greatest generation counts
 //! header: checksum u64 | generation u64 | length u32 | the first pages of the data file
+//!         | checksum u64 | generation u64 | bytes of the data file u64
 //! frame:  checksum u64 | generation u64 | group u64 | length u32 | is last u32 | changes
 //! ```
 //! Changes are entries of [`super::redo`].
 //!
 //! A group is what one commit of the file changes; it counts when its last frame is there. Groups are
 //! numbered, also those that failed: what a longer one has left behind a shorter one is no part of
-//! the log, since its number is smaller.
+//! the log, since its number is smaller. The upper half of a number is random for each opening: what a
+//! process has left behind the end that the next one finds is no part of the log either.
+//!
+//! After a sync that has failed, Linux takes the pages that it could not write for written ("PostgreSQL's
+//! fsync() surprise", LWN 2018; Rebello et al., "Can Applications Recover from fsync Failures?", ATC
+//! 2020): the next sync succeeds without them. So what was written since the last sync that succeeded
+//! is written again before the next one, and the log does not begin anew until that is done.
 
 use super::redo::{self, ChangeReader, Redo};
 use mayfly_memory::io::{DataDirectory, DirectoryFile};
@@ -32,6 +39,10 @@ const SLOT_BYTES: u64 = 160 << 10;
 const FRAMES: u64 = 2 * SLOT_BYTES;
 const HEADER_BYTES: usize = 20;
 const FRAME_BYTES: usize = 32;
+/// What stands where the second header will be, until there is a first one.
+const BEGINNING: &[u8; 16] = b"mayfly begins...";
+/// What stands behind the pages of a header.
+const TRAILER_BYTES: usize = 24;
 /// A frame is written when it has so many bytes of changes.
 const FRAME_FULL: usize = 1 << 20;
 /// The file grows in such steps: a sync is cheaper when it has its length already.
@@ -53,7 +64,9 @@ pub(super) enum Step<'a> {
 pub(super) struct Log {
     file: DirectoryFile,
     generation: u64,
-    /// The number of the last group.
+    /// The upper half of the numbers of groups.
+    salt: u32,
+    /// The number of the last group; 0 while the generation has none.
     group: u64,
     /// Where the next group begins.
     end: u64,
@@ -63,8 +76,12 @@ pub(super) struct Log {
     length: u64,
     /// The next frame.
     frame: Vec<u8>,
-    /// Groups are there that are not synced.
-    is_dirty: bool,
+    /// Up to here it is on disk.
+    synced: u64,
+    /// The last sync has failed: who knows what of the rest is on disk.
+    has_failed_sync: bool,
+    /// Its groups were read.
+    is_read: bool,
     /// The file has changes that are in no group.
     is_incomplete: bool,
     /// Where a header was to be written that may be there or not.
@@ -89,16 +106,27 @@ fn half(bytes: &[u8], at: usize) -> usize {
     bytes.map_or(0, |bytes| u32::from_le_bytes(bytes) as usize)
 }
 
+/// A checkpoint.
+#[derive(Debug)]
+pub(super) struct Header {
+    generation: u64,
+    /// The first pages of the data file.
+    pub(super) pages: Vec<u8>,
+    /// The length of the data file, where it was noted.
+    pub(super) data_bytes: Option<u64>,
+}
+
 impl Log {
-    /// Opens the log of a directory, with the pages of its last checkpoint; none where there was no
-    /// log.
-    pub(super) fn open(directory: &DataDirectory) -> Result<(Self, Option<Vec<u8>>)> {
+    /// Opens the log of a directory, with its last checkpoint; none where there was no log.
+    pub(super) fn open(directory: &DataDirectory) -> Result<(Self, Option<Header>)> {
         let file = directory.file(LOG_FILE)?;
         let length = file.length()?;
-        let mut newest: Option<(u64, Vec<u8>)> = None;
+        let mut newest: Option<Header> = None;
         for slot in [0, SLOT_BYTES] {
             if let Some(header) = read_header(&file, length, slot)?
-                && newest.as_ref().is_none_or(|newest| newest.0 < header.0)
+                && newest
+                    .as_ref()
+                    .is_none_or(|newest| newest.generation < header.generation)
             {
                 newest = Some(header);
             }
@@ -107,23 +135,53 @@ impl Log {
             let text = "the redo log has no header that is whole";
             return Err(Error::new(ErrorKind::InvalidData, text));
         }
-        let (generation, pages) = match newest {
-            Some((generation, pages)) => (generation, Some(pages)),
-            None => (0, None),
-        };
+        if let Some(header) = &newest {
+            // It may be in the page cache alone, where a sync of the process before has failed.
+            file.write_at(&header.encode(), slot_of(header.generation))?;
+            file.sync()?;
+        }
+        let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
         let log = Self {
             file,
-            generation,
+            generation: newest.as_ref().map_or(0, |header| header.generation),
+            salt: random as u32,
             group: 0,
             end: FRAMES,
             at: FRAMES,
             length,
             frame: Vec::new(),
-            is_dirty: false,
+            synced: FRAMES,
+            has_failed_sync: false,
+            is_read: false,
             is_incomplete: false,
             doubtful: None,
         };
-        Ok((log, pages))
+        Ok((log, newest))
+    }
+
+    /// Whether it was begun beside a data file that had nothing in it, and had no checkpoint since.
+    pub(super) fn has_begun(&self) -> Result<bool> {
+        let mut note = [0; BEGINNING.len()];
+        if self.length < note.len() as u64 {
+            return Ok(false);
+        }
+        self.file.read_at(&mut note, 0)?;
+        Ok(self.generation == 0 && note == *BEGINNING)
+    }
+
+    /// Notes that it begins beside a data file that has nothing in it.
+    pub(super) fn note_beginning(&mut self) -> Result<()> {
+        self.file.write_at(BEGINNING, 0)?;
+        self.length = self.length.max(BEGINNING.len() as u64);
+        self.bring_to_disk()
+    }
+
+    /// The last checkpoint, for who makes everything again that follows it.
+    pub(super) fn last_checkpoint(&mut self) -> Result<Header> {
+        self.remove_doubtful()?;
+        let header = read_header(&self.file, self.length, slot_of(self.generation))?;
+        let header = header.filter(|header| header.generation == self.generation);
+        header.ok_or_else(|| Error::new(ErrorKind::InvalidData, "the redo log has lost its header"))
     }
 
     /// Gives the changes of all groups to `each`, and goes on behind them.
@@ -134,8 +192,11 @@ impl Log {
     ) -> std::result::Result<(), E> {
         let damaged = |what: &str| failed(Error::new(ErrorKind::InvalidData, what));
         let mut reader = ChangeReader::new();
-        while let Some(end) = self.end_of_group(self.end).map_err(&failed)? {
-            let begin = self.end;
+        let (mut begin, mut last) = (FRAMES, None);
+        // What is behind the end of an open log are groups that have failed.
+        while (!self.is_read || begin < self.end)
+            && let Some((end, group)) = self.end_of_group(begin, last).map_err(&failed)?
+        {
             let mut at = begin;
             while at < end {
                 let frame = self.read_frame(at).map_err(&failed)?;
@@ -148,25 +209,33 @@ impl Log {
                 }
             }
             each(Step::Commit(end - begin))?;
-            self.end = end;
+            (begin, last) = (end, Some(group));
         }
-        self.at = self.end;
+        if begin < self.end {
+            return Err(damaged("the redo log has lost groups that were in it"));
+        }
+        self.group = self.group.max(last.unwrap_or(0));
+        self.end = begin;
+        self.at = begin;
+        self.is_read = true;
         Ok(())
     }
 
-    /// Where a group ends that is whole; its number is the last one then.
-    fn end_of_group(&mut self, start: u64) -> Result<Option<u64>> {
+    /// Where a group ends that is whole and follows the group `last`, and its number.
+    fn end_of_group(&self, start: u64, last: Option<u64>) -> Result<Option<(u64, u64)>> {
+        let follows = |group: u64| {
+            last.is_none_or(|last| last >> u32::BITS == group >> u32::BITS && last < group)
+        };
         let (mut at, mut number) = (start, None);
         while let Some((frame, is_last)) = self.read_frame(at)? {
             let group = word(&frame, 16);
-            if group <= self.group || number.is_some_and(|number| number != group) {
+            if !follows(group) || number.is_some_and(|number| number != group) {
                 return Ok(None);
             }
             number = Some(group);
             at += frame.len() as u64;
             if is_last {
-                self.group = group;
-                return Ok(Some(at));
+                return Ok(Some((at, group)));
             }
         }
         Ok(None)
@@ -196,6 +265,9 @@ impl Log {
 
     /// Begins a group; where that is in the file.
     pub(super) fn begin(&mut self) -> u64 {
+        if self.group == 0 {
+            self.group = u64::from(self.salt) << u32::BITS;
+        }
         self.group += 1;
         self.at = self.end;
         self.frame.clear();
@@ -246,10 +318,36 @@ impl Log {
         self.remove_doubtful()?;
         self.write_frame(true)?;
         if syncs {
-            self.file.sync()?;
+            self.bring_to_disk()?;
         }
         self.end = self.at;
-        self.is_dirty = !syncs;
+        Ok(())
+    }
+
+    /// Syncs all that was written.
+    fn bring_to_disk(&mut self) -> Result<()> {
+        if self.has_failed_sync {
+            self.write_again()?;
+        }
+        self.has_failed_sync = true;
+        self.file.sync()?;
+        self.has_failed_sync = false;
+        self.synced = self.at;
+        Ok(())
+    }
+
+    /// Writes again what may have been lost.
+    fn write_again(&self) -> Result<()> {
+        let mut at = self.synced;
+        while at < self.at {
+            let Some((frame, _)) = self.read_frame(at)? else {
+                let text =
+                    "what a failed sync should have brought to disk is gone from the redo log";
+                return Err(Error::new(ErrorKind::InvalidData, text));
+            };
+            self.file.write_at(&frame, at)?;
+            at += frame.len() as u64;
+        }
         Ok(())
     }
 
@@ -258,7 +356,7 @@ impl Log {
     fn remove_doubtful(&mut self) -> Result<()> {
         if let Some(slot) = self.doubtful {
             self.file.write_at(&[0; HEADER_BYTES], slot)?;
-            self.file.sync()?;
+            self.bring_to_disk()?;
             self.doubtful = None;
         }
         Ok(())
@@ -268,23 +366,24 @@ impl Log {
     /// could not be made, and what is behind it. The next one takes its place.
     pub(super) fn cut(&mut self, place: u64) {
         self.frame.clear();
-        if self.at > place {
+        let is_written = self.at > place;
+        self.end = place;
+        self.at = place;
+        self.synced = self.synced.min(place);
+        if is_written {
             // If that fails too, and the process ends before the next commit, the transactions that
             // failed are found committed.
             let removed = self.file.write_at(&[0; FRAME_BYTES], place);
-            let _ = removed.and_then(|()| self.file.sync());
+            let _ = removed.and_then(|()| self.bring_to_disk());
         }
-        self.end = place;
-        self.at = place;
     }
 
     /// Brings to disk what is not there yet.
     pub(super) fn sync(&mut self) -> Result<()> {
-        if self.is_dirty {
-            self.file.sync()?;
-            self.is_dirty = false;
+        match self.synced < self.end {
+            true => self.bring_to_disk(),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// The file was changed without a group.
@@ -302,27 +401,32 @@ impl Log {
         self.end - FRAMES
     }
 
-    /// A checkpoint: the data file is whole on disk, and begins with these pages.
-    pub(super) fn restart(&mut self, pages: &[u8]) -> Result<()> {
-        let generation = self.generation + 1;
-        let mut header = vec![0; HEADER_BYTES];
-        header[8..16].copy_from_slice(&generation.to_le_bytes());
-        header[16..20].copy_from_slice(&(pages.len() as u32).to_le_bytes());
-        header.extend_from_slice(pages);
+    /// A checkpoint: the data file is whole on disk, has so many bytes and begins with these pages.
+    pub(super) fn restart(&mut self, pages: &[u8], data_bytes: u64) -> Result<()> {
+        if self.has_failed_sync {
+            self.bring_to_disk()?;
+        }
+        let header = Header {
+            generation: self.generation + 1,
+            pages: pages.to_vec(),
+            data_bytes: Some(data_bytes),
+        };
+        let generation = header.generation;
+        let header = header.encode();
         if header.len() as u64 > SLOT_BYTES {
             return Err(Error::new(ErrorKind::InvalidInput, "a page is too long"));
         }
-        let sum = checksum(&header[8..]);
-        header[..8].copy_from_slice(&sum.to_le_bytes());
-        let slot = generation % 2 * SLOT_BYTES;
+        let slot = slot_of(generation);
         self.doubtful = Some(slot);
         self.file.write_at(&header, slot)?;
-        self.file.sync()?;
+        self.bring_to_disk()?;
         self.doubtful = None;
         self.generation = generation;
+        self.group = 0;
         self.end = FRAMES;
         self.at = FRAMES;
-        self.is_dirty = false;
+        self.synced = FRAMES;
+        self.is_read = true;
         self.is_incomplete = false;
         // A file that is longer has had a header.
         if self.length <= FRAMES && self.file.set_length(FRAMES + STEP).is_ok() {
@@ -335,8 +439,33 @@ impl Log {
     }
 }
 
-/// The generation and the pages of a header, if it is whole.
-fn read_header(file: &DirectoryFile, length: u64, at: u64) -> Result<Option<(u64, Vec<u8>)>> {
+/// Where the header of a generation is.
+fn slot_of(generation: u64) -> u64 {
+    generation % 2 * SLOT_BYTES
+}
+
+impl Header {
+    fn encode(&self) -> Vec<u8> {
+        let mut header = vec![0; HEADER_BYTES];
+        header[8..16].copy_from_slice(&self.generation.to_le_bytes());
+        header[16..20].copy_from_slice(&(self.pages.len() as u32).to_le_bytes());
+        header.extend_from_slice(&self.pages);
+        let sum = checksum(&header[8..]);
+        header[..8].copy_from_slice(&sum.to_le_bytes());
+        if let Some(data_bytes) = self.data_bytes {
+            let mut trailer = [0; TRAILER_BYTES];
+            trailer[8..16].copy_from_slice(&self.generation.to_le_bytes());
+            trailer[16..].copy_from_slice(&data_bytes.to_le_bytes());
+            let sum = checksum(&trailer[8..]);
+            trailer[..8].copy_from_slice(&sum.to_le_bytes());
+            header.extend_from_slice(&trailer);
+        }
+        header
+    }
+}
+
+/// A header, if it is whole.
+fn read_header(file: &DirectoryFile, length: u64, at: u64) -> Result<Option<Header>> {
     if length < at + HEADER_BYTES as u64 {
         return Ok(None);
     }
@@ -349,8 +478,21 @@ fn read_header(file: &DirectoryFile, length: u64, at: u64) -> Result<Option<(u64
     }
     header.resize(HEADER_BYTES + pages, 0);
     file.read_at(&mut header[HEADER_BYTES..], at + HEADER_BYTES as u64)?;
-    let is_whole = word(&header, 0) == checksum(&header[8..]);
-    Ok(is_whole.then(|| (word(&header, 8), header.split_off(HEADER_BYTES))))
+    if word(&header, 0) != checksum(&header[8..]) {
+        return Ok(None);
+    }
+    let generation = word(&header, 8);
+    let mut trailer = [0; TRAILER_BYTES];
+    if end + TRAILER_BYTES as u64 <= length {
+        file.read_at(&mut trailer, end)?;
+    }
+    // A program that notes no length leaves the trailer of another generation.
+    let is_whole = word(&trailer, 0) == checksum(&trailer[8..]) && word(&trailer, 8) == generation;
+    Ok(Some(Header {
+        generation,
+        pages: header.split_off(HEADER_BYTES),
+        data_bytes: is_whole.then(|| word(&trailer, 16)),
+    }))
 }
 
 #[cfg(test)]
@@ -396,7 +538,7 @@ mod tests {
         };
         log.replay(|error| error, each).expect("it can be read");
         assert_eq!(groups.pop(), Some(Vec::new()));
-        (groups, pages)
+        (groups, pages.map(|header| header.pages))
     }
 
     fn put(log: &mut Log, keys: &[&[u8]]) -> u64 {
@@ -412,8 +554,8 @@ mod tests {
     fn what_was_written_is_read() {
         let (_, directory) = directory("read");
         let (mut log, pages) = Log::open(&directory).expect("it opens");
-        assert_eq!(pages, None);
-        log.restart(b"pages").expect("it is written");
+        assert!(pages.is_none());
+        log.restart(b"pages", 0).expect("it is written");
         put(&mut log, &[b"a", b"b"]);
         log.begin();
         log.add(Redo::Remove(b"a")).expect("it is written");
@@ -426,7 +568,7 @@ mod tests {
         let first = vec![b"a=val".to_vec(), b"b=val".to_vec()];
         let second = vec![b"-a".to_vec(), b"k..l".to_vec()];
         assert_eq!(read, (vec![first, second], Some(b"pages".to_vec())));
-        log.restart(b"others").expect("it is written");
+        log.restart(b"others", 0).expect("it is written");
         assert_eq!(groups(&directory), (vec![], Some(b"others".to_vec())));
     }
 
@@ -434,7 +576,7 @@ mod tests {
     fn rows_of_a_tree_come_with_its_types() {
         let (_, directory) = directory("rows");
         let (mut log, _) = Log::open(&directory).expect("it opens");
-        log.restart(b"pages").expect("it is written");
+        log.restart(b"pages", 0).expect("it is written");
         let types: Arc<[PhysicalType]> = Arc::from([
             PhysicalType::Bool,
             PhysicalType::Int64,
@@ -474,7 +616,7 @@ mod tests {
     fn rows_go_on_in_the_next_frame() {
         let (_, directory) = directory("frames");
         let (mut log, _) = Log::open(&directory).expect("it opens");
-        log.restart(b"pages").expect("it is written");
+        log.restart(b"pages", 0).expect("it is written");
         let types: Arc<[PhysicalType]> = Arc::from([PhysicalType::Bytes]);
         let long = vec![b'x'; FRAME_FULL];
         let rows: [RowChange<'_>; 3] = [(b"a", Some(&long)), (b"b", None), (b"c", Some(&long))];
@@ -492,7 +634,7 @@ mod tests {
     fn large_groups_have_several_frames() {
         let (_, directory) = directory("large");
         let (mut log, _) = Log::open(&directory).expect("it opens");
-        log.restart(b"pages").expect("it is written");
+        log.restart(b"pages", 0).expect("it is written");
         let long = vec![7; 700_000];
         for _ in 0..2 {
             log.begin();
@@ -510,7 +652,7 @@ mod tests {
     fn a_failed_group_leaves_nothing_behind_a_shorter_one() {
         let (_, directory) = directory("failed");
         let (mut log, _) = Log::open(&directory).expect("it opens");
-        log.restart(b"pages").expect("it is written");
+        log.restart(b"pages", 0).expect("it is written");
         put(&mut log, &[b"a"]);
         // Frames of the same length, so that the second would follow the next group.
         let long = vec![7; FRAME_FULL];
@@ -531,7 +673,7 @@ mod tests {
     fn a_cut_takes_what_is_behind_it() {
         let (_, directory) = directory("cut");
         let (mut log, _) = Log::open(&directory).expect("it opens");
-        log.restart(b"pages").expect("it is written");
+        log.restart(b"pages", 0).expect("it is written");
         put(&mut log, &[b"a"]);
         let place = put(&mut log, &[b"b"]);
         put(&mut log, &[b"c"]);
@@ -544,13 +686,44 @@ mod tests {
     }
 
     #[test]
+    fn what_a_process_of_before_has_left_behind_the_end_is_no_part_of_it() {
+        let (path, directory) = directory("salt");
+        let (mut log, _) = Log::open(&directory).expect("it opens");
+        log.restart(b"pages", 0).expect("it is written");
+        // Three frames of equal length, the second and third of one group.
+        let long = vec![7; FRAME_FULL];
+        for keys in [&[b"a"][..], &[b"b", b"c"]] {
+            log.begin();
+            for key in keys {
+                log.add(Redo::Put(*key, &long)).expect("it is written");
+            }
+            log.finish(true).expect("it is written");
+        }
+        drop(log);
+        // The first one is lost.
+        let file = path.join(LOG_FILE);
+        let mut bytes = std::fs::read(&file).expect("it is there");
+        bytes[usize::try_from(FRAMES).expect("it is small")] ^= 1;
+        std::fs::write(&file, bytes).expect("it can be written");
+        assert!(groups(&directory).0.is_empty());
+        let (mut log, _) = Log::open(&directory).expect("it opens");
+        log.replay(|error| error, |_| Ok(()))
+            .expect("it can be read");
+        log.begin();
+        log.add(Redo::Put(b"d", &long)).expect("it is written");
+        log.finish(true).expect("it is written");
+        let (read, _) = groups(&directory);
+        assert_eq!(read, [[b"d=\x07\x07\x07".to_vec()]]);
+    }
+
+    #[test]
     fn groups_after_a_checkpoint_that_failed_count() {
         let (_, directory) = directory("doubtful");
         let (mut log, _) = Log::open(&directory).expect("it opens");
-        log.restart(b"pages").expect("it is written");
+        log.restart(b"pages", 0).expect("it is written");
         put(&mut log, &[b"a"]);
         let (generation, group, end) = (log.generation, log.group, log.end);
-        log.restart(b"later").expect("it is written");
+        log.restart(b"later", 0).expect("it is written");
         // As if its sync had failed: nobody knows whether the header is there.
         log.doubtful = Some(log.generation % 2 * SLOT_BYTES);
         (log.generation, log.group, log.end) = (generation, group, end);
@@ -565,7 +738,7 @@ mod tests {
     fn a_torn_end_is_no_part_of_it() {
         let (path, directory) = directory("torn");
         let (mut log, _) = Log::open(&directory).expect("it opens");
-        log.restart(b"pages").expect("it is written");
+        log.restart(b"pages", 0).expect("it is written");
         put(&mut log, &[b"a"]);
         let whole = log.end;
         put(&mut log, &[b"b", b"c"]);

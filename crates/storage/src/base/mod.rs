@@ -23,7 +23,6 @@
 
 mod backup;
 mod block;
-mod block_key;
 mod block_sizes;
 mod bulk;
 mod change_map;
@@ -38,6 +37,7 @@ mod fill;
 mod find;
 mod format;
 mod gather;
+mod kept;
 mod load;
 mod locks;
 mod log;
@@ -53,6 +53,7 @@ mod store;
 mod table;
 mod transaction;
 mod tree;
+mod verified;
 mod view;
 mod write_buffer;
 mod writer;

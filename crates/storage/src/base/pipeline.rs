@@ -11,6 +11,7 @@
 use std::sync::MutexGuard;
 
 use mayfly_types::Result;
+use mayfly_types::error::codes;
 
 use super::environment::{DataFile, Environment, io_error};
 use super::file_writer::FileWriter;
@@ -25,6 +26,12 @@ pub(super) trait Changes {
     /// Whether they are so few that they are better made in memory.
     fn is_small(&self) -> bool {
         false
+    }
+
+    /// Whether they can be made in a file that was opened anew so many times: they may need what was
+    /// in it before and not in the log.
+    fn can_follow(&self, _replays: u64) -> bool {
+        true
     }
 }
 
@@ -85,8 +92,14 @@ impl Environment {
         logging: Logging,
         logged: impl FnOnce(),
     ) -> Result<()> {
-        self.open_for_commit();
+        self.open_for_commit()?;
         let mut log = self.log();
+        if !changes.can_follow(self.replays()) {
+            return Err(codes::ER_ERROR_ON_WRITE.with(&[
+                &self.directory().display(),
+                &"an earlier write or sync has failed, and what was loaded before it is lost",
+            ]));
+        }
         let mut place = self.append(log.as_deref_mut(), changes, logging)?;
         let mut making = self.making();
         if let Some(log) = log.as_deref_mut()

@@ -5,7 +5,6 @@
 //! grown or shrunk by a fifth: InnoDB's rule for `innodb_stats_auto_recalc` is a tenth, from which nothing follows here
 //! but plans.
 
-use std::borrow::Cow;
 use std::sync::{Arc, PoisonError};
 
 use mayfly_types::Result;
@@ -127,14 +126,14 @@ fn sample(
     let mut blocks = Vec::new();
     let mut walk = snapshot.walk(tree.tree, &[], None, false)?;
     walk.take(|found| {
-        blocks.push(found.block);
+        blocks.push(found);
         false
     })?;
     let step = blocks.len().div_ceil(SAMPLE_BLOCKS).max(1);
     let mut steps = vec![0; parts];
     let mut sampled = 0;
-    for bytes in blocks.iter().step_by(step) {
-        let block = Block::parse(bytes)?;
+    for found in blocks.iter().step_by(step) {
+        let block = snapshot.block(*found)?;
         let mut before = block.key(0)?;
         // A small tree is looked at as a whole, where the first row is one more value.
         if step == 1 && sampled == 0 {
@@ -182,8 +181,7 @@ pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -
     let ends = |reverse| -> Result<Option<Vec<u8>>> {
         let snapshot = &view.snapshot;
         let next = snapshot.walk(view.tree, &[], None, reverse)?.next()?;
-        let separator = next.map(|found| found.separator()).transpose()?;
-        Ok(separator.map(Cow::into_owned))
+        Ok(next.map(|found| found.separator.to_vec()))
     };
     let (Some(first), Some(last)) = (ends(false)?, ends(true)?) else {
         return Ok(pieces.rows() as u64);

@@ -194,7 +194,7 @@ impl Store {
                 let next = match snapshot.block_of(tree, &[u8::MAX; 9])? {
                     None => 1,
                     Some(found) => {
-                        let block = super::block::Block::parse(found.block)?;
+                        let block = snapshot.block(found)?;
                         let key = block.key(block.rows() - 1)?;
                         let last = key.as_slice().try_into().map(u64::from_be_bytes);
                         last.map_err(|_| super::block::Damaged)?.saturating_add(1)

@@ -239,7 +239,7 @@ impl TableInner {
         let Some(found) = snapshot.block_of(self.definition.rows(), position)? else {
             return Ok(None);
         };
-        let block = Block::parse(found.block)?;
+        let block = snapshot.block(found)?;
         let Ok(place) = block.search(position)? else {
             return Ok(None);
         };

@@ -16,6 +16,7 @@ use super::change_map::ChangeStorage;
 use super::definition::TableDefinition;
 use super::environment::{META, TreeId};
 use super::file_writer::row_count_name;
+use super::kept::KeptSnapshot;
 use super::locks::{Held, LockOwner};
 use super::overlay::{Change, Changes, Overlay, TreeChanges};
 use super::ranges::RangeMode;
@@ -67,6 +68,8 @@ pub(super) struct Transaction {
     pub(super) store: Arc<Store>,
     pub(super) owner: LockOwner,
     state: Mutex<State>,
+    /// What [`ReadView::Transaction`] sees.
+    snapshot: Arc<KeptSnapshot>,
     /// Where its changes are.
     pub(super) storage: ChangeStorage,
     pub(super) held: Mutex<Held>,
@@ -84,8 +87,6 @@ struct State {
     changes: Changes,
     /// What is being committed: it is neither among the changes nor seen by others for a while.
     committing: Overlay,
-    /// What [`ReadView::Transaction`] sees.
-    snapshot: Option<Arc<Snapshot>>,
     reservation: Reservation,
     /// Made since the last commit.
     new_trees: bool,
@@ -122,10 +123,10 @@ impl DurableTransaction {
             state: Mutex::new(State {
                 changes: Changes::default(),
                 committing: Overlay::default(),
-                snapshot: None,
                 reservation: storage.memory.reservation(),
                 new_trees: false,
             }),
+            snapshot: store.environment.kept.add(),
             storage,
             held: Mutex::default(),
             writing: Mutex::default(),
@@ -138,7 +139,7 @@ impl DurableTransaction {
     /// START TRANSACTION WITH CONSISTENT SNAPSHOT: [`ReadView::Transaction`] is of this moment.
     pub fn take_snapshot(&self) -> Result<()> {
         let newest = self.0.store.environment.newest()?;
-        self.0.state().snapshot = Some(newest);
+        self.0.snapshot.set(newest);
         Ok(())
     }
 
@@ -266,7 +267,7 @@ impl Transaction {
 
     /// 1412 when a table, or an index of it, was made after the moment that the transaction sees.
     pub(super) fn check_definition(&self, definition: &TableDefinition) -> Result<()> {
-        let Some(snapshot) = self.state().snapshot.clone() else {
+        let Some(snapshot) = self.snapshot.get()? else {
             return Ok(());
         };
         if snapshot.version() == self.store.environment.version() {
@@ -349,11 +350,11 @@ impl Transaction {
         let mut state = self.state();
         state.changes.take();
         let committed = std::mem::take(&mut state.committing);
-        let snapshot = state.snapshot.take();
         state.reservation.free();
         state.new_trees = false;
         drop(state);
-        drop((snapshot, committed));
+        drop(committed);
+        self.snapshot.end();
         self.store.locks.release(self.owner, &self.held);
     }
 
@@ -372,9 +373,8 @@ impl Transaction {
         let overlay = state.changes.take();
         state.committing = overlay.clone();
         // Nothing more is read in it, and a file that was given up is opened anew when nobody reads.
-        let snapshot = state.snapshot.take();
         drop(state);
-        drop(snapshot);
+        self.snapshot.end();
         let committed = if overlay.is_empty() {
             Ok(())
         } else {
@@ -540,13 +540,10 @@ impl StatementState {
         let newest = || self.transaction.store.environment.newest();
         let snapshot = match self.options.view {
             ReadView::Statement => newest()?,
-            ReadView::Transaction => {
-                let mut state = self.transaction.state();
-                match &state.snapshot {
-                    Some(snapshot) => Arc::clone(snapshot),
-                    None => Arc::clone(state.snapshot.insert(newest()?)),
-                }
-            }
+            ReadView::Transaction => match self.transaction.snapshot.get()? {
+                Some(snapshot) => snapshot,
+                None => self.transaction.snapshot.get_or_set(newest()?)?,
+            },
         };
         Ok(Arc::clone(self.snapshot.get_or_init(|| snapshot)))
     }

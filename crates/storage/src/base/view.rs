@@ -6,11 +6,10 @@ use std::sync::Arc;
 use mayfly_types::{PhysicalType, Result};
 
 use super::block::Block;
-use super::block_key::Found;
 use super::environment::TreeId;
 use super::gather::Pieces;
 use super::overlay::{Change, TreeChanges};
-use super::snapshot::{Snapshot, Walk};
+use super::snapshot::{Found, Snapshot, Walk};
 use crate::key_encoding::ByteRange;
 use crate::temptable::MapMoment;
 
@@ -105,7 +104,7 @@ impl TreeView {
         }
         let found = self.snapshot.held_block_of(self.tree, key)?;
         Ok(match found {
-            Some(found) => Some(Block::parse(found.block)?),
+            Some(found) => Some(self.snapshot.block(found)?),
             None => None,
         })
     }
@@ -211,7 +210,7 @@ impl TreeView {
                 Ok(())
             });
         };
-        let block = Block::parse(found.block)?;
+        let block = self.snapshot.block(found)?;
         let mut row = 0;
         if !range.start.is_empty() {
             row = block.rank(&range.start)?;
@@ -347,16 +346,15 @@ impl Segments {
         let low = || self.range.start.clone();
         let (start, end) = match (next, self.reverse) {
             (Some(next), false) => {
-                let high = next.separator()?.into_owned();
+                let high = next.separator.to_vec();
                 let low = self.edge.replace(high.clone()).unwrap_or_else(low);
                 (low, Some(high))
             }
             (None, false) => (self.edge.take().unwrap_or_else(low), self.range.end.clone()),
             (Some(_), true) => {
-                let low = match self.pending {
-                    Some(found) => found.separator()?.into_owned(),
-                    None => Vec::new(),
-                };
+                let low = self
+                    .pending
+                    .map_or(Vec::new(), |found| found.separator.to_vec());
                 let high = self.edge.replace(low.clone());
                 (low, high.or_else(|| self.range.end.clone()))
             }

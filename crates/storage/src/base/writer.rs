@@ -173,10 +173,11 @@ impl DurableWriter {
         {
             return Ok(Some(Existing::Committed(block, place)));
         }
-        let Some(found) = self.base(tree).held_block_of(tree, key)? else {
+        let base = self.base(tree);
+        let Some(found) = base.held_block_of(tree, key)? else {
             return Ok(None);
         };
-        let block = Block::parse(found.block)?;
+        let block = base.block(found)?;
         let place = block.search(key)?;
         Ok(place.ok().map(|place| Existing::Committed(block, place)))
     }
@@ -219,7 +220,7 @@ impl DurableWriter {
         };
         let is_removed =
             |key: &[u8]| -> Result<bool> { Ok(has(own, key)? || has(before.as_deref(), key)?) };
-        let mut block = Block::parse(found.block)?;
+        let mut block = base.block(found)?;
         let mut place = block.rank(start)?;
         let mut walk = None;
         loop {
@@ -249,7 +250,7 @@ impl DurableWriter {
             let Some(next) = walk.next()? else {
                 return Ok(own_first());
             };
-            block = Block::parse(next.block)?;
+            block = base.block(next)?;
             place = block.rank(start)?;
         }
     }
@@ -369,12 +370,6 @@ impl DurableWriter {
         }
     }
 
-    /// Whether a load may have so much.
-    pub(super) fn has_memory_for(&mut self, bulk: u64) -> bool {
-        let needed = self.bytes + bulk;
-        needed <= self.reservation.bytes() || self.reservation.try_resize(needed).is_ok()
-    }
-
     fn overflow(&mut self) -> Result<()> {
         let storage = &self.table.statement.transaction.storage;
         for tree in lock(&self.trees).values_mut() {
@@ -388,25 +383,9 @@ impl DurableWriter {
         self.begin_bulk(batch.row_count())?;
         if let Some(mut bulk) = self.bulk.take() {
             let written = self.load(&mut bulk, batch, check)?;
-            let is_over = written.duplicate.is_none() && written.rows < batch.row_count()
-                || bulk.keeps_keys() && !self.has_memory_for(bulk.memory());
             self.bulk = Some(bulk);
-            if !is_over {
-                self.reserve()?;
-                return Ok(written);
-            }
-            // Rows are looked for where they are from here on.
-            self.leave_bulk()?;
-            self.reservation.shrink(self.reservation.bytes());
-            let rest = batch.row_count() - written.rows;
-            if rest == 0 || written.duplicate.is_some() {
-                return Ok(written);
-            }
-            let more = self.insert_rows(&batch.slice(written.rows, rest), check)?;
-            return Ok(RowsWritten {
-                rows: written.rows + more.rows,
-                ..more
-            });
+            self.reserve()?;
+            return Ok(written);
         }
         let definition = Arc::clone(&self.table.definition);
         let arrays = batch.columns();

@@ -6,9 +6,9 @@ mod damage;
 mod fill;
 mod find;
 mod kill;
-mod long_keys;
 mod model;
 mod power_cut;
+mod snapshots;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,9 +19,10 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array};
 use mayfly_memory::{Budget, BudgetKind, StableRanges};
 use mayfly_storage::{
-    ChangeStorage, ColumnId, DurableStore, DurableTable, DurableTransaction, IndexId, IndexPart,
-    IndexSpec, KeyBound, KeyMode, KeyRange, LockMode, LockWait, Locked, ReadLock, ReadView,
-    StatementOptions, StoreOptions, StorePlace, Table, TableDefinition, TableScan, TreeId,
+    ChangeStorage, ColumnId, Durability, DurableStore, DurableTable, DurableTransaction, IndexId,
+    IndexPart, IndexSpec, KeyBound, KeyMode, KeyRange, LockMode, LockWait, Locked, ReadLock,
+    ReadView, StatementOptions, StoreOptions, StorePlace, Table, TableDefinition, TableScan,
+    TreeId,
 };
 use mayfly_types::{Batch, CollationId, Interrupt, PhysicalType, Value};
 

@@ -39,7 +39,7 @@ impl Parser<'_> {
 
     /// The tree completed last becomes part of one that is higher.
     pub(crate) fn raise(&mut self, levels: u32) -> Result<()> {
-        self.height += levels;
+        self.height = self.height.saturating_add(levels);
         self.height_max = self.height_max.max(self.height);
         if self.height > DEPTH_MAX {
             self.too_deep()

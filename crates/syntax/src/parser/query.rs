@@ -18,6 +18,9 @@ use crate::lexer::token::Kind;
 const UNION_LEVEL: u8 = 1;
 const INTERSECT_LEVEL: u8 = 2;
 
+/// A set operator with the query behind it.
+type SetStep = ((SetOperator, SetQuantifier), SetExpr);
+
 impl Parser<'_> {
     /// Whether a query begins here, not counting parentheses.
     pub(crate) fn at_query(&self) -> bool {
@@ -132,7 +135,7 @@ impl Parser<'_> {
     fn set_operations(&mut self, first: SetExpr, minimum: u8) -> Result<SetExpr> {
         let mut left = first;
         // The level of the operators that are gathered, and what they and their operands are.
-        let mut gathered: Option<(u8, Vec<_>)> = None;
+        let mut gathered: Option<(u8, Vec<SetStep>)> = None;
         loop {
             let operator = match self.keyword() {
                 Kw::UNION => Some((UNION_LEVEL, SetOperator::Union)),
@@ -143,7 +146,16 @@ impl Parser<'_> {
             let operator = operator.filter(|(level, _)| *level > minimum);
             let goes_on = matches!((&gathered, &operator), (Some((known, _)), Some((level, _))) if known == level);
             if !goes_on && let Some((_, steps)) = gathered.take() {
-                self.raise(chain::levels(steps.len()))?;
+                // What follows another operator is combined with what that one gives.
+                let is_all = |quantifier: SetQuantifier| quantifier == SetQuantifier::All;
+                let changes = steps.windows(2).filter(|pair| {
+                    let [((a, first), _), ((b, second), _)] = pair else {
+                        return false;
+                    };
+                    a != b || is_all(*first) != is_all(*second)
+                });
+                let changes = u32::try_from(changes.count()).unwrap_or(u32::MAX / 2);
+                self.raise(chain::levels(steps.len()).saturating_add(changes))?;
                 left = chain::join(left, steps, &set_operation);
             }
             let Some((level, op)) = operator else {

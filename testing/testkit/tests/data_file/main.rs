@@ -5,6 +5,18 @@
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod calls;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+#[allow(dead_code, reason = "another test writes more kinds of rows")]
+#[path = "../crash/definitions.rs"]
+mod definitions;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod disk;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+#[allow(dead_code, reason = "another test writes more kinds of rows")]
+#[path = "../crash/model.rs"]
+mod model;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod power_cuts;
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod faults {
@@ -179,7 +191,7 @@ mod faults {
     }
 
     /// Calls are counted for the whole process.
-    fn alone() -> MutexGuard<'static, ()> {
+    pub(crate) fn alone() -> MutexGuard<'static, ()> {
         static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
         let alone = ONE_AT_A_TIME.lock();
         alone.unwrap_or_else(PoisonError::into_inner)

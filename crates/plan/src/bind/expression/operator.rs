@@ -19,7 +19,7 @@ use crate::date_parameter::{DateParameter, check_date_text};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 use crate::physical::build::expression_is_volatile;
 
-/// How high the tree of a chain of operators may be.
+/// How high the tree of a chain of operators may be; that of one in another may be half as high.
 const CHAIN_HEIGHT: usize = 128;
 
 impl Binder<'_> {
@@ -44,7 +44,12 @@ impl Binder<'_> {
                 return self.call_bound("json_unquote", vec![extracted]);
             }
             BinaryOperator::Assignment => return self.bind_assignment(left, right),
-            _ => return self.bind_chain(whole),
+            _ => {
+                self.open_chains += 1;
+                let bound = self.bind_chain(whole);
+                self.open_chains -= 1;
+                return bound;
+            }
         };
         self.call_with(name, &[left, right])
     }
@@ -70,9 +75,10 @@ impl Binder<'_> {
             }
             None => self.bind_expression(first)?,
         };
+        let height = CHAIN_HEIGHT >> self.open_chains.clamp(1, 4).saturating_sub(1);
         let mut values = Vec::new();
         for (number, (op, operand)) in steps.enumerate() {
-            if number > 0 && number.is_multiple_of(CHAIN_HEIGHT) {
+            if number > 0 && number.is_multiple_of(height) {
                 let local = self.new_column();
                 let read = Expression {
                     kind: ExpressionKind::Local(local),

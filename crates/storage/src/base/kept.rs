@@ -1,0 +1,134 @@
+//! The snapshots that transactions keep from statement to statement, and what is done when there are too
+//! many of them.
+//!
+//! LMDB has a fixed number of readers, and a commit needs one. Transactions that keep the same moment share
+//! one; of more different ones than [`KEPT_MOMENTS`], the oldest that no statement is using is taken away
+//! from its transactions, which are told when they want to read again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use super::environment::KEPT_MOMENTS;
+use super::snapshot::Snapshot;
+
+/// The snapshot of a transaction.
+#[derive(Debug, Default)]
+pub(super) struct KeptSnapshot(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+enum Kept {
+    #[default]
+    Nothing,
+    Snapshot(Arc<Snapshot>),
+    /// It was taken away.
+    TakenAway,
+}
+
+fn taken_away() -> mayfly_types::Error {
+    codes::ER_UNKNOWN_ERROR.with(&[&format!(
+        "the snapshot of this transaction was the oldest of more than {KEPT_MOMENTS} that transactions keep, and was \
+         ended; roll back and begin again, or use READ COMMITTED for transactions that last"
+    )])
+}
+
+impl KeptSnapshot {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The snapshot, if the transaction has one already.
+    pub(super) fn get(&self) -> Result<Option<Arc<Snapshot>>> {
+        let kept = self.lock();
+        match &*kept {
+            Kept::Nothing => Ok(None),
+            Kept::Snapshot(snapshot) => Ok(Some(Arc::clone(snapshot))),
+            Kept::TakenAway => Err(taken_away()),
+        }
+    }
+
+    /// The snapshot of the transaction, which is this one if it has none yet.
+    pub(super) fn get_or_set(&self, snapshot: Arc<Snapshot>) -> Result<Arc<Snapshot>> {
+        let mut kept = self.lock();
+        match &*kept {
+            Kept::Nothing => {
+                *kept = Kept::Snapshot(Arc::clone(&snapshot));
+                Ok(snapshot)
+            }
+            Kept::Snapshot(snapshot) => Ok(Arc::clone(snapshot)),
+            Kept::TakenAway => Err(taken_away()),
+        }
+    }
+
+    /// The transaction sees this one from here on.
+    pub(super) fn set(&self, snapshot: Arc<Snapshot>) {
+        let before = std::mem::replace(&mut *self.lock(), Kept::Snapshot(snapshot));
+        drop(before);
+    }
+
+    /// The transaction ends.
+    pub(super) fn end(&self) {
+        let before = std::mem::take(&mut *self.lock());
+        drop(before);
+    }
+}
+
+/// Those of all transactions.
+#[derive(Debug, Default)]
+pub(super) struct KeptSnapshots(Mutex<Transactions>);
+
+#[derive(Debug, Default)]
+struct Transactions {
+    all: Vec<Weak<KeptSnapshot>>,
+    /// When so many are listed, those that are gone are removed.
+    most: usize,
+}
+
+impl KeptSnapshots {
+    /// The place for the snapshots of a session's transactions.
+    pub(super) fn add(&self) -> Arc<KeptSnapshot> {
+        let added = Arc::new(KeptSnapshot::default());
+        let mut transactions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if transactions.all.len() >= transactions.most {
+            transactions.all.retain(|one| one.strong_count() > 0);
+            transactions.most = 2 * transactions.all.len().max(32);
+        }
+        transactions.all.push(Arc::downgrade(&added));
+        added
+    }
+
+    /// Takes the oldest snapshot that no statement is using away from its transactions; whether there was
+    /// one.
+    pub(super) fn end_oldest(&self) -> bool {
+        let transactions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all: Vec<Arc<KeptSnapshot>> =
+            transactions.all.iter().filter_map(Weak::upgrade).collect();
+        drop(transactions);
+        let mut all: Vec<MutexGuard<'_, Kept>> = all.iter().map(|one| one.lock()).collect();
+        let mut keepers: HashMap<*const Snapshot, usize> = HashMap::new();
+        for one in &all {
+            if let Kept::Snapshot(snapshot) = &**one {
+                *keepers.entry(Arc::as_ptr(snapshot)).or_default() += 1;
+            }
+        }
+        let unused = all.iter().filter_map(|one| match &**one {
+            Kept::Snapshot(snapshot) => Some(snapshot),
+            _ => None,
+        });
+        let unused = unused.filter(|snapshot| {
+            keepers.get(&Arc::as_ptr(snapshot)) == Some(&Arc::strong_count(snapshot))
+        });
+        let Some(oldest) = unused.min_by_key(|snapshot| snapshot.version()) else {
+            return false;
+        };
+        let oldest = Arc::as_ptr(oldest);
+        for one in &mut all {
+            if matches!(&**one, Kept::Snapshot(snapshot) if Arc::as_ptr(snapshot) == oldest) {
+                **one = Kept::TakenAway;
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,82 @@
+//! Which blocks of the file were found to be intact.
+//!
+//! A block's checksum is compared when the block is first read, and again after each checkpoint: by then
+//! its page may have another one. To compute it with each read would cost a scan a third of its time.
+//! A block of more than half a page has its pages for itself, so that one bit says it; smaller ones,
+//! of which several stand in a page, are few and soon computed, and are so each time.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::block::{Block, Checked, Damaged};
+
+/// Pages of which the bits are allocated together: 32 KiB for 1 GiB.
+const PART_PAGES: usize = 1 << 18;
+
+type Part = Box<[AtomicU64]>;
+
+/// The blocks of one file.
+#[derive(Debug)]
+pub(super) struct Verified {
+    map: Range<usize>,
+    page_bytes: usize,
+    parts: Box<[OnceLock<Part>]>,
+}
+
+impl Verified {
+    /// Of a file that is mapped there; nothing when that is not known.
+    pub(super) fn new(map: &Range<usize>, page_bytes: usize) -> Self {
+        let parts = map.len().div_ceil(page_bytes * PART_PAGES);
+        Self {
+            map: map.clone(),
+            page_bytes,
+            parts: (0..parts).map(|_| OnceLock::new()).collect(),
+        }
+    }
+
+    /// A block that is read from the file or from memory.
+    #[inline]
+    pub(super) fn block<'b>(&self, bytes: &'b [u8]) -> Checked<Block<'b>> {
+        let address = bytes.as_ptr() as usize;
+        if self.map.contains(&address) {
+            self.check(bytes, address - self.map.start)?;
+        } else if self.map.is_empty() && !Block::is_intact(bytes) {
+            return Err(Damaged);
+        }
+        Block::parse(bytes)
+    }
+
+    #[inline]
+    fn check(&self, bytes: &[u8], offset: usize) -> Checked<()> {
+        let page = offset / self.page_bytes;
+        let is_alone = bytes.len() > self.page_bytes / 2;
+        let part = self.parts.get(page / PART_PAGES).filter(|_| is_alone);
+        let Some(part) = part else {
+            return intact(bytes);
+        };
+        let part = part.get_or_init(|| (0..PART_PAGES / 64).map(|_| AtomicU64::new(0)).collect());
+        let (word, bit) = (&part[page % PART_PAGES / 64], 1 << (page % 64));
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            intact(bytes)?;
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// From here on they are looked at again.
+    pub(super) fn forget(&self) {
+        let parts = self.parts.iter().filter_map(OnceLock::get);
+        for word in parts.flatten() {
+            word.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cold]
+fn intact(bytes: &[u8]) -> Checked<()> {
+    match Block::is_intact(bytes) {
+        true => Ok(()),
+        false => Err(Damaged),
+    }
+}

@@ -1,0 +1,398 @@
+//! What of a directory is on disk, and what is in the page cache alone: a model of what a file system
+//! promises, which is less than what most do.
+//!
+//! The files themselves are the page cache. Of each, the model has the pages that a sync has brought to
+//! disk, and every version that an unsynced page has had since. A sync that fails leaves the pages
+//! clean: some of them are on disk, and no later sync writes the others, unless they are written anew
+//! (as Linux does). A file or directory that was made is there for good when the directory above is
+//! synced. A power cut leaves any of the versions of each unsynced page, or parts of two of them, any of
+//! the lengths that the file has had, and any of the entries.
+#![expect(
+    unsafe_code,
+    reason = "asks the kernel past the functions of the C library that are replaced here"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::c_int;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::model::Numbers;
+
+const PAGE: usize = 4096;
+const SECTOR: usize = 512;
+/// Directories of these tests have it in their names: what is in them is never really synced.
+pub(crate) const NAME: &str = "mayfly-power-cuts";
+
+type Page = Arc<[u8; PAGE]>;
+
+/// What is known of a file.
+#[derive(Debug, Clone, Default)]
+struct File {
+    on_disk: Arc<BTreeMap<u64, Page>>,
+    length: u64,
+    /// What unsynced pages were, in order.
+    dirty: BTreeMap<u64, Vec<Page>>,
+    /// The lengths since.
+    lengths: Vec<u64>,
+}
+
+impl File {
+    fn newest_length(&self) -> u64 {
+        self.lengths.last().copied().unwrap_or(self.length)
+    }
+
+    /// They are written once more by whoever syncs next.
+    fn dirty(&mut self, page: u64, bytes: Page) {
+        let versions = self.dirty.entry(page).or_default();
+        if versions.len() == 4 {
+            versions.remove(1);
+        }
+        versions.push(bytes);
+    }
+
+    fn sync(&mut self, is_on_disk: impl Fn(&mut Numbers) -> bool, numbers: &mut Numbers) {
+        let dirty = std::mem::take(&mut self.dirty);
+        if dirty.is_empty() {
+            return;
+        }
+        let on_disk = Arc::make_mut(&mut self.on_disk);
+        for (page, mut versions) in dirty {
+            if is_on_disk(numbers)
+                && let Some(newest) = versions.pop()
+            {
+                on_disk.insert(page, newest);
+            }
+        }
+    }
+}
+
+/// The files and directories at one moment, and what is known of the work then.
+#[derive(Debug, Clone)]
+pub(crate) struct Moment {
+    files: BTreeMap<PathBuf, File>,
+    /// Entries that are there for good.
+    entries: BTreeSet<PathBuf>,
+    /// Everything that there is.
+    there: Vec<(PathBuf, bool)>,
+    /// What was acknowledged.
+    pub(crate) acknowledged: Vec<u64>,
+    /// For messages.
+    pub(crate) name: String,
+}
+
+type Ask = Box<dyn Fn() -> Vec<u64> + Send>;
+
+/// The directory that is watched.
+struct Watched {
+    root: PathBuf,
+    files: BTreeMap<PathBuf, File>,
+    entries: BTreeSet<PathBuf>,
+    numbers: Numbers,
+    ask: Ask,
+    /// How many moments are kept, of all that there were.
+    wanted: usize,
+    seen: u64,
+    moments: Vec<Moment>,
+    failed_syncs: u64,
+}
+
+static WATCHED: Mutex<Option<Watched>> = Mutex::new(None);
+
+fn watched() -> MutexGuard<'static, Option<Watched>> {
+    WATCHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Watches a directory, of which everything is on disk. Of the moments that follow, `wanted` are kept;
+/// `ask` says what was acknowledged.
+pub(crate) fn watch(root: &Path, seed: u64, wanted: usize, ask: Ask) {
+    let mut files = BTreeMap::new();
+    let mut entries = BTreeSet::new();
+    for (path, is_directory) in entries_of(root) {
+        if !is_directory && is_of_data(&path) {
+            let bytes = std::fs::read(&path).unwrap();
+            let pages = bytes.chunks(PAGE).enumerate();
+            let pages = pages.map(|(number, bytes)| {
+                let mut page = [0; PAGE];
+                page[..bytes.len()].copy_from_slice(bytes);
+                (number as u64, Arc::new(page))
+            });
+            let file = File {
+                on_disk: Arc::new(pages.collect()),
+                length: bytes.len() as u64,
+                ..File::default()
+            };
+            files.insert(path.clone(), file);
+        }
+        entries.insert(path);
+    }
+    *watched() = Some(Watched {
+        root: root.to_path_buf(),
+        files,
+        entries,
+        numbers: Numbers::new(seed),
+        ask,
+        wanted,
+        seen: 0,
+        moments: Vec::new(),
+        failed_syncs: 0,
+    });
+}
+
+/// Watches no more: the moments that were kept, how many there were, and how many syncs have failed.
+pub(crate) fn stop() -> (Vec<Moment>, u64, u64) {
+    let watched = watched().take().unwrap();
+    (watched.moments, watched.seen, watched.failed_syncs)
+}
+
+/// This moment.
+pub(crate) fn now() -> Moment {
+    watched().as_ref().unwrap().now("now")
+}
+
+/// Everything in a directory, and whether it is one itself.
+fn entries_of(directory: &Path) -> Vec<(PathBuf, bool)> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let (path, is_directory) = (entry.path(), entry.path().is_dir());
+        all.push((path.clone(), is_directory));
+        if is_directory {
+            all.extend(entries_of(&path));
+        }
+    }
+    all
+}
+
+/// Whether a file is one whose content matters.
+fn is_of_data(path: &Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| name == "data.mdb" || name == "redo.log")
+}
+
+/// What a descriptor is of.
+pub(crate) fn path_of(file: c_int) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{file}")).ok()
+}
+
+/// Whether the file is in a directory of these tests.
+pub(crate) fn is_simulated(path: Option<&PathBuf>) -> bool {
+    path.is_some_and(|path| path.to_string_lossy().contains(NAME))
+}
+
+/// Holds the model while a file is changed.
+pub(crate) struct Change {
+    watched: MutexGuard<'static, Option<Watched>>,
+    path: PathBuf,
+}
+
+/// Begins a change of a file, if it is watched.
+pub(crate) fn begin(file: c_int) -> Option<Change> {
+    let path = path_of(file)?;
+    if !is_simulated(Some(&path)) {
+        return None;
+    }
+    let watched = watched();
+    let root = &watched.as_ref()?.root;
+    let is_of_root = path.starts_with(root) && (is_of_data(&path) || path.is_dir());
+    is_of_root.then_some(Change { watched, path })
+}
+
+fn length_of(file: c_int) -> u64 {
+    // SAFETY: the struct is plain data, which the call fills.
+    unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        match libc::fstat(file, &raw mut stat) {
+            0 => u64::try_from(stat.st_size).unwrap_or(0),
+            _ => 0,
+        }
+    }
+}
+
+fn page_of(file: c_int, page: u64) -> Page {
+    let mut bytes = [0_u8; PAGE];
+    let at = page * PAGE as u64;
+    // SAFETY: there is room for so many bytes.
+    unsafe { libc::syscall(libc::SYS_pread64, file, bytes.as_mut_ptr(), PAGE, at) };
+    Arc::new(bytes)
+}
+
+impl Change {
+    /// Changes what is known of the file.
+    fn note(&mut self, change: impl FnOnce(&mut File, &mut Numbers)) -> &mut Watched {
+        let watched = self.watched.as_mut().unwrap();
+        let known = watched.files.entry(self.path.clone()).or_default();
+        change(known, &mut watched.numbers);
+        watched
+    }
+
+    /// Bytes were written.
+    pub(crate) fn written(mut self, file: c_int, at: u64, bytes: u64) {
+        let watched = self.note(|known, _| {
+            if bytes > 0 {
+                for page in at / PAGE as u64..=(at + bytes - 1) / PAGE as u64 {
+                    known.dirty(page, page_of(file, page));
+                }
+            }
+            let length = length_of(file);
+            if length != known.newest_length() {
+                known.lengths.push(length);
+            }
+        });
+        if watched.numbers.below(8) == 0 {
+            watched.moment("after a write");
+        }
+    }
+
+    /// The file has another length.
+    pub(crate) fn resized(mut self, file: c_int) {
+        self.note(|known, _| {
+            let length = length_of(file);
+            if length < known.newest_length() {
+                let first = length / PAGE as u64;
+                let pages = known.on_disk.range(first..).map(|(page, _)| *page);
+                let pages: BTreeSet<u64> = pages
+                    .chain(known.dirty.range(first..).map(|(page, _)| *page))
+                    .collect();
+                for page in pages {
+                    known.dirty(page, page_of(file, page));
+                }
+            }
+            known.lengths.push(length);
+        });
+    }
+
+    /// The power may be cut before a sync.
+    pub(crate) fn before_sync(&mut self) {
+        let name = format!("before a sync of {}", self.path.display());
+        self.watched.as_mut().unwrap().moment(&name);
+    }
+
+    /// A sync has succeeded or failed.
+    pub(crate) fn synced(mut self, file: c_int, is_done: bool) {
+        let path = self.path.clone();
+        if path.is_dir() {
+            let watched = self.watched.as_mut().unwrap();
+            watched.failed_syncs += u64::from(!is_done);
+            if is_done {
+                let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
+                watched.entries.extend(entries.map(|entry| entry.path()));
+            }
+            return;
+        }
+        let watched = self.note(|known, numbers| match is_done {
+            true => {
+                known.sync(|_| true, numbers);
+                known.length = length_of(file);
+                known.lengths.clear();
+            }
+            false => known.sync(|numbers| numbers.below(3) == 0, numbers),
+        });
+        watched.failed_syncs += u64::from(!is_done);
+        let name = format!("after a sync of {}", path.display());
+        watched.moment(&name);
+    }
+}
+
+impl Watched {
+    fn now(&self, name: &str) -> Moment {
+        Moment {
+            files: self.files.clone(),
+            entries: self.entries.clone(),
+            there: entries_of(&self.root),
+            acknowledged: (self.ask)(),
+            name: format!("{name}, moment {}", self.seen),
+        }
+    }
+
+    /// Keeps this moment, or not, so that each has the same chance (Vitter's algorithm R).
+    fn moment(&mut self, name: &str) {
+        self.seen += 1;
+        let place = usize::try_from(self.numbers.below(self.seen)).unwrap();
+        if self.moments.len() >= self.wanted && place >= self.wanted {
+            return;
+        }
+        let moment = self.now(name);
+        match self.moments.len() < self.wanted {
+            true => self.moments.push(moment),
+            false => self.moments[place] = moment,
+        }
+    }
+}
+
+impl Moment {
+    /// Makes a directory `to` what a power cut at this moment may leave of `root`.
+    pub(crate) fn cut(&self, root: &Path, to: &Path, numbers: &mut Numbers) {
+        let _ = std::fs::remove_dir_all(to);
+        std::fs::create_dir_all(to).unwrap();
+        // All that was not synced is lost, or none of it, or some.
+        let mode = numbers.below(5);
+        let survives = |numbers: &mut Numbers| match mode {
+            0 => false,
+            1 => true,
+            _ => numbers.below(2) == 0,
+        };
+        let mut gone: Vec<&Path> = Vec::new();
+        for (path, is_directory) in &self.there {
+            let is_there = self.entries.contains(path) || survives(numbers);
+            if !is_there || gone.iter().any(|gone| path.starts_with(gone)) {
+                gone.push(path);
+                continue;
+            }
+            let copy = to.join(path.strip_prefix(root).unwrap());
+            if *is_directory {
+                std::fs::create_dir_all(copy).unwrap();
+                continue;
+            }
+            let Some(file) = self.files.get(path) else {
+                continue;
+            };
+            let length = match survives(numbers) {
+                true if !file.lengths.is_empty() => {
+                    let last = file.lengths.len() as u64 - 1;
+                    let one = if mode == 1 {
+                        last
+                    } else {
+                        numbers.below(last + 1)
+                    };
+                    file.lengths[usize::try_from(one).unwrap()]
+                }
+                _ => file.length,
+            };
+            let mut bytes = vec![0; usize::try_from(length).unwrap()];
+            let mut put = |number: u64, page: &[u8; PAGE]| {
+                let at = usize::try_from(number).unwrap() * PAGE;
+                if let Some(place) = bytes.get_mut(at..) {
+                    let length = place.len().min(PAGE);
+                    place[..length].copy_from_slice(&page[..length]);
+                }
+            };
+            for (number, page) in &*file.on_disk {
+                put(*number, page);
+            }
+            for (number, versions) in &file.dirty {
+                if !survives(numbers) {
+                    continue;
+                }
+                let last = versions.len() as u64 - 1;
+                let one = if mode == 1 {
+                    last
+                } else {
+                    numbers.below(last + 1)
+                };
+                let mut page = *versions[usize::try_from(one).unwrap()];
+                if mode > 1 && numbers.below(8) == 0 {
+                    // Some sectors are as they were.
+                    let before = file.on_disk.get(number).map_or([0; PAGE], |page| **page);
+                    for sector in (0..PAGE).step_by(SECTOR) {
+                        if numbers.below(2) == 0 {
+                            let sector = sector..sector + SECTOR;
+                            page[sector.clone()].copy_from_slice(&before[sector]);
+                        }
+                    }
+                }
+                put(*number, &page);
+            }
+            std::fs::write(copy, bytes).unwrap();
+        }
+    }
+}
