@@ -200,6 +200,50 @@ fn numbers_go_on_after_a_restart() {
     }
 }
 
+/// What a kill would leave of a directory.
+fn killed(directory: &DataDirectory, name: &str) -> DataDirectory {
+    let copy = DataDirectory::new(name);
+    std::fs::create_dir_all(copy.path()).unwrap();
+    for entry in std::fs::read_dir(directory.path()).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_file() {
+            std::fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+        }
+    }
+    copy
+}
+
+#[test]
+fn numbers_are_given_once_whoever_kept_them_rolled_back() {
+    let directory = DataDirectory::new("numbers-kept");
+    let database = directory.open();
+    let mut session = database.session();
+    must(
+        &mut session,
+        "CREATE TABLE test.t (id int AUTO_INCREMENT PRIMARY KEY, a int)",
+    );
+    // The numbers ahead are known to be kept from here on.
+    must(&mut session, "BEGIN");
+    must(&mut session, "INSERT INTO test.t (a) VALUES (0)");
+    let mut other = database.session();
+    must(&mut other, "INSERT INTO test.t (a) VALUES (0)");
+    must(&mut other, "DELETE FROM test.t WHERE id = 2");
+    let before = killed(&directory, "numbers-killed-before");
+    must(&mut session, "ROLLBACK");
+    must(&mut session, "INSERT INTO test.t (a) VALUES (0)");
+    must(&mut session, "DELETE FROM test.t");
+    let after = killed(&directory, "numbers-killed-after");
+    for (directory, last) in [(before, 2), (after, 3)] {
+        let database = directory.open();
+        let mut session = database.session();
+        must(&mut session, "INSERT INTO test.t (a) VALUES (0)");
+        let number: u64 = must(&mut session, "SELECT last_insert_id()")[0]
+            .parse()
+            .unwrap();
+        assert!(number > last, "{number} was given already");
+    }
+}
+
 #[test]
 fn tables_without_transactions_keep_what_statements_do() {
     let directory = DataDirectory::new("without-transactions");

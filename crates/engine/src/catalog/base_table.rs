@@ -34,6 +34,8 @@ pub(crate) struct BaseTable {
     next_auto_increment: Arc<AtomicU64>,
     /// Numbers below this one are given without a record in the data directory.
     numbered_to: Arc<AtomicU64>,
+    /// Held by who commits such a record: it never goes back.
+    keeping_numbers: Arc<Mutex<()>>,
     lock: Arc<TableLock>,
 }
 
@@ -79,6 +81,7 @@ impl BaseTable {
             ))),
             next_auto_increment: Arc::new(AtomicU64::new(definition.auto_increment_start.max(1))),
             numbered_to: Arc::default(),
+            keeping_numbers: Arc::default(),
             id,
             store,
             lock: Arc::default(),
@@ -99,6 +102,7 @@ impl BaseTable {
             ))),
             next_auto_increment: Arc::clone(&self.next_auto_increment),
             numbered_to: Arc::clone(&self.numbered_to),
+            keeping_numbers: Arc::clone(&self.keeping_numbers),
             lock: Arc::clone(&self.lock),
             definition: Arc::new(definition),
         }
@@ -277,25 +281,44 @@ impl BaseTable {
         self.next_auto_increment.fetch_max(next, Ordering::Relaxed);
     }
 
-    /// Rows of a table that is in the data directory were numbered: the transaction keeps that for the time after a restart. So that this is
-    /// rarely to be done, numbers ahead of the next one are kept as given; the end of the process
-    /// keeps the right one.
+    /// Rows of a table that is in the data directory were numbered by a transaction: that is kept for the
+    /// time after a restart. So that this is rarely to be done, numbers ahead of the next one are kept as
+    /// given; the end of the process keeps the right one.
     pub(crate) fn keep_numbers(&self, transaction: &DurableTransaction, ahead: u64) -> Result<()> {
         let Some(trees) = self.trees() else {
             return Ok(());
         };
-        let next = self.next_auto_increment();
-        let numbered_to = self.numbered_to.load(Ordering::Relaxed);
-        if self.definition.auto_increment_column().is_none()
-            || next == numbered_to
-            || (ahead > 0 && next < numbered_to)
-        {
+        let are_kept = || self.next_auto_increment() <= self.numbered_to.load(Ordering::Relaxed);
+        if self.definition.auto_increment_column().is_none() || are_kept() {
             return Ok(());
         }
-        let kept = next.saturating_add(ahead);
-        dictionary::set_next_number(transaction, trees, kept)?;
+        let turn = self.keeping_numbers.lock();
+        let _turn = turn.unwrap_or_else(PoisonError::into_inner);
+        if are_kept() {
+            return Ok(());
+        }
+        // Others give the numbers ahead as soon as they are known to be kept, so that this does not wait for
+        // the end of the transaction, and is not undone with it.
+        let kept = self.next_auto_increment().saturating_add(ahead);
+        let beside = transaction.beside();
+        dictionary::set_next_number(&beside, trees, kept)?;
+        beside.commit()?;
         self.numbered_to.store(kept, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// The process ends: the transaction keeps the next number, and none ahead of it.
+    pub(crate) fn keep_next_number(&self, transaction: &DurableTransaction) -> Result<()> {
+        let next = self.next_auto_increment();
+        match self.trees() {
+            Some(trees)
+                if self.definition.auto_increment_column().is_some()
+                    && next != self.numbered_to.load(Ordering::Relaxed) =>
+            {
+                dictionary::set_next_number(transaction, trees, next)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Removes every row. The numbers begin anew with [`Self::set_auto_increment`].

@@ -293,7 +293,7 @@ pub(crate) fn set_next_number(
 /// The process ends: the numbers that only it knew are kept.
 pub(crate) fn close(transaction: &DurableTransaction, catalog: &Catalog) -> Result<()> {
     for table in catalog.all_tables() {
-        table.keep_numbers(transaction, 0)?;
+        table.keep_next_number(transaction)?;
     }
     match transaction.has_changes() {
         true => transaction.participant().commit(),

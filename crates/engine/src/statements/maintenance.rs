@@ -1,5 +1,5 @@
-//! ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE: there is nothing to repair; MySQL's lines for
-//! each table.
+//! ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE: MySQL's lines for each table. Repairing is done
+//! from a backup.
 
 use mayfly_functions::derive;
 use mayfly_syntax::ast::{Query, Statement, TableMaintenance, TableVerb};
@@ -33,6 +33,18 @@ pub(super) fn run(session: &mut Session, statement: &TableMaintenance) -> Result
         if let Some(table) = session.use_table(&database, &name)? {
             if statement.verb == TableVerb::Analyze {
                 table.storage(session)?.analyze()?;
+            }
+            if statement.verb == TableVerb::Check
+                && let Some(durable) = table.durable()
+                && let Err(error) = session
+                    .database
+                    .store()?
+                    .check_table(&durable, session.interrupt())
+            {
+                session.interrupt().check()?;
+                push("error", error.message().to_owned());
+                push("error", "Corrupt".to_owned());
+                continue;
             }
             for (kind, text) in lines(statement.verb, &table.definition.engine) {
                 push(kind, (*text).to_owned());

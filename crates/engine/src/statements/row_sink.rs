@@ -723,7 +723,7 @@ impl<'t> RowSink<'t> {
         counters.add(Counter::HandlerUpdate, self.written.updated);
         counters.add(Counter::HandlerDelete, self.written.deleted);
         self.writers.keep()?;
-        if self.written.inserted > 0 && self.table.trees().is_some() {
+        if self.written.inserted + self.written.updated > 0 && self.table.trees().is_some() {
             let transaction = self.session.transaction_of(self.table)?;
             self.table.keep_numbers(transaction, NUMBERS_AHEAD)?;
         }

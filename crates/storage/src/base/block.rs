@@ -40,6 +40,14 @@ impl From<Damaged> for mayfly_types::Error {
     }
 }
 
+impl std::fmt::Display for Damaged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a block is damaged")
+    }
+}
+
+impl std::error::Error for Damaged {}
+
 pub(super) type Checked<T> = std::result::Result<T, Damaged>;
 
 #[inline]
@@ -417,6 +425,13 @@ impl<'a> Block<'a> {
             }
         }
         Ok(Err(low))
+    }
+
+    /// The order of the first key and another one.
+    pub(super) fn compare_first(&self, key: &[u8]) -> Checked<std::cmp::Ordering> {
+        let (start, rest) = key.split_at(self.prefix.len().min(key.len()));
+        let first = self.suffixes.get(0)?;
+        Ok(self.prefix.cmp(start).then_with(|| first.cmp(rest)))
     }
 
     /// How many keys are smaller than this one.

@@ -2,8 +2,12 @@
 
 use std::ops::Range;
 
-use super::block::{CODED, HEADER_BYTES, STRINGS, code_width};
+use super::block::{BLOCK_BYTES, CODED, HEADER_BYTES, STRINGS, code_width};
 use super::rows::{Column, Rows, Texts, common};
+
+/// Of what all keys of a block begin with, more bytes than these do not make the block larger than it may be:
+/// there is room for a number of rows beside it.
+pub(super) const FREE_PREFIX_BYTES: usize = BLOCK_BYTES / 2;
 
 /// The size of a block and of its sections.
 #[derive(Debug)]
@@ -32,13 +36,19 @@ impl Sizes {
         Self::with_prefix(all, rows, 0)
     }
 
-    fn with_prefix(all: &Rows, rows: Range<usize>, prefix: usize) -> Self {
+    /// The bytes that count against the limit of a block.
+    pub(super) fn counted(&self) -> usize {
+        self.total - self.prefix.saturating_sub(FREE_PREFIX_BYTES)
+    }
+
+    fn with_prefix(all: &Rows, rows: Range<usize>, cut: usize) -> Self {
         let keys = TextSize::of(&all.keys, rows.clone());
         let columns: Vec<ColumnSize> = (0..all.columns.len())
             .map(|number| ColumnSize::of(all, number, rows.clone()))
             .collect();
         let mut total = HEADER_BYTES + 4 * (columns.len() + 1);
-        total += 4 + prefix + keys.total(prefix);
+        let prefix = all.shared.len() + cut;
+        total += 4 + prefix + keys.total(cut);
         for (size, column) in columns.iter().zip(&all.columns) {
             total += size.total(column, rows.len());
         }

@@ -15,7 +15,8 @@ use arrow_array::ArrayRef;
 use mayfly_memory::Budget;
 use mayfly_types::{PhysicalType, Result};
 
-use super::block::Block;
+use super::block::{Block, Damaged};
+use super::block_key::NewKeys;
 use super::block_sizes::Sizes;
 use super::definition::{IndexTree, TableDefinition};
 use super::environment::TreeId;
@@ -24,7 +25,6 @@ use super::overlay::{Filled, TreeChanges};
 use super::rows::Rows;
 use super::snapshot::{Snapshot, Walk};
 use super::store::Store;
-use super::tree;
 
 /// Bytes of the blocks that are made: fewer, larger ones are scanned faster. Changes divide them.
 const BULK_BLOCK_BYTES: usize = 32 * 1024 - 16;
@@ -70,6 +70,8 @@ pub(super) struct BulkTree {
     is_sorted: bool,
     /// The last key of the last block of this run, if there is one.
     block_end: Option<Vec<u8>>,
+    /// The keys of the blocks of this run.
+    block_keys: NewKeys,
     /// What was written before this run.
     runs: Vec<Arc<Snapshot>>,
 }
@@ -92,6 +94,7 @@ impl BulkTree {
             last_key: None,
             is_sorted: true,
             block_end: None,
+            block_keys: NewKeys::of_tree(tree),
             runs: Vec::new(),
         })
     }
@@ -165,7 +168,7 @@ impl BulkTree {
         let Self {
             rows,
             block_end,
-            tree,
+            block_keys,
             ..
         } = self;
         let anew = block_end.is_none();
@@ -176,17 +179,18 @@ impl BulkTree {
             false => (BULK_BLOCK_BYTES, keep_rest),
         };
         let taken = rows.divide(0, limit, keep_rest, |range| {
-            let separator = match &*block_end {
-                Some(end) => Rows::separator(end, rows.key(range.start)),
-                None => Vec::new(),
-            };
+            if let Some(end) = &*block_end
+                && !block_keys.advance(Rows::separator(end, rows.key(range.start)), 1)
+            {
+                return Err(mayfly_types::Error::from(Damaged));
+            }
             let end = block_end.get_or_insert_default();
             end.clear();
             end.extend_from_slice(rows.key(range.end - 1));
             let mut bytes = Vec::new();
             rows.encode(&Sizes::of(rows, range.clone()), range, &mut bytes);
-            blocks.push((tree::block_key(*tree, &separator), bytes));
-            Ok::<(), mayfly_types::Error>(())
+            blocks.push((block_keys.last().to_vec(), bytes));
+            Ok(())
         })?;
         self.fill.write(anew, &blocks)?;
         self.rows = self.rows.rest(taken);
@@ -196,6 +200,7 @@ impl BulkTree {
     fn end_run(&mut self) -> Result<()> {
         self.runs.push(self.fill.snapshot()?);
         self.block_end = None;
+        self.block_keys = NewKeys::of_tree(self.tree);
         Ok(())
     }
 
@@ -331,6 +336,9 @@ impl Source {
 /// Of rows in memory, so many are merged at a time.
 const MERGED_ROWS: usize = 1024;
 
+/// What a key of [`Keys`] needs beside its bytes.
+const KEY_BYTES: u64 = 64;
+
 /// The keys of a unique index that were loaded, with the position of the row of each.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
@@ -353,7 +361,7 @@ impl Keys {
 
     /// Adds a key that was not found.
     pub(super) fn add(&mut self, key: &[u8], position: &[u8]) {
-        self.bytes += (key.len() + position.len() + 48) as u64;
+        self.bytes += (key.len() + position.len()) as u64 + KEY_BYTES;
         match self.by_hash.entry(xxhash_rust::xxh3::xxh3_64(key)) {
             Entry::Occupied(_) => {
                 self.others.insert(key.to_vec(), position.to_vec());
@@ -399,6 +407,13 @@ impl Bulk {
         })
     }
 
+    /// How much memory is needed before it can be said whether a row has this primary key, which is the
+    /// first one that does not come in order.
+    pub(super) fn memory_for_primary(&self, key: &[u8]) -> Option<u64> {
+        let is_first = self.primary.is_none() && !self.rows.is_after(key);
+        is_first.then(|| self.rows.count * (key.len() as u64 + KEY_BYTES))
+    }
+
     /// Whether a row has this primary key.
     pub(super) fn has_primary(&mut self, key: &[u8]) -> Result<bool> {
         if self.rows.is_after(key) {
@@ -420,6 +435,11 @@ impl Bulk {
         let trees = self.secondary.iter().map(BulkTree::memory).sum::<u64>();
         let keys = self.unique.iter().flatten().chain(&self.primary);
         self.rows.memory() + trees + keys.map(Keys::memory).sum::<u64>()
+    }
+
+    /// Whether it needs more memory with each row.
+    pub(super) fn keeps_keys(&self) -> bool {
+        self.primary.is_some() || self.unique.iter().any(Option::is_some)
     }
 
     /// Every tree of the table.

@@ -1,12 +1,12 @@
-//! `mayfly check`: whether the file is what it should be.
+//! `mayfly check` and CHECK TABLE: whether the file is what it should be.
 //!
 //! Every block is intact, rows and blocks are in order, a tree's rows are as many as were counted, and
 //! each index has an entry for each row and no other.
 
 use std::sync::Arc;
 
-use mayfly_types::Result;
 use mayfly_types::error::codes;
+use mayfly_types::{Interrupt, Result};
 
 use super::block::Block;
 use super::definition::{IndexTree, TableDefinition};
@@ -25,7 +25,7 @@ impl DurableStore {
         let mut known = vec![META];
         for table in tables {
             known.extend(table.all_trees());
-            check_table(&snapshot, table)?;
+            check_table(&snapshot, table, &Interrupt::default())?;
         }
         // Not yet of any table, or not any more.
         known.extend(fill::marked(&snapshot)?);
@@ -39,6 +39,11 @@ impl DurableStore {
         }
         Ok(())
     }
+
+    /// Checks one table.
+    pub fn check_table(&self, table: &TableDefinition, interrupt: &Interrupt) -> Result<()> {
+        check_table(&self.0.environment.newest()?, table, interrupt)
+    }
 }
 
 fn wrong(tree: TreeId, what: &str) -> mayfly_types::Error {
@@ -50,12 +55,14 @@ fn check_tree(
     snapshot: &Arc<Snapshot>,
     tree: TreeId,
     columns: usize,
+    interrupt: &Interrupt,
     mut each: impl FnMut(Block<'static>) -> Result<()>,
 ) -> Result<u64> {
     let mut walk = snapshot.walk(tree, &[], None, false)?;
     let mut rows = 0;
     let mut before: Option<Vec<u8>> = None;
     while let Some(found) = walk.next()? {
+        interrupt.check()?;
         if !Block::is_intact(found.block) {
             return Err(wrong(tree, "has a block whose checksum is wrong"));
         }
@@ -66,7 +73,8 @@ fn check_tree(
         let is_after = |key: &[u8]| before.as_deref().is_none_or(|before| before < key);
         // Keys before the first separator are in the first block.
         let is_first = before.is_none();
-        if !is_first && (!is_after(found.separator) || *found.separator > *block.key(0)?) {
+        let separator = found.separator()?;
+        if !is_first && (!is_after(&separator) || *separator > *block.key(0)?) {
             return Err(wrong(tree, "has a separator that does not separate"));
         }
         for row in 0..block.rows() {
@@ -90,11 +98,15 @@ fn check_tree(
     Ok(rows)
 }
 
-fn check_table(snapshot: &Arc<Snapshot>, table: &TableDefinition) -> Result<()> {
+fn check_table(
+    snapshot: &Arc<Snapshot>,
+    table: &TableDefinition,
+    interrupt: &Interrupt,
+) -> Result<()> {
     let columns = table.columns().len();
     let secondary: Vec<&IndexTree> = table.secondary().map(|(_, index)| index).collect();
     let wanted: Vec<_> = table.columns().iter().copied().enumerate().collect();
-    let rows = check_tree(snapshot, table.rows(), columns, |block| {
+    let rows = check_tree(snapshot, table.rows(), columns, interrupt, |block| {
         let mut pieces = Pieces::new(snapshot);
         let number = pieces.add_block(block);
         pieces.push(number, 0, block.rows());
@@ -138,7 +150,9 @@ fn check_table(snapshot: &Arc<Snapshot>, table: &TableDefinition) -> Result<()> 
     })?;
     for index in secondary {
         // Every row has its entry, so that as many entries are those of the rows.
-        let entries = check_tree(snapshot, index.tree, index.columns.len(), |_| Ok(()))?;
+        let entries = check_tree(snapshot, index.tree, index.columns.len(), interrupt, |_| {
+            Ok(())
+        })?;
         if entries != rows {
             let what = format!("has {entries} entries for {rows} rows");
             return Err(wrong(index.tree, &what));

@@ -599,6 +599,8 @@ pub(super) fn user_error(error: &heed::Error, directory: &Path) -> mayfly_types:
             &"an earlier write or sync has failed, and the file is still read by transactions of before; \
               it is opened anew when they have ended",
         ]),
+        // Only what this program reads out of blocks is decoded.
+        heed::Error::Decoding(_) => super::block::Damaged.into(),
         other => codes::ER_ERROR_ON_READ.with(&[&directory.display(), &other]),
     }
 }

@@ -7,10 +7,10 @@ use heed::{RoTxn, RwTxn, WithoutTls};
 use mayfly_types::Result;
 
 use super::block::{Block, Checked};
+use super::block_key::Found;
 use super::commit::LAST_TREE;
 use super::environment::{DataFile, Environment, META, TreeId, record_key};
 use super::redo::Redo;
-use super::snapshot::Found;
 use super::tree;
 use super::write_buffer::{LaidOver, WriteBuffer};
 use crate::user_error;

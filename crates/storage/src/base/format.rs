@@ -19,8 +19,9 @@ const NAME: &[u8] = b"\0format";
 
 /// The version that is written here. A directory without the record is of the first, whose redo log has
 /// the numbers of rows as records; since the second they follow from the rows, which a log of before does
-/// not contradict.
-const VERSION: u32 = 2;
+/// not contradict. Since the third, separators that are too long for a key have ordinals
+/// ([`super::block_key`]).
+const VERSION: u32 = 3;
 
 /// Refuses a directory that only a newer program understands; whether it says the version of this one.
 pub(super) fn check(snapshot: &Snapshot, directory: &Path) -> Result<bool> {
@@ -81,7 +82,7 @@ mod tests {
         for _ in 0..2 {
             let error = open(directory.path()).unwrap_err();
             assert!(
-                error.message().contains("has format 3, of a newer"),
+                error.message().contains("has format 4, of a newer"),
                 "{error}"
             );
         }

@@ -45,7 +45,8 @@ impl DurableWriter {
         Ok(())
     }
 
-    /// Adds rows to the table in the making.
+    /// Adds rows to the table in the making. When it stops at a row that is no duplicate, there is no
+    /// memory to go on.
     pub(super) fn load(
         &mut self,
         bulk: &mut Bulk,
@@ -66,6 +67,13 @@ impl DurableWriter {
         let mut count = 0;
         'rows: for place in 0..batch.row_count() {
             keys.position(place, &mut position);
+            if primary.is_some()
+                && check
+                && let Some(more) = bulk.memory_for_primary(&position)
+                && !self.has_memory_for(bulk.memory() + more)
+            {
+                break;
+            }
             if let (Some((index, _)), true) = (primary, check)
                 && bulk.has_primary(&position)?
             {

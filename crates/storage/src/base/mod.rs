@@ -23,6 +23,7 @@
 
 mod backup;
 mod block;
+mod block_key;
 mod block_sizes;
 mod bulk;
 mod change_map;

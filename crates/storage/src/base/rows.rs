@@ -17,10 +17,6 @@ use super::block::{
 };
 use super::block_sizes::Sizes;
 
-/// Between two blocks whose first keys have so many bytes in common there is no separator: they are
-/// not divided.
-pub(super) const SEPARATOR_BYTES: usize = 500;
-
 /// Strings, one behind the other.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
@@ -173,6 +169,8 @@ impl Column {
 #[derive(Debug)]
 pub(super) struct Rows {
     types: Arc<[PhysicalType]>,
+    /// What all keys begin with and `keys` does not repeat: nothing but where one block is rewritten.
+    pub(super) shared: Vec<u8>,
     pub(super) keys: Texts,
     /// For each column, which rows are NULL; empty as long as none is.
     pub(super) nulls: Vec<Vec<bool>>,
@@ -183,6 +181,7 @@ impl Rows {
     pub(super) fn new(types: &Arc<[PhysicalType]>) -> Self {
         Self {
             types: Arc::clone(types),
+            shared: Vec::new(),
             keys: Texts::default(),
             nulls: vec![Vec::new(); types.len()],
             columns: types.iter().map(|ty| Column::new(*ty)).collect(),
@@ -195,13 +194,49 @@ impl Rows {
 
     /// Removes all rows, and keeps the memory for others.
     pub(super) fn clear(&mut self) {
+        self.shared.clear();
         self.keys.clear();
         self.nulls.iter_mut().for_each(Vec::clear);
         self.columns.iter_mut().for_each(Column::clear);
     }
 
+    /// A row's key, without what they share.
     pub(super) fn key(&self, row: usize) -> &[u8] {
         self.keys.get(row)
+    }
+
+    /// The keys that follow begin with these bytes. Those that are there keep as many of them as they can.
+    pub(super) fn share(&mut self, bytes: &[u8]) {
+        if self.len() == 0 {
+            self.shared.clear();
+            self.shared.extend_from_slice(bytes);
+            return;
+        }
+        let length = common(&self.shared, bytes);
+        let cut = self.shared.split_off(length);
+        if cut.is_empty() {
+            return;
+        }
+        let keys = std::mem::take(&mut self.keys);
+        for row in 0..keys.ends.len() {
+            self.keys.bytes.extend_from_slice(&cut);
+            self.keys.push(keys.get(row));
+        }
+    }
+
+    /// How many bytes the first key has in common with others.
+    pub(super) fn common_with_first(&self, bytes: &[u8]) -> usize {
+        let length = common(&self.shared, bytes);
+        match length == self.shared.len() {
+            true => length + common(self.key(0), &bytes[length..]),
+            false => length,
+        }
+    }
+
+    /// The shortest key that divides a row from the one before.
+    pub(super) fn separator_before(&self, row: usize) -> Vec<u8> {
+        let rest = Self::separator(self.key(row - 1), self.key(row));
+        [self.shared.as_slice(), rest].concat()
     }
 
     fn note_null(&mut self, column: usize, row: usize) {
@@ -270,6 +305,7 @@ impl Rows {
             }
         }
         let (prefix, suffixes) = block.keys();
+        let prefix = prefix.strip_prefix(&*self.shared).ok_or(Damaged)?;
         if prefix.is_empty() {
             return self.keys.append(suffixes, rows);
         }
@@ -308,7 +344,8 @@ impl Rows {
                 Column::Coded { .. } => debug_assert!(false, "{CODED_ROWS}"),
             }
         }
-        self.keys.push(key);
+        self.keys
+            .push(key.strip_prefix(&*self.shared).ok_or(Damaged)?);
         Ok(())
     }
 
@@ -403,6 +440,7 @@ impl Rows {
         };
         Self {
             types: Arc::clone(&self.types),
+            shared: self.shared.clone(),
             keys: texts(&self.keys),
             nulls: (0..self.columns.len()).map(nulls).collect(),
             columns: self.columns.iter().map(column).collect(),
@@ -479,7 +517,6 @@ impl Rows {
             if end == self.len() && keep_rest {
                 break;
             }
-            let end = self.divisible(start, end);
             guess = end - start;
             take(start..end)?;
             start = end;
@@ -495,7 +532,7 @@ impl Rows {
         let mut end = (start + guess.max(1)).min(self.len());
         while fits + 1 < exceeds {
             let end_tried = end.clamp(fits + 1, exceeds - 1);
-            let bytes = Sizes::of(self, start..end_tried).total;
+            let bytes = Sizes::of(self, start..end_tried).counted();
             let rows = end_tried - start;
             if bytes <= limit {
                 fits = end_tried;
@@ -512,22 +549,10 @@ impl Rows {
         fits
     }
 
-    /// The end of a block near `end` at which it can be divided from what follows.
-    fn divisible(&self, start: usize, end: usize) -> usize {
-        let rows = self.len();
-        let can =
-            |end: usize| end >= rows || common(self.key(end - 1), self.key(end)) < SEPARATOR_BYTES;
-        if can(end) {
-            return end;
-        }
-        let before = (start + 1..end).rev().find(|end| can(*end));
-        before.unwrap_or_else(|| (end..=rows).find(|end| can(*end)).unwrap_or(rows))
-    }
-
     /// The shortest key between two rows: larger than the first one's, not larger than the second's.
-    pub(super) fn separator(before: &[u8], first: &[u8]) -> Vec<u8> {
+    pub(super) fn separator<'k>(before: &[u8], first: &'k [u8]) -> &'k [u8] {
         let length = common(before, first) + 1;
-        first[..length.min(first.len())].to_vec()
+        &first[..length.min(first.len())]
     }
 
     /// The bytes of a block of all rows, in any order: it can be read, but not searched.
@@ -557,8 +582,10 @@ impl Rows {
         begin(out);
         let prefix = sizes.prefix;
         out.extend_from_slice(&(prefix as u32).to_le_bytes());
-        out.extend_from_slice(&self.key(rows.start)[..prefix]);
-        sizes.keys.encode(&self.keys, prefix, rows.clone(), out);
+        out.extend_from_slice(&self.shared);
+        let cut = prefix - self.shared.len();
+        out.extend_from_slice(&self.key(rows.start)[..cut]);
+        sizes.keys.encode(&self.keys, cut, rows.clone(), out);
         for number in 0..self.columns.len() {
             begin(out);
             let size = &sizes.columns[number];

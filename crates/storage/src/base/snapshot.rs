@@ -15,9 +15,8 @@ use heed::{RoRange, RoRevRange, RoTxn, WithoutTls};
 use mayfly_types::Result;
 
 use super::block::{Block, Checked};
-use super::environment::{
-    DataFile, META, SnapshotNumber, TreeId, record_key, separator_of, user_error,
-};
+use super::block_key::{Found, end_of, floor};
+use super::environment::{DataFile, META, SnapshotNumber, TreeId, record_key, user_error};
 use super::write_buffer::{Entry, LaidOver, Record, WriteBuffer};
 
 /// A read transaction. The library wants its use to be synchronized.
@@ -49,14 +48,6 @@ impl std::fmt::Debug for Snapshot {
 
 // Buffers keep it alive. It holds no state that a panic could leave half changed.
 impl std::panic::RefUnwindSafe for Snapshot {}
-
-/// A block, by its separator, as long as a snapshot `'s` is held.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Found<'s> {
-    /// Keys of the block are not smaller.
-    pub(super) separator: &'s [u8],
-    pub(super) block: &'s [u8],
-}
 
 impl Snapshot {
     /// A file as it is now, with `buffer` laid over it.
@@ -198,21 +189,22 @@ impl Snapshot {
         reverse: bool,
     ) -> Result<Walk> {
         let first = self.block_of(tree, start)?;
-        let low = record_key(tree, first.map_or(&[], |found| found.separator));
+        let low = record_key(tree, first.map_or(&[], |found| found.place));
         let high = match end {
             // Nothing may be seen, even of blocks that are there.
             _ if first.is_none() => low.clone(),
-            Some(end) => record_key(tree, end),
+            Some(end) => self.run(|all| end_of(all, tree, end))?,
             None => match tree.checked_add(1) {
                 Some(next) => record_key(next, &[]),
                 None => vec![u8::MAX; 16],
             },
         };
-        // A separator is never larger than the largest record key.
-        let high = &high[..high.len().min(MAX_KEY)];
         let guard = self.lock();
         let txn = for_ever_static(&guard);
-        let bounds = (Bound::Included(low.as_slice()), Bound::Excluded(high));
+        let bounds = (
+            Bound::Included(low.as_slice()),
+            Bound::Excluded(high.as_slice()),
+        );
         let records = self.file.records;
         let steps = if reverse {
             records.rev_range(txn, &bounds).map(Steps::Down)
@@ -226,13 +218,13 @@ impl Snapshot {
             ahead: None,
             is_at_end: false,
             buffered: None,
-            far: if reverse { low.clone() } else { high.to_vec() },
+            far: if reverse { low.clone() } else { high.clone() },
             tree,
             snapshot: Arc::clone(self),
         };
         walk.buffered = match reverse {
             false => walk.within(self.buffer.from(Bound::Included(&low))),
-            true => walk.within(self.buffer.up_to(Bound::Excluded(high))),
+            true => walk.within(self.buffer.up_to(Bound::Excluded(&high))),
         };
         Ok(walk)
     }
@@ -241,29 +233,6 @@ impl Snapshot {
 /// A window and the block at its end are below 4 GiB, which offsets in views can say.
 const WINDOW_BYTES: usize = 2 << 30;
 const LARGEST_IN_WINDOW: usize = 1 << 30;
-
-/// LMDB's longest key.
-pub(super) const MAX_KEY: usize = 511;
-
-/// The block of a key in any transaction.
-pub(super) fn floor<'t>(
-    all: LaidOver<'t>,
-    tree: TreeId,
-    key: &[u8],
-) -> heed::Result<Option<Found<'t>>> {
-    let mut wanted = record_key(tree, key);
-    wanted.truncate(MAX_KEY);
-    let found = all.up_to(&wanted)?;
-    if let Some(found) = found.and_then(|record| found_in(tree, record)) {
-        return Ok(Some(found));
-    }
-    let found = all.from(&record_key(tree, &[]))?;
-    Ok(found.and_then(|record| found_in(tree, record)))
-}
-
-pub(super) fn found_in(tree: TreeId, (key, block): Record<'_>) -> Option<Found<'_>> {
-    separator_of(tree, key).map(|separator| Found { separator, block })
-}
 
 /// What is read in the transaction stays as long as the snapshot.
 #[expect(
@@ -392,7 +361,7 @@ impl Walk {
         loop {
             let next = self.step();
             let next = next.map_err(|error| user_error(&error, &snapshot.directory))?;
-            let Some(found) = next.and_then(|record| found_in(self.tree, record)) else {
+            let Some(found) = next.and_then(|record| Found::of(self.tree, record)) else {
                 return Ok(());
             };
             if enough(found) {

@@ -5,6 +5,7 @@
 //! grown or shrunk by a fifth: InnoDB's rule for `innodb_stats_auto_recalc` is a tenth, from which nothing follows here
 //! but plans.
 
+use std::borrow::Cow;
 use std::sync::{Arc, PoisonError};
 
 use mayfly_types::Result;
@@ -181,7 +182,8 @@ pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -
     let ends = |reverse| -> Result<Option<Vec<u8>>> {
         let snapshot = &view.snapshot;
         let next = snapshot.walk(view.tree, &[], None, reverse)?.next()?;
-        Ok(next.map(|found| found.separator.to_vec()))
+        let separator = next.map(|found| found.separator()).transpose()?;
+        Ok(separator.map(Cow::into_owned))
     };
     let (Some(first), Some(last)) = (ends(false)?, ends(true)?) else {
         return Ok(pieces.rows() as u64);

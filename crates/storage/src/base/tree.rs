@@ -1,18 +1,19 @@
 //! Changing a tree of blocks: changes in key order, each block rewritten once.
 //!
-//! A block's separator never changes as long as the block lives; what is split off gets the shortest
-//! separator that divides it from what comes before. A block that has become small takes in the next.
+//! A block keeps its key as long as it lives, but for what [`super::block_key`] says; what is split off gets
+//! the shortest separator that divides it from what comes before. A block that has become small takes in the
+//! next.
 
 use std::sync::Arc;
 
 use mayfly_types::PhysicalType;
 
-use super::block::BLOCK_BYTES;
-use super::block_sizes::Sizes;
+use super::block::{BLOCK_BYTES, Block, Checked};
+use super::block_key::{Found, NewKeys, floor};
+use super::block_sizes::{FREE_PREFIX_BYTES, Sizes};
 use super::environment::{TreeId, record_key};
 use super::file_writer::FileWriter;
-use super::rows::Rows;
-use super::snapshot::{MAX_KEY, found_in};
+use super::rows::{Rows, common};
 
 /// A block of fewer bytes is joined with the next.
 const SMALL_BYTES: usize = BLOCK_BYTES / 4;
@@ -67,25 +68,37 @@ impl Merge {
         let (mut done, mut difference) = (0, 0);
         // The records that are taken in, the first of which keeps its key.
         let mut old: Vec<Vec<u8>> = Vec::new();
-        let mut found = super::snapshot::floor(all, tree, changes[0].0).map_err(failed)?;
+        let mut found = floor(all, tree, changes[0].0).map_err(failed)?;
         // Keys before the first block's separator belong to it, and give it the smallest one.
-        let kept = found.filter(|found| found.separator <= changes[0].0);
-        let first_separator = kept.map_or(Vec::new(), |found| found.separator.to_vec());
-        let (at_end, sizes) = loop {
+        let first_key = match found {
+            Some(found) if *found.separator()? <= *changes[0].0 => record_key(tree, found.place),
+            _ => record_key(tree, &[]),
+        };
+        let (at_end, next_place, sizes) = loop {
             let (next, block) = match found {
                 Some(found) => {
-                    let key = record_key(tree, found.separator);
+                    let key = record_key(tree, found.place);
                     let next = all.after(&key).map_err(failed)?;
                     old.push(key);
-                    let next = next.and_then(|record| found_in(tree, record));
+                    let next = next.and_then(|record| Found::of(tree, record));
                     (next, Some(writer.block(found)?))
                 }
                 None => (None, None),
             };
             let last = match next {
-                Some(next) => done + below(&changes[done..], next.separator),
+                Some(next) => done + below(&changes[done..], &next.separator()?),
                 None => changes.len(),
             };
+            let (smallest, largest) = (changes[done..last].first(), changes[done..last].last());
+            if let (Some((smallest, _)), Some((largest, _))) = (smallest, largest) {
+                let shared = common(smallest, largest);
+                rows.share(match &block {
+                    Some(block) => shared_by(block.keys().0, &smallest[..shared]),
+                    None => &smallest[..shared],
+                });
+            } else if let Some(block) = &block {
+                rows.share(block.keys().0);
+            }
             let mut row = 0;
             let mut appended = block.is_none();
             for (key, change) in &changes[done..last] {
@@ -112,41 +125,62 @@ impl Merge {
             }
             done = last;
             let sizes = Sizes::of(rows, 0..rows.len());
-            let is_small = rows.len() > 0 && sizes.total < SMALL_BYTES;
-            let worth_joining = |next: super::snapshot::Found<'_>| {
-                next.block.len() + sizes.total < BLOCK_BYTES * 3 / 4
-            };
+            let is_small = rows.len() > 0 && sizes.total - sizes.prefix < SMALL_BYTES;
             match next {
-                Some(next) if is_small && worth_joining(next) => found = Some(next),
-                _ => break (next.is_none() && appended, sizes),
+                Some(next) if is_small && worth_joining(rows, &sizes, next)? => found = Some(next),
+                _ => {
+                    let next_place = next.and_then(|next| next.place_in_group());
+                    break (next.is_none() && appended, next_place, sizes);
+                }
             }
         };
-        let first_key = record_key(tree, &first_separator);
         for key in old
             .iter()
             .filter(|key| rows.len() == 0 || **key != first_key)
         {
             writer.remove(key)?;
         }
-        if rows.len() > 0 && sizes.total <= BLOCK_BYTES {
+        if rows.len() > 0 && sizes.counted() <= BLOCK_BYTES {
             rows.encode(&sizes, 0..rows.len(), bytes);
             writer.put(&first_key, bytes)?;
             return Ok((done, difference));
         }
         let limit = match at_end {
             true => BLOCK_BYTES,
-            false => even_limit(sizes.total),
+            false => even_limit(&sizes),
         };
-        let mut separator = first_separator;
-        rows.divide(0, limit, false, |range| {
+        let mut parts = Vec::new();
+        let taken = rows.divide(0, limit, false, |range| {
+            parts.push(range);
+            Ok::<(), mayfly_types::Error>(())
+        });
+        taken?;
+        let mut keys = NewKeys::after(tree, first_key, next_place);
+        let mut left = parts.len();
+        for range in parts {
             if range.start > 0 {
-                separator = Rows::separator(rows.key(range.start - 1), rows.key(range.start));
+                keys.advance_in(writer, &rows.separator_before(range.start), left)?;
             }
             rows.encode(&Sizes::of(rows, range.clone()), range, bytes);
-            writer.put(&block_key(tree, &separator), bytes)
-        })?;
+            writer.put(keys.last(), bytes)?;
+            left -= 1;
+        }
         Ok((done, difference))
     }
+}
+
+fn shared_by<'k>(one: &'k [u8], other: &[u8]) -> &'k [u8] {
+    &one[..common(one, other)]
+}
+
+/// Whether rows and those of the next block are few enough for one.
+fn worth_joining(rows: &Rows, sizes: &Sizes, next: Found<'_>) -> Checked<bool> {
+    let block = Block::parse(next.block)?;
+    let prefix = block.keys().0;
+    let shared = rows.common_with_first(prefix).min(sizes.prefix);
+    let mine = sizes.total - sizes.prefix + (sizes.prefix - shared) * rows.len();
+    let its = next.block.len() - prefix.len() + (prefix.len() - shared) * block.rows();
+    Ok(mine + its + shared.min(FREE_PREFIX_BYTES) < BLOCK_BYTES * 3 / 4)
 }
 
 /// How many changes are of keys below another one: few of many, most often.
@@ -160,16 +194,12 @@ fn below(changes: &[RowChange<'_>], key: &[u8]) -> usize {
 }
 
 /// The limit with which rows are divided into blocks of about the same size, none above the usual one.
-fn even_limit(all: usize) -> usize {
-    let blocks = all.div_ceil(BLOCK_BYTES).max(1);
-    BLOCK_BYTES.min(all / blocks + all / blocks / 16 + 64)
-}
-
-/// The key of a new block.
-pub(super) fn block_key(tree: TreeId, separator: &[u8]) -> Vec<u8> {
-    let mut key = record_key(tree, separator);
-    key.truncate(MAX_KEY);
-    key
+fn even_limit(all: &Sizes) -> usize {
+    // Each of them has what all keys begin with.
+    let prefix = all.prefix.min(FREE_PREFIX_BYTES);
+    let rest = all.counted() - prefix;
+    let blocks = rest.div_ceil(BLOCK_BYTES - prefix).max(1);
+    BLOCK_BYTES.min(prefix + rest / blocks + rest / blocks / 16 + 64)
 }
 
 #[cfg(test)]

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use mayfly_types::{PhysicalType, Result};
 
 use super::block::Block;
+use super::block_key::Found;
 use super::environment::TreeId;
 use super::gather::Pieces;
 use super::overlay::{Change, TreeChanges};
-use super::snapshot::{Found, Snapshot, Walk};
+use super::snapshot::{Snapshot, Walk};
 use crate::key_encoding::ByteRange;
 use crate::temptable::MapMoment;
 
@@ -346,15 +347,16 @@ impl Segments {
         let low = || self.range.start.clone();
         let (start, end) = match (next, self.reverse) {
             (Some(next), false) => {
-                let high = next.separator.to_vec();
+                let high = next.separator()?.into_owned();
                 let low = self.edge.replace(high.clone()).unwrap_or_else(low);
                 (low, Some(high))
             }
             (None, false) => (self.edge.take().unwrap_or_else(low), self.range.end.clone()),
             (Some(_), true) => {
-                let low = self
-                    .pending
-                    .map_or(Vec::new(), |found| found.separator.to_vec());
+                let low = match self.pending {
+                    Some(found) => found.separator()?.into_owned(),
+                    None => Vec::new(),
+                };
                 let high = self.edge.replace(low.clone());
                 (low, high.or_else(|| self.range.end.clone()))
             }

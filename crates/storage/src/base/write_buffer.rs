@@ -179,10 +179,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::base::block_key::Found;
     use crate::base::environment::{Environment, TreeId, record_key};
     use crate::base::pipeline::{Changes, Logging};
     use crate::base::redo::Redo;
-    use crate::base::snapshot::{Found, Snapshot};
+    use crate::base::snapshot::Snapshot;
     use crate::base::{StoreOptions, StorePlace};
     use crate::temptable::Resources;
 
@@ -246,7 +247,7 @@ mod tests {
     type Oracle = BTreeMap<Vec<u8>, Vec<u8>>;
 
     fn pair(tree: TreeId, found: Found<'_>) -> (Vec<u8>, Vec<u8>) {
-        (record_key(tree, found.separator), found.block.to_vec())
+        (record_key(tree, found.place), found.block.to_vec())
     }
 
     fn assert_reads(snapshot: &Arc<Snapshot>, oracle: &Oracle) {

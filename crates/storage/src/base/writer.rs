@@ -370,6 +370,12 @@ impl DurableWriter {
         }
     }
 
+    /// Whether a load may have so much.
+    pub(super) fn has_memory_for(&mut self, bulk: u64) -> bool {
+        let needed = self.bytes + bulk;
+        needed <= self.reservation.bytes() || self.reservation.try_resize(needed).is_ok()
+    }
+
     fn overflow(&mut self) -> Result<()> {
         let storage = &self.table.statement.transaction.storage;
         for tree in lock(&self.trees).values_mut() {
@@ -383,9 +389,25 @@ impl DurableWriter {
         self.begin_bulk(batch.row_count())?;
         if let Some(mut bulk) = self.bulk.take() {
             let written = self.load(&mut bulk, batch, check)?;
+            let is_over = written.duplicate.is_none() && written.rows < batch.row_count()
+                || bulk.keeps_keys() && !self.has_memory_for(bulk.memory());
             self.bulk = Some(bulk);
-            self.reserve()?;
-            return Ok(written);
+            if !is_over {
+                self.reserve()?;
+                return Ok(written);
+            }
+            // Rows are looked for where they are from here on.
+            self.leave_bulk()?;
+            self.reservation.shrink(self.reservation.bytes());
+            let rest = batch.row_count() - written.rows;
+            if rest == 0 || written.duplicate.is_some() {
+                return Ok(written);
+            }
+            let more = self.insert_rows(&batch.slice(written.rows, rest), check)?;
+            return Ok(RowsWritten {
+                rows: written.rows + more.rows,
+                ..more
+            });
         }
         let definition = Arc::clone(&self.table.definition);
         let arrays = batch.columns();

@@ -17,7 +17,7 @@ fn key(tree: u32, separator: &[u8]) -> Vec<u8> {
 }
 
 /// The blocks of a tree.
-fn blocks(records: Records<'_>, txn: &RwTxn<'_>, tree: u32) -> Vec<(Vec<u8>, Vec<u8>)> {
+pub(super) fn blocks(records: Records<'_>, txn: &RwTxn<'_>, tree: u32) -> Vec<(Vec<u8>, Vec<u8>)> {
     let found = records.prefix_iter(txn, &tree.to_be_bytes()).unwrap();
     found
         .map(|found| found.map(|(key, block)| (key.to_vec(), block.to_vec())))
@@ -27,7 +27,7 @@ fn blocks(records: Records<'_>, txn: &RwTxn<'_>, tree: u32) -> Vec<(Vec<u8>, Vec
 
 /// Changes the records of a directory behind the store's back.
 #[expect(unsafe_code, reason = "a file that is mapped into memory")]
-fn change(directory: &Path, change: impl FnOnce(Records<'_>, &mut RwTxn<'_>)) {
+pub(super) fn change(directory: &Path, change: impl FnOnce(Records<'_>, &mut RwTxn<'_>)) {
     // SAFETY: the store that had the directory is closed.
     let env = unsafe { EnvOpenOptions::new().map_size(1 << 30).open(directory) }.unwrap();
     let txn = env.write_txn().unwrap();
@@ -208,5 +208,7 @@ fn damage_is_found() {
         let error = error.expect_err(what).message().to_owned();
         let is_expected = expected.iter().any(|expected| error.contains(expected));
         assert!(is_expected, "{what}: {error}");
+        let of_table = store.check_table(&definition, &Interrupt::default());
+        assert_eq!(of_table.is_ok(), what == "a tree of no table", "{what}");
     }
 }

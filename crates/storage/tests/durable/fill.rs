@@ -135,3 +135,38 @@ fn a_savepoint_undoes_a_load() {
     assert_eq!(seen(&session, &definition), rows[..500]);
     store.check(&[definition]).unwrap();
 }
+
+#[test]
+fn keys_in_disorder_need_no_more_memory_than_there_is() {
+    loads_in_little_memory((0..4 * ROWS).map(|id| person(id * 7919 % (4 * ROWS))));
+}
+
+#[test]
+fn keys_in_order_and_then_in_disorder_need_no_more_memory_than_there_is() {
+    let without_number = |id| (id, String::new(), None);
+    let first = (ROWS..4 * ROWS).map(without_number);
+    loads_in_little_memory(first.chain((0..ROWS).rev().map(person)));
+}
+
+fn loads_in_little_memory(rows: impl Iterator<Item = Person>) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let session = store.session(ChangeStorage::for_tests(&little_memory()));
+    let definition = people(&session);
+    session.commit().unwrap();
+    let rows: Vec<Person> = rows.collect();
+    let mut writer = table(&session, &definition).writer().unwrap();
+    for rows in rows.chunks(BATCH) {
+        assert!(writer.insert(&batch(rows)).unwrap().duplicate.is_none());
+    }
+    let (first, last) = (rows[0].clone(), rows[rows.len() - 1].clone());
+    let same_number = (4 * ROWS, "another".to_owned(), last.2);
+    for (row, index) in [(first, 0), (last, 0), (same_number, 1)] {
+        let written = writer.insert(&batch(std::slice::from_ref(&row))).unwrap();
+        assert_eq!(written.duplicate.unwrap().index, IndexId(index));
+    }
+    writer.finish().unwrap();
+    session.commit().unwrap();
+    assert_eq!(seen(&store.session(storage()), &definition), sorted(&rows));
+    store.check(&[definition]).unwrap();
+}

@@ -6,6 +6,7 @@ mod damage;
 mod fill;
 mod find;
 mod kill;
+mod long_keys;
 mod model;
 mod power_cut;
 mod snapshots;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::*;
 
 /// A small generator of random numbers, the same at each run.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(super) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6364136223846793005)

@@ -1,0 +1,535 @@
+//! The keys of blocks in the file: the number of a tree, and a separator.
+//!
+//! The library's keys have at most [`MAX_KEY`] bytes. A separator of more than [`PREFIX_BYTES`] is cut
+//! there, and an ordinal is put in the place of the rest. The blocks whose separators begin with the same
+//! bytes are a group, in the order of their ordinals. The separator of such a block is its first key, so
+//! that who looks for a key in a group bisects it by ordinals and compares first keys.
+//!
+//! Between two ordinals there is not always another one. Then those around are spread anew, of as few blocks
+//! as have room between them (Bender et al., "Two simplified algorithms for maintaining order in a list",
+//! 2002), which is a logarithmic number of blocks for each new one in the long run.
+//!
+//! Before there were groups, a key had up to [`MAX_KEY`] bytes of a separator. Such a block is read as one of
+//! a group, whatever its ordinal is.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use mayfly_types::Result;
+
+use super::block::{Block, Checked, Damaged};
+use super::environment::{TreeId, record_key, separator_of};
+use super::file_writer::FileWriter;
+use super::write_buffer::{LaidOver, Record};
+
+/// LMDB's longest key.
+pub(super) const MAX_KEY: usize = 511;
+/// A separator of more bytes is cut.
+const PREFIX_BYTES: usize = 500;
+/// Bytes of an ordinal, the most significant first.
+const ORDINAL_BYTES: usize = MAX_KEY - 4 - PREFIX_BYTES;
+/// Ordinals are smaller.
+const ORDINALS: u64 = 1 << (8 * ORDINAL_BYTES);
+/// From the last ordinal of a group to the one of a block behind it.
+const STRIDE: u64 = 1 << 28;
+
+/// A block, as long as a snapshot `'s` is held.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found<'s> {
+    /// The block's key, without the number of its tree.
+    pub(super) place: &'s [u8],
+    pub(super) block: &'s [u8],
+}
+
+impl<'s> Found<'s> {
+    /// The block of a record, if it is of a tree.
+    pub(super) fn of(tree: TreeId, (key, block): Record<'s>) -> Option<Self> {
+        separator_of(tree, key).map(|place| Self { place, block })
+    }
+
+    /// Keys of the block are not smaller, and those of the blocks before it are.
+    pub(super) fn separator(&self) -> Checked<Cow<'s, [u8]>> {
+        let Some((prefix, _)) = in_group(self.place) else {
+            return Ok(Cow::Borrowed(self.place));
+        };
+        let first = Block::parse(self.block)?.key(0)?;
+        if first.starts_with(prefix) {
+            return Ok(Cow::Owned(first));
+        }
+        // The keys of its group have gone. Others with their first bytes belong to the block before.
+        let mut after = prefix.to_vec();
+        while let Some(last) = after.pop() {
+            if let Some(next) = last.checked_add(1) {
+                after.push(next);
+                return Ok(Cow::Owned(after));
+            }
+        }
+        Err(Damaged)
+    }
+
+    /// Its place, if that has an ordinal.
+    pub(super) fn place_in_group(&self) -> Option<Vec<u8>> {
+        in_group(self.place).map(|_| self.place.to_vec())
+    }
+
+    /// Whether its first key is larger.
+    fn begins_behind(&self, key: &[u8]) -> heed::Result<bool> {
+        let order = Block::parse(self.block).and_then(|block| block.compare_first(key));
+        let order = order.map_err(|damaged| heed::Error::Decoding(damaged.into()))?;
+        Ok(order == Ordering::Greater)
+    }
+}
+
+/// What the separators of a block's group begin with, and the block's ordinal, if it is in a group.
+fn in_group(place: &[u8]) -> Option<(&[u8], u64)> {
+    let (prefix, rest) = place.split_at_checked(PREFIX_BYTES)?;
+    let mut ordinal = [0; 8];
+    for (to, from) in ordinal[8 - ORDINAL_BYTES..].iter_mut().zip(rest) {
+        *to = *from;
+    }
+    (!rest.is_empty()).then(|| (prefix, u64::from_be_bytes(ordinal)))
+}
+
+/// The key of a block of a group.
+fn group_key(tree: TreeId, prefix: &[u8], ordinal: u64) -> Vec<u8> {
+    let mut key = record_key(tree, prefix);
+    key.extend_from_slice(&ordinal.to_be_bytes()[8 - ORDINAL_BYTES..]);
+    key
+}
+
+/// The block in which a key stands if it exists: the last whose separator is not larger, or the first.
+pub(super) fn floor<'t>(
+    all: LaidOver<'t>,
+    tree: TreeId,
+    key: &[u8],
+) -> heed::Result<Option<Found<'t>>> {
+    let mut found = match key.split_at_checked(PREFIX_BYTES) {
+        None => last_up_to(all, tree, &record_key(tree, key))?,
+        Some((prefix, _)) => {
+            let last = last_up_to(all, tree, &group_key(tree, prefix, ORDINALS - 1))?;
+            match last.and_then(|last| in_group(last.place)) {
+                Some((of_last, ordinal)) if of_last == prefix => {
+                    let group = Group { all, tree, prefix };
+                    group.floor(key, last, ordinal)?
+                }
+                _ => last,
+            }
+        }
+    };
+    if found.is_none() {
+        let first = all.from(&record_key(tree, &[]))?;
+        found = first.and_then(|record| Found::of(tree, record));
+    }
+    Ok(found)
+}
+
+fn last_up_to<'t>(all: LaidOver<'t>, tree: TreeId, key: &[u8]) -> heed::Result<Option<Found<'t>>> {
+    let found = all.up_to(key)?;
+    Ok(found.and_then(|record| Found::of(tree, record)))
+}
+
+/// A key behind those of the blocks in which keys below `end` may stand, and not behind others.
+pub(super) fn end_of(all: LaidOver<'_>, tree: TreeId, end: &[u8]) -> heed::Result<Vec<u8>> {
+    if end.len() < PREFIX_BYTES {
+        return Ok(record_key(tree, end));
+    }
+    let Some(found) = floor(all, tree, end)? else {
+        return Ok(record_key(tree, &[]));
+    };
+    let key = record_key(tree, found.place);
+    let separator = found.separator();
+    let separator = separator.map_err(|damaged| heed::Error::Decoding(damaged.into()))?;
+    if *separator >= *end {
+        return Ok(key);
+    }
+    Ok(match all.after(&key)? {
+        Some((next, _)) => next.to_vec(),
+        None => vec![u8::MAX; 16],
+    })
+}
+
+/// Blocks whose separators begin with the same bytes.
+struct Group<'t, 'p> {
+    all: LaidOver<'t>,
+    tree: TreeId,
+    prefix: &'p [u8],
+}
+
+impl<'t> Group<'t, '_> {
+    /// A record's block and ordinal, if it is in the group.
+    fn member(&self, record: Option<Record<'t>>) -> Option<(Found<'t>, u64)> {
+        let found = Found::of(self.tree, record?)?;
+        let (prefix, ordinal) = in_group(found.place)?;
+        (prefix == self.prefix).then_some((found, ordinal))
+    }
+
+    /// The last block that does not begin behind a key, or the one before the group. `last` is the group's
+    /// last one.
+    fn floor(
+        &self,
+        key: &[u8],
+        last: Option<Found<'t>>,
+        ordinal: u64,
+    ) -> heed::Result<Option<Found<'t>>> {
+        if let Some(last) = last
+            && !last.begins_behind(key)?
+        {
+            return Ok(Some(last));
+        }
+        let mut best = None;
+        // Of the blocks below `low`, `best` is the last; the one of `high` begins behind the key.
+        let (mut low, mut high) = (0, ordinal);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let middle_key = group_key(self.tree, self.prefix, middle);
+            let before = self.member(self.all.up_to(&middle_key)?);
+            if let Some((found, ordinal)) = before.filter(|(_, ordinal)| *ordinal >= low) {
+                if found.begins_behind(key)? {
+                    high = ordinal;
+                } else {
+                    best = Some(found);
+                    low = middle + 1;
+                }
+                continue;
+            }
+            // There is nothing from `low` to the middle.
+            match self.member(self.all.after(&middle_key)?) {
+                Some((found, ordinal)) if ordinal < high && !found.begins_behind(key)? => {
+                    best = Some(found);
+                    low = ordinal + 1;
+                }
+                _ => break,
+            }
+        }
+        match best {
+            Some(best) => Ok(Some(best)),
+            None => last_up_to(self.all, self.tree, &record_key(self.tree, self.prefix)),
+        }
+    }
+}
+
+/// The ordinal of the first one of `count` new blocks between two others. `None` when there is no room.
+fn ordinal_between(left: Option<u64>, right: Option<u64>, count: u64) -> Option<u64> {
+    let left = left.unwrap_or(0);
+    let mut step = right.unwrap_or(ORDINALS).saturating_sub(left) / (count + 1);
+    if right.is_none() {
+        step = step.min(STRIDE);
+    }
+    (step > 0).then(|| left + step)
+}
+
+/// Keys for new blocks, each behind the one before.
+#[derive(Debug)]
+pub(super) struct NewKeys {
+    tree: TreeId,
+    /// The key of the last one: the tree's number, and its place.
+    last: Vec<u8>,
+    /// The place of the block behind them, if that is in a group.
+    next: Option<Vec<u8>>,
+}
+
+impl NewKeys {
+    /// For a tree that is empty. The first block has the key that there is at once.
+    pub(super) fn of_tree(tree: TreeId) -> Self {
+        Self::after(tree, record_key(tree, &[]), None)
+    }
+
+    /// Behind the block of a key, and before the one at `next`, if that is in a group.
+    pub(super) fn after(tree: TreeId, key: Vec<u8>, next: Option<Vec<u8>>) -> Self {
+        Self {
+            tree,
+            last: key,
+            next,
+        }
+    }
+
+    /// The key of the last block.
+    pub(super) fn last(&self) -> &[u8] {
+        &self.last
+    }
+
+    fn ordinal_in(&self, place: Option<&[u8]>, prefix: &[u8]) -> Option<u64> {
+        let (group, ordinal) = place.and_then(in_group)?;
+        (group == prefix).then_some(ordinal)
+    }
+
+    /// Makes the key of the next block, of which there are still so many, with this separator; whether there
+    /// was room for it.
+    pub(super) fn advance(&mut self, separator: &[u8], count: usize) -> bool {
+        let prefix = match separator.split_at_checked(PREFIX_BYTES) {
+            Some((prefix, rest)) if !rest.is_empty() => prefix,
+            _ => {
+                self.last = record_key(self.tree, separator);
+                return true;
+            }
+        };
+        let left = self.ordinal_in(self.last.get(4..), prefix);
+        let right = self.ordinal_in(self.next.as_deref(), prefix);
+        let Some(ordinal) = ordinal_between(left, right, count as u64) else {
+            return false;
+        };
+        self.last = group_key(self.tree, prefix, ordinal);
+        true
+    }
+
+    /// The same, where blocks that are in the way may get other keys. The last block is written.
+    pub(super) fn advance_in(
+        &mut self,
+        writer: &mut FileWriter<'_>,
+        separator: &[u8],
+        count: usize,
+    ) -> Result<()> {
+        if self.advance(separator, count) {
+            return Ok(());
+        }
+        self.make_room(writer, &separator[..PREFIX_BYTES], count as u64)?;
+        match self.advance(separator, count) {
+            true => Ok(()),
+            false => Err(Damaged.into()),
+        }
+    }
+
+    /// Gives other ordinals to blocks of a group, so that `count` ones get room behind the last block.
+    fn make_room(&mut self, writer: &mut FileWriter<'_>, prefix: &[u8], count: u64) -> Result<()> {
+        let left = self.ordinal_in(self.last.get(4..), prefix);
+        let mut window = Vec::new();
+        for bits in 1..=8 * ORDINAL_BYTES {
+            let size: u64 = 1 << bits;
+            let base = left.unwrap_or(0) & !(size - 1);
+            window.clear();
+            self.ordinals(writer, prefix, base..base + size, &mut window)?;
+            let all = window.len() as u64 + count + 1;
+            let is_sparse = all.saturating_mul(all) <= size;
+            if !is_sparse && (size < ORDINALS || all > size) {
+                continue;
+            }
+            let step = size / all;
+            let before = window.partition_point(|(ordinal, _)| Some(*ordinal) <= left);
+            let moved = |place: usize| {
+                let skipped = if place < before { 0 } else { count };
+                base + step * (place as u64 + 1 + skipped)
+            };
+            // A block's new place is free once those in its way have left it.
+            let goes_down = |place: &usize| moved(*place) <= window[*place].0;
+            let down = (0..window.len()).filter(goes_down);
+            let up = (0..window.len()).rev().filter(|place| !goes_down(place));
+            for place in down.chain(up) {
+                let (ordinal, length) = window[place];
+                let mut old = group_key(self.tree, prefix, ordinal);
+                old.truncate(length);
+                let new = group_key(self.tree, prefix, moved(place));
+                if old != new {
+                    move_record(writer, &old, &new)?;
+                }
+            }
+            if let Some(last) = before.checked_sub(1) {
+                self.last = group_key(self.tree, prefix, moved(last));
+            }
+            let next = moved(before).min(ORDINALS - 1);
+            self.next = Some(group_key(self.tree, prefix, next)[4..].to_vec());
+            return Ok(());
+        }
+        Err(Damaged.into())
+    }
+
+    /// The ordinals that are in use, and the lengths of their keys.
+    fn ordinals(
+        &self,
+        writer: &FileWriter<'_>,
+        prefix: &[u8],
+        range: std::ops::Range<u64>,
+        out: &mut Vec<(u64, usize)>,
+    ) -> Result<()> {
+        let all = writer.read();
+        let failed = |error: heed::Error| writer.environment().error(&error);
+        let group = Group {
+            all,
+            tree: self.tree,
+            prefix,
+        };
+        // A shorter key of the same ordinal would be before it.
+        let mut start = group_key(self.tree, prefix, range.start);
+        while start.len() > 4 + PREFIX_BYTES + 1 && start.last() == Some(&0) {
+            start.pop();
+        }
+        let mut next = all.from(&start).map_err(failed)?;
+        while let Some((found, ordinal)) = group.member(next)
+            && ordinal < range.end
+        {
+            let key = record_key(self.tree, found.place);
+            out.push((ordinal, key.len()));
+            next = all.after(&key).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+fn move_record(writer: &mut FileWriter<'_>, old: &[u8], new: &[u8]) -> Result<()> {
+    let value = writer.read().get(old);
+    let value = value.map_err(|error| writer.environment().error(&error))?;
+    let value = value.ok_or(Damaged)?.to_vec();
+    writer.remove(old)?;
+    writer.put(new, &value)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use arrow_array::{Array, ArrayRef, BinaryViewArray};
+    use mayfly_memory::{Budget, BudgetKind, StableRanges};
+    use mayfly_types::{Batch, Interrupt, PhysicalType};
+
+    use super::*;
+    use crate::base::pipeline::{Changes, Logging};
+    use crate::base::redo::Redo;
+    use crate::base::{
+        ChangeStorage, DurableStore, DurableTransaction, ReadView, StatementOptions, StoreOptions,
+        StorePlace, TableDefinition,
+    };
+    use crate::{ColumnId, IndexPart, IndexSpec, KeyMode, ReadLock, Table};
+
+    #[test]
+    fn places_are_read_as_they_are_written() {
+        let prefix = [7; PREFIX_BYTES];
+        for ordinal in [1, 255, 256, STRIDE, ORDINALS - 1] {
+            let key = group_key(3, &prefix, ordinal);
+            assert_eq!(key.len(), MAX_KEY);
+            let place = separator_of(3, &key).unwrap();
+            assert_eq!(in_group(place), Some((&prefix[..], ordinal)));
+        }
+        assert_eq!(in_group(&prefix), None);
+        assert_eq!(in_group(&[7; PREFIX_BYTES + 1]).unwrap().1, 7 << 48);
+    }
+
+    #[test]
+    fn there_is_an_ordinal_between_two_as_long_as_there_is_room() {
+        assert_eq!(ordinal_between(None, None, 1), Some(STRIDE));
+        assert_eq!(ordinal_between(Some(5), None, 3), Some(5 + STRIDE));
+        assert_eq!(ordinal_between(Some(5), Some(7), 1), Some(6));
+        assert_eq!(ordinal_between(Some(5), Some(6), 1), None);
+        assert_eq!(ordinal_between(None, Some(1), 1), None);
+        assert_eq!(ordinal_between(Some(0), Some(9), 2), Some(3));
+        assert_eq!(ordinal_between(Some(ORDINALS - 1), None, 1), None);
+    }
+
+    /// Records get other keys.
+    struct Moves(Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>);
+
+    impl Changes for Moves {
+        fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()> {
+            for (old, new, block) in &self.0 {
+                change(Redo::Remove(old))?;
+                change(Redo::Put(new, block))?;
+            }
+            Ok(())
+        }
+    }
+
+    fn text(number: u32) -> Vec<u8> {
+        let mut text = vec![b'x'; PREFIX_BYTES + 2];
+        text.extend([10_000, 100, 1].map(|unit| b'!' + (number / unit % 100) as u8));
+        text
+    }
+
+    fn table(
+        session: &DurableTransaction,
+        definition: &Arc<TableDefinition>,
+    ) -> crate::base::DurableTable {
+        let statement = session.statement(StatementOptions {
+            view: ReadView::Statement,
+            lock_wait: Duration::ZERO,
+            interrupt: Interrupt::default(),
+            batch_rows: 1000,
+            read_lock: ReadLock::None,
+        });
+        statement.table(definition).unwrap()
+    }
+
+    fn insert(
+        session: &DurableTransaction,
+        definition: &Arc<TableDefinition>,
+        numbers: impl Iterator<Item = u32>,
+    ) -> usize {
+        let texts = BinaryViewArray::from_iter_values(numbers.map(text));
+        let rows = texts.len();
+        let mut writer = table(session, definition).writer().unwrap();
+        let batch = Batch::new(vec![Arc::new(texts) as ArrayRef], rows);
+        let written = writer.insert(&batch).unwrap().rows;
+        writer.finish().unwrap();
+        session.commit().unwrap();
+        written
+    }
+
+    /// Before there were groups, keys had as much of a separator as there was room for.
+    #[test]
+    fn blocks_of_before_are_read_and_changed() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = DurableStore::open(StoreOptions {
+            place: StorePlace::DataDirectory(directory.path().to_path_buf()),
+            stable: StableRanges::new(),
+            write_buffer: Budget::unlimited(BudgetKind::Memory),
+        })
+        .unwrap();
+        let memory = Budget::unlimited(BudgetKind::Memory);
+        let session = store.session(ChangeStorage::for_tests(&memory));
+        let trees = [session.new_tree().unwrap(), session.new_tree().unwrap()];
+        let primary = IndexSpec {
+            parts: vec![IndexPart {
+                column: 0,
+                mode: KeyMode::Binary,
+                prefix: None,
+                descending: false,
+            }],
+            unique: true,
+            clustered: true,
+            hash: false,
+        };
+        let columns = vec![PhysicalType::Bytes];
+        let definition = TableDefinition::new(columns, vec![primary], trees[0], vec![trees[1]]);
+        let definition = Arc::new(definition);
+        assert_eq!(
+            insert(&session, &definition, (0..9000).map(|n| n * 4)),
+            9000
+        );
+        let snapshot = store.0.environment.newest().unwrap();
+        let mut walk = snapshot.walk(trees[0], &[], None, false).unwrap();
+        let mut moves = Vec::new();
+        while let Some(found) = walk.next().unwrap() {
+            if in_group(found.place).is_none() {
+                continue;
+            }
+            let mut key = record_key(trees[0], &found.separator().unwrap());
+            // Also one that was the shortest separator and is shorter than it might be.
+            key.truncate(MAX_KEY - moves.len() % 2);
+            let old = record_key(trees[0], found.place);
+            moves.push((old, key, found.block.to_vec()));
+        }
+        assert!(moves.len() > 100, "{}", moves.len());
+        drop((walk, snapshot));
+        let written = store
+            .0
+            .environment
+            .write(&Moves(moves), Logging::Unsynced, || {});
+        written.unwrap();
+        store
+            .check_table(&definition, &Interrupt::default())
+            .unwrap();
+        for first in [1, 2, 3] {
+            assert_eq!(
+                insert(&session, &definition, (0..9000).map(|n| n * 4 + first)),
+                9000
+            );
+            store
+                .check_table(&definition, &Interrupt::default())
+                .unwrap();
+        }
+        let mut scan = table(&session, &definition).scan(&[ColumnId(0)]).unwrap();
+        let mut rows = 0;
+        while let Some(batch) = scan.next_batch().unwrap() {
+            rows += batch.row_count();
+        }
+        assert_eq!(rows, 36_000);
+    }
+}
