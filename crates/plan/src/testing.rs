@@ -85,8 +85,8 @@ fn table(
 }
 
 /// `w (id int primary key, a int, b varchar(10), c decimal(10,2), d datetime, e bigint unsigned,
-/// f varchar(20), g int)` with the indexes `ka (a, b)`, `kb (b)`, `kc (c)`, `kd (d desc)`, `ke (e)` and
-/// `kp (f(3))`: each key of them has ten rows, and so has each range that is no key.
+/// f varchar(20) collate utf8mb4_general_ci, g int)` with the indexes `ka (a, b)`, `kb (b)`, `kc (c)`,
+/// `kd (d desc)`, `ke (e)` and `kp (f(3))`: each key of them has ten rows, and so has each range that is no key.
 fn indexed() -> Arc<TableSource> {
     let int = || SqlType::integer(TypeKind::Int);
     let varchar = |length| SqlType::varchar(length, CollationId::default());
@@ -101,7 +101,11 @@ fn indexed() -> Arc<TableSource> {
             ("c", SqlType::decimal(10, 2), true),
             ("d", SqlType::temporal(TypeKind::DateTime, 0), true),
             ("e", SqlType::bigint_unsigned(), true),
-            ("f", varchar(20), true),
+            (
+                "f",
+                SqlType::varchar(20, CollationId::UTF8MB4_GENERAL_CI),
+                true,
+            ),
             ("g", int(), true),
         ],
         &[&[0]],

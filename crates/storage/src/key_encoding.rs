@@ -306,7 +306,9 @@ impl KeyEncoder {
     }
 
     /// Appends the beginning of a key: the values of its first parts. A value is of its column's
-    /// physical type, or a number that can be turned into it without loss.
+    /// physical type, or a number that can be turned into it without loss. That of a prefix is a sort
+    /// key where the beginnings of texts are not ordered as the texts are
+    /// ([`CollationId::orders_beginnings`]).
     pub fn append_values<'v>(
         &self,
         values: impl IntoIterator<Item = &'v Value>,
@@ -428,6 +430,18 @@ impl Part {
             Text::Bytes | Text::Characters => key.extend_from_slice(text),
             Text::SortKey(collation) => collation.append_sort_key(text, key),
         }
+        self.end_text(first, key);
+    }
+
+    fn put_sort_key(&self, sort_key: &[u8], key: &mut Vec<u8>) {
+        let first = key.len();
+        key.push(VALUE);
+        key.extend_from_slice(sort_key);
+        self.end_text(first, key);
+    }
+
+    /// Ends a text whose part begins at `first`.
+    fn end_text(&self, first: usize, key: &mut Vec<u8>) {
         escape(key, first + 1);
         key.push(END);
         if self.inversion != 0 {
@@ -470,8 +484,13 @@ impl Part {
             PhysicalType::Decimal256(scale) => {
                 self.put_wide(at_scale(value, scale).ok_or_else(wrong_type)?, key);
             }
-            PhysicalType::Bytes => match value {
-                Value::Bytes(bytes) => self.put_text(bytes, key),
+            PhysicalType::Bytes => match (value, self.text) {
+                (Value::Bytes(bytes), Text::SortKey(collation))
+                    if self.prefix.is_some() && !collation.orders_beginnings() =>
+                {
+                    self.put_sort_key(bytes, key);
+                }
+                (Value::Bytes(bytes), _) => self.put_text(bytes, key),
                 _ => return Err(wrong_type()),
             },
         }
@@ -699,10 +718,26 @@ mod tests {
     }
 
     #[test]
+    fn bounds_of_beginnings_are_sort_keys() {
+        let collation = CollationId::UTF8MB4_0900_AI_CI;
+        let mut encoder = encoder(PhysicalType::Bytes, KeyMode::Collated(collation), false);
+        encoder.parts[0].prefix = Some(2);
+        let of_row = |text: &str| {
+            let mut key = Vec::new();
+            encoder.append_row(&[bytes(text.as_bytes()).1], 0, &mut key);
+            key
+        };
+        let first = collation.first_level_key("aß".as_bytes()).unwrap();
+        let equal = KeyRange::equal(vec![Value::Bytes(first)]);
+        let range = encoder.range(&equal).unwrap();
+        assert!(range.contains(&of_row("aß and")) && !range.contains(&of_row("as")));
+    }
+
+    #[test]
     fn a_prefix_counts_characters_and_its_bounds_are_included() {
         let part = IndexPart {
             column: 0,
-            mode: KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI),
+            mode: KeyMode::Collated(CollationId::UTF8MB4_GENERAL_CI),
             prefix: Some(2),
             descending: false,
         };

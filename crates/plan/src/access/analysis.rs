@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use mayfly_types::{PhysicalType, SqlType, TypeKind, Value};
 
-use super::keys::{Condition, KeyBox, KeyRanges, RangePart, is_rounded};
+use super::keys::{Condition, KeyBox, KeyRanges, RangePart, has_many_beginnings, is_rounded};
 use crate::bind::mirrored;
 use crate::catalog::{IndexSource, TableSource};
 use crate::expression::{Comparison, Expression, ExpressionKind};
@@ -148,13 +148,6 @@ fn keeps_order(from: &SqlType, to: &SqlType) -> bool {
     }
 }
 
-/// Whether accents or cases decide between strings that are else equal: the beginnings of two
-/// strings may then be in another order than the strings.
-fn has_levels(ty: &SqlType) -> bool {
-    let name = ty.collation.name();
-    name.ends_with("_as_ci") || name.ends_with("_as_cs")
-}
-
 /// A key part.
 struct Part<'t> {
     id: ColumnId,
@@ -167,8 +160,21 @@ struct Part<'t> {
 }
 
 impl Part<'_> {
+    /// Whether a condition leaves single keys.
     fn is_points(&self, condition: &Condition) -> bool {
-        !self.approximate && condition.is_points(self.ty)
+        let in_one_place = !has_many_beginnings(self.ty, self.prefix)
+            || self.ty.collation.has_one_level()
+            || matches!(condition, Condition::IsNull);
+        !self.approximate && in_one_place && condition.is_points(self.ty)
+    }
+
+    /// How many keys such a condition leaves at most, about.
+    fn point_count(&self, condition: &Condition) -> usize {
+        let beginnings = match self.prefix {
+            Some(prefix) if has_many_beginnings(self.ty, self.prefix) => prefix as usize + 1,
+            _ => 1,
+        };
+        condition.point_count().saturating_mul(beginnings)
     }
 }
 
@@ -212,7 +218,7 @@ impl Draft {
             let points = atoms
                 .iter()
                 .filter(|atom| part.is_points(&atom.condition))
-                .map(|atom| atom.condition.point_count())
+                .map(|atom| part.point_count(&atom.condition))
                 .min();
             match points {
                 Some(points) => {
@@ -397,9 +403,7 @@ impl Reader<'_, '_> {
     ) -> Option<Drafts> {
         let points = matches!(comparison, Comparison::Equal | Comparison::NullSafeEqual);
         let part = self.compared_part(column, points)?;
-        let Part { ty, prefix, .. } = &self.parts[part];
-        let by_order = !points && comparison != Comparison::NotEqual;
-        if !self.is_constant(value) || (by_order && prefix.is_some() && has_levels(ty)) {
+        if !self.is_constant(value) {
             return None;
         }
         Some(self.atom(

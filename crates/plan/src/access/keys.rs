@@ -95,6 +95,12 @@ pub(super) fn is_rounded(column: &SqlType, other: &SqlType) -> bool {
     ) && other.physical() == PhysicalType::Float64
 }
 
+/// Whether texts that are equal may have different first characters: an index over these finds them at
+/// several places.
+pub(super) fn has_many_beginnings(column: &SqlType, prefix: Option<u32>) -> bool {
+    prefix.is_some() && !column.collation.orders_beginnings()
+}
+
 /// Tells the value of an expression that reads no column; `None` while it is not known.
 pub type ValueOf<'a> = &'a mut dyn FnMut(&Expression) -> Result<Option<Value>>;
 
@@ -154,16 +160,31 @@ impl KeyRanges {
         only.parts
             .iter()
             .zip(&self.parts)
-            .take_while(|(conditions, part)| {
-                conditions
-                    .iter()
-                    .any(|one| one.is_points(&part.ty) && one.point_count() == 1)
-            })
+            .take_while(|(conditions, part)| conditions.iter().any(|one| part.is_fixed_by(one)))
             .count()
+    }
+
+    /// Whether the ranges are between values, and none between sort keys.
+    pub fn is_of_values(&self) -> bool {
+        let used = self.parts.iter().take(self.part_count());
+        !used.into_iter().any(RangePart::has_many_beginnings)
     }
 
     /// The ranges, in the order of the index; `None` while a value is not known.
     pub fn resolve(&self, value_of: ValueOf<'_>) -> Result<Option<Vec<ValueRange>>> {
+        self.resolve_with(value_of, Beginnings::Possible)
+    }
+
+    /// The ranges in which nearly all rows are: of beginnings of texts only the usual one.
+    pub(super) fn resolve_usual(&self, value_of: ValueOf<'_>) -> Result<Option<Vec<ValueRange>>> {
+        self.resolve_with(value_of, Beginnings::Usual)
+    }
+
+    fn resolve_with(
+        &self,
+        value_of: ValueOf<'_>,
+        beginnings: Beginnings,
+    ) -> Result<Option<Vec<ValueRange>>> {
         let mut ranges = Vec::new();
         for one in &self.boxes {
             let mut prefixes = vec![Vec::new()];
@@ -171,7 +192,7 @@ impl KeyRanges {
                 let Some(part) = self.parts.get(position) else {
                     break;
                 };
-                let Some(intervals) = part.intervals(conditions, value_of)? else {
+                let Some(intervals) = part.intervals(conditions, value_of, beginnings)? else {
                     return Ok(None);
                 };
                 let is_last = position + 1 == one.parts.len();
@@ -306,9 +327,32 @@ fn range_of(prefix: &[Value], interval: &Interval, descending: bool) -> ValueRan
     }
 }
 
+/// Which keys of beginnings of texts are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beginnings {
+    /// All that a text can have.
+    Possible,
+    /// The one that nearly all texts have, in which each character weighs one weight.
+    Usual,
+}
+
 impl RangePart {
+    /// How bounds are ordered: those of beginnings that are not ordered as texts are sort keys.
     fn order(&self) -> ValueOrder {
-        ValueOrder(self.ty.comparison_collation())
+        ValueOrder(match self.has_many_beginnings() {
+            true => CollationId::BINARY,
+            false => self.ty.comparison_collation(),
+        })
+    }
+
+    /// Whether equal texts may begin differently in the index.
+    pub(super) fn has_many_beginnings(&self) -> bool {
+        has_many_beginnings(&self.ty, self.prefix)
+    }
+
+    /// Whether a condition leaves one value of the column.
+    pub(super) fn is_fixed_by(&self, condition: &Condition) -> bool {
+        condition.is_points(&self.ty) && condition.point_count() == 1
     }
 
     /// The values that all of the conditions leave; `None` while one is not known.
@@ -316,10 +360,11 @@ impl RangePart {
         &self,
         conditions: &[Condition],
         value_of: ValueOf<'_>,
+        beginnings: Beginnings,
     ) -> Result<Option<Vec<Interval>>> {
         let mut left = vec![Interval::ALL];
         for condition in conditions {
-            let Some(intervals) = self.intervals_of(condition, value_of)? else {
+            let Some(intervals) = self.intervals_of(condition, value_of, beginnings)? else {
                 return Ok(None);
             };
             left = intersection(&left, &intervals, self.order());
@@ -331,6 +376,7 @@ impl RangePart {
         &self,
         condition: &Condition,
         value_of: ValueOf<'_>,
+        beginnings: Beginnings,
     ) -> Result<Option<Vec<Interval>>> {
         Ok(Some(match condition {
             Condition::IsNull => vec![Interval::point(Value::Null)],
@@ -338,14 +384,14 @@ impl RangePart {
             Condition::In(list, ty) => {
                 let points = list
                     .iter()
-                    .flat_map(|value| self.compared(Comparison::Equal, value, ty));
+                    .flat_map(|value| self.compared(Comparison::Equal, value, ty, beginnings));
                 points.collect()
             }
             Condition::Compare(comparison, expression) => {
                 let Some(value) = value_of(expression)? else {
                     return Ok(None);
                 };
-                self.compared(*comparison, &value, &expression.ty)
+                self.compared(*comparison, &value, &expression.ty, beginnings)
             }
             Condition::Like(pattern, escape) => match value_of(pattern)? {
                 None => return Ok(None),
@@ -356,7 +402,13 @@ impl RangePart {
     }
 
     /// The values for which a comparison with a value of another type is true.
-    fn compared(&self, comparison: Comparison, value: &Value, ty: &SqlType) -> Vec<Interval> {
+    fn compared(
+        &self,
+        comparison: Comparison,
+        value: &Value,
+        ty: &SqlType,
+        beginnings: Beginnings,
+    ) -> Vec<Interval> {
         if value.is_null() {
             return match comparison {
                 Comparison::NullSafeEqual => vec![Interval::point(Value::Null)],
@@ -371,7 +423,7 @@ impl RangePart {
         }
         let fit = fit(value, self.ty.physical());
         match &self.prefix {
-            Some(prefix) => self.compared_prefix(comparison, fit, *prefix),
+            Some(prefix) => self.compared_prefix(comparison, fit, *prefix, beginnings),
             None => exactly(comparison, fit),
         }
     }
@@ -411,19 +463,63 @@ impl RangePart {
     }
 
     /// Of a prefix only so much is known: rows that are equal in it are looked at.
-    fn compared_prefix(&self, comparison: Comparison, fit: Fit, prefix: u32) -> Vec<Interval> {
+    fn compared_prefix(
+        &self,
+        comparison: Comparison,
+        fit: Fit,
+        prefix: u32,
+        beginnings: Beginnings,
+    ) -> Vec<Interval> {
         let Fit::Exact(Value::Bytes(text)) = fit else {
             return vec![Interval::VALUES];
         };
-        let text = Value::Bytes(self.cut(&text, prefix).to_vec());
-        vec![match comparison {
-            Comparison::Equal | Comparison::NullSafeEqual => Interval::point(text),
-            Comparison::Less | Comparison::LessOrEqual => Interval::below(Bound::Included(text)),
-            Comparison::Greater | Comparison::GreaterOrEqual => {
-                Interval::above(Bound::Included(text))
+        let cut = self.cut(&text, prefix);
+        if !self.has_many_beginnings() {
+            let point = Interval::point(Value::Bytes(cut.to_vec()));
+            return vec![compared_with(comparison, &point)];
+        }
+        let collation = self.ty.collation;
+        let known = match beginnings {
+            Beginnings::Possible => collation.beginnings(&text, prefix),
+            Beginnings::Usual => None,
+        };
+        let Some(known) = known else {
+            let usual = collation.first_level_key(cut).unwrap_or_default();
+            return vec![compared_with(comparison, &self.of_first_level(usual))];
+        };
+        match comparison {
+            Comparison::Equal | Comparison::NullSafeEqual => {
+                let points = known.points.into_iter();
+                points.map(|point| self.of_first_level(point)).collect()
             }
-            Comparison::NotEqual => Interval::VALUES,
-        }]
+            Comparison::NotEqual => vec![Interval::VALUES],
+            _ => {
+                let whole = compared_with(comparison, &self.of_first_level(known.whole));
+                let points = known.points.into_iter();
+                let mut intervals: Vec<Interval> = points
+                    .map(|point| self.of_first_level(point))
+                    .filter(|point| {
+                        let both = [std::slice::from_ref(point), std::slice::from_ref(&whole)];
+                        intersection(both[0], both[1], self.order()).as_slice() != both[0]
+                    })
+                    .collect();
+                intervals.push(whole);
+                intervals
+            }
+        }
+    }
+
+    /// The sort keys that have this first level.
+    fn of_first_level(&self, first: Vec<u8>) -> Interval {
+        if self.ty.collation.has_one_level() {
+            return Interval::point(Value::Bytes(first));
+        }
+        // Weights of the other levels have small first bytes.
+        let last = [first.as_slice(), &[u8::MAX]].concat();
+        Interval {
+            low: Bound::Included(Value::Bytes(first)),
+            high: Bound::Included(Value::Bytes(last)),
+        }
     }
 
     fn is_binary(&self) -> bool {
@@ -450,7 +546,6 @@ impl RangePart {
         let mut escapes = [0; 4];
         let escapes = escape.unwrap_or('\\').encode_utf8(&mut escapes).as_bytes();
         let mut length = 0;
-        let mut characters = 0;
         while let Some(rest) = pattern.get(length..).filter(|rest| !rest.is_empty()) {
             if matches!(rest[0], b'%' | b'_') || rest.starts_with(escapes) {
                 break;
@@ -459,7 +554,6 @@ impl RangePart {
                 true => 1,
                 false => utf8::decode(rest).map_or(1, |(_, bytes)| bytes),
             };
-            characters += 1;
         }
         let start = pattern.get(..length).unwrap_or(pattern);
         let start = self.ty.collation.without_begun_letter(start);
@@ -471,9 +565,14 @@ impl RangePart {
             Some(prefix) => self.cut(start, prefix),
             None => start,
         };
+        // Characters at the end may have been taken off.
+        let kept = match self.is_binary() {
+            true => start.len(),
+            false => std::str::from_utf8(start).map_or(0, |start| start.chars().count()),
+        };
         let filled = |with: &[u8]| {
             let mut text = start.to_vec();
-            for _ in characters..longest {
+            for _ in kept..longest as usize {
                 text.extend_from_slice(with);
             }
             Value::Bytes(text)
@@ -500,10 +599,29 @@ impl RangePart {
                 )
             }
         };
+        if let (true, Value::Bytes(low), Value::Bytes(high)) =
+            (self.has_many_beginnings(), &low, &high)
+        {
+            let key = |text| self.ty.collation.first_level_key(text).unwrap_or_default();
+            return Interval {
+                low: self.of_first_level(key(low)).low,
+                high: self.of_first_level(key(high)).high,
+            };
+        }
         Interval {
             low: Bound::Included(low),
             high: Bound::Included(high),
         }
+    }
+}
+
+/// The values for which a comparison is true with all values that hide behind a part of them.
+fn compared_with(comparison: Comparison, part: &Interval) -> Interval {
+    match comparison {
+        Comparison::Equal | Comparison::NullSafeEqual => part.clone(),
+        Comparison::Less | Comparison::LessOrEqual => Interval::below(part.high.clone()),
+        Comparison::Greater | Comparison::GreaterOrEqual => Interval::above(part.low.clone()),
+        Comparison::NotEqual => Interval::VALUES,
     }
 }
 

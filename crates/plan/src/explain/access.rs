@@ -387,7 +387,10 @@ fn ranges_text(
     names: &dyn Names,
 ) -> String {
     const SHOWN: usize = 2;
-    let known = ranges.resolve(&mut |value| Ok(known_value(value, &[], SqlMode::DEFAULT)));
+    let known = match ranges.is_of_values() {
+        true => ranges.resolve(&mut |value| Ok(known_value(value, &[], SqlMode::DEFAULT))),
+        false => Ok(None),
+    };
     let mut texts: Vec<String> = match known {
         Ok(Some(found)) => {
             if found.is_empty() {

@@ -5,9 +5,10 @@
 use super::index_orders::Key;
 use crate::access::path::{Path, SEEK_COST, START_COST};
 use crate::access::{Access, GroupRows, lookup};
-use crate::expression::ExpressionKind;
-use crate::logical::{ColumnId, ColumnSet, Scan};
+use crate::expression::{Expression, ExpressionKind};
+use crate::logical::{ColumnId, ColumnSet, Scan, visit_expression, with_stack};
 use crate::physical::AggregateCall;
+use mayfly_types::PhysicalType;
 
 /// The way in which `ordered`, which gives the rows of each group one after the other, reads only the
 /// ends of each; none when the groups need more.
@@ -43,7 +44,9 @@ pub(super) fn path(
     let of_group: ColumnSet = columns.iter().map(|column| scan.first + column).collect();
     let same_for_all = scan.predicates.iter().all(|predicate| {
         let read = predicate.columns();
-        !super::has_subquery(predicate) && read.iter().all(|id| of_group.contains(id))
+        !super::has_subquery(predicate)
+            && read.iter().all(|id| of_group.contains(id))
+            && is_same_for_equal_values(scan, predicate)
     });
     if !same_for_all {
         return None;
@@ -82,6 +85,56 @@ pub(super) fn path(
         access: Access::Index(access),
         cost: START_COST + groups * seeks * (SEEK_COST + lookup::key_cost(scan)),
         rows: (groups * seeks).min(ordered.rows),
+    })
+}
+
+/// Whether a predicate says the same of all values of its columns that are equal: strings of a group
+/// may differ in cases, accents and spaces at their ends, which a comparison by the column's collation
+/// does not see but functions do; so may the two zeros of floating-point numbers.
+fn is_same_for_equal_values(scan: &Scan, predicate: &Expression) -> bool {
+    let type_of = |id: ColumnId| {
+        let column = id.checked_sub(scan.first)?;
+        scan.table.columns.get(column).map(|column| &column.ty)
+    };
+    // A column that is compared by its own order.
+    let is_compared = |operand: &Expression, other: &Expression| {
+        let ExpressionKind::Column(id) = operand.kind else {
+            return false;
+        };
+        type_of(id).is_some_and(|ty| {
+            other.ty.physical() == ty.physical()
+                && (!ty.is_string()
+                    || operand.ty.collation == ty.collation && other.ty.collation == ty.collation)
+        })
+    };
+    with_stack(|| {
+        let same = |operand: &Expression| is_same_for_equal_values(scan, operand);
+        match &predicate.kind {
+            ExpressionKind::Column(id) => type_of(*id).is_some_and(|ty| match ty.physical() {
+                PhysicalType::Float64 => false,
+                PhysicalType::Bytes => ty.comparison_collation().is_bytewise_equality(),
+                _ => true,
+            }),
+            ExpressionKind::Compare { left, right, .. } => {
+                (same(left) || is_compared(left, right))
+                    && (same(right) || is_compared(right, left))
+            }
+            ExpressionKind::InList { operand, .. } => {
+                same(operand) || is_compared(operand, operand)
+            }
+            ExpressionKind::IsNull(operand) => {
+                matches!(operand.kind, ExpressionKind::Column(_)) || same(operand)
+            }
+            _ => {
+                let mut all = true;
+                visit_expression(predicate, &mut |inner| {
+                    let is_outer = std::ptr::eq(inner, predicate);
+                    all &= is_outer || same(inner);
+                    is_outer
+                });
+                all
+            }
+        }
     })
 }
 

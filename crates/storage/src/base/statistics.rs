@@ -202,21 +202,22 @@ pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -
         u64::from_be_bytes(bytes) as f64
     };
     let (low, high) = (place(&first), place(&last));
-    let start = if range.start <= first {
-        low
-    } else {
-        place(&range.start).clamp(low, high)
+    let counted = pieces.rows() as u64;
+    // The first key is known with the transaction's changes, the last without: there may be nothing
+    // between them.
+    if low >= high {
+        return Ok(all.max(counted));
+    }
+    let start = match range.start <= first {
+        true => low,
+        false => place(&range.start).clamp(low, high),
     };
     let end = match &range.end {
         Some(end) if *end < last => place(end).clamp(low, high),
         _ => high,
     };
-    let share = if high > low {
-        (end - start) / (high - low)
-    } else {
-        1.0
-    };
-    Ok(((share * all as f64) as u64).clamp(pieces.rows() as u64, all.max(pieces.rows() as u64)))
+    let share = ((end - start) / (high - low)).max(0.0);
+    Ok(((share * all as f64) as u64).clamp(counted, all.max(counted)))
 }
 
 impl DurableStore {

@@ -322,7 +322,12 @@ fn compare_padded<W: Ord + Copy>(
     }
 }
 
-fn append_padded(weights: impl Iterator<Item = u16>, space: u16, width: u8, key: &mut Vec<u8>) {
+pub(super) fn append_padded(
+    weights: impl Iterator<Item = u16>,
+    space: u16,
+    width: u8,
+    key: &mut Vec<u8>,
+) {
     let push = |key: &mut Vec<u8>, weight: u16| {
         if width == 2 {
             key.extend_from_slice(&weight.to_be_bytes());

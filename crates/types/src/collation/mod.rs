@@ -14,6 +14,7 @@
 
 pub mod aggregate;
 mod ascii;
+mod beginnings;
 mod compare;
 mod general_ci;
 pub mod like;
@@ -28,6 +29,7 @@ use uca::Uca;
 use weights::Simple;
 
 pub use aggregate::{Coercibility, CollationMix, aggregate_collations};
+pub use beginnings::Beginnings;
 pub use like::LikePattern;
 pub use list::COLLATIONS;
 
@@ -203,7 +205,7 @@ impl CollationId {
             .ok()
             .and_then(|rest| rest.char_indices().next_back())
             .map(|(at, last)| (last, &rest[..at]))
-            && uca.begins_letter(u32::from(last))
+            && beginnings::begins_letter(uca, u32::from(last))
         {
             rest = before;
         }

@@ -87,8 +87,13 @@ static V1400: Version = Version {
 
 static TAILORINGS: &str = include_str!("data/tailorings.txt");
 
+/// How many tables there are.
+pub(super) const SOURCES: usize = 27;
+/// The most weights that one character has.
+pub(super) const MOST_WEIGHTS: usize = 18;
+
 /// The tables: versions, and the names of what is changed in them.
-static SOURCES: [(&Version, &str); 27] = [
+static NAMED: [(&Version, &str); SOURCES] = [
     (&V400, ""),
     (&V520, ""),
     (&V900, ""),
@@ -118,7 +123,7 @@ static SOURCES: [(&Version, &str); 27] = [
     (&V400, "vietnamese"),
 ];
 
-static TABLES: [OnceLock<Table>; SOURCES.len()] = [const { OnceLock::new() }; SOURCES.len()];
+static TABLES: [OnceLock<Table>; SOURCES] = [const { OnceLock::new() }; SOURCES];
 
 /// How a collation weighs characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -215,9 +220,22 @@ impl Uca {
         }
     }
 
-    /// Whether a language has a letter that begins with this character and may be sorted anywhere.
-    pub(super) fn begins_letter(self, point: u32) -> bool {
-        self.table().heads.contains(&point)
+    /// Which of the tables.
+    pub(super) fn source(self) -> usize {
+        self.source.into()
+    }
+
+    /// Visits the characters of each letter that has several.
+    pub(super) fn for_each_contraction(self, visit: &mut dyn FnMut(&[u32])) {
+        let mut points = Vec::new();
+        for starter in &self.table().starters {
+            for (following, _) in &starter.contractions {
+                points.clear();
+                points.push(starter.point);
+                points.extend_from_slice(following);
+                visit(&points);
+            }
+        }
     }
 
     /// What of an element counts.
@@ -264,7 +282,7 @@ impl Uca {
     fn table(self) -> &'static Table {
         let index = usize::from(self.source);
         TABLES[index].get_or_init(|| {
-            let (version, tailoring) = SOURCES[index];
+            let (version, tailoring) = NAMED[index];
             Table::load(version, tailoring)
         })
     }
@@ -303,6 +321,7 @@ impl Element {
 
 /// The contractions of a first code point.
 struct Starter {
+    point: u32,
     /// The entry without a contraction.
     alone: u32,
     /// What follows the first code point, longest first, and the entry of the whole.
@@ -320,8 +339,6 @@ struct Table {
     ascii: AsciiWeights,
     /// The character of the least primary weight.
     first: char,
-    /// The characters that a language begins letters of several characters with.
-    heads: Vec<u32>,
 }
 
 struct Input<'a>(&'a [u8]);
@@ -358,7 +375,6 @@ impl Table {
             divides_hangul: version.divides_hangul,
             ascii: AsciiWeights::default(),
             first: '\t',
-            heads: Vec::new(),
         };
         let mut input = Input(version.data);
         let (mut point, mut primary) = (0, 0);
@@ -407,11 +423,7 @@ impl Table {
             {
                 self.first = character;
             }
-            let following: Vec<u32> = points.collect();
-            if !following.is_empty() {
-                self.heads.push(point);
-            }
-            self.add(point, following, &elements);
+            self.add(point, points.collect(), &elements);
         }
     }
 
@@ -439,6 +451,7 @@ impl Table {
         }
         if *place & KIND != STARTER {
             self.starters.push(Starter {
+                point,
                 alone: *place,
                 contractions: Vec::new(),
             });

@@ -3,11 +3,12 @@
 //! Text that is no date is the zero date here, with warning 1292, where CAST makes NULL of it: so
 //! `date_column > text_column` is true for it and `NOT IN` does not become unknown. Two more arguments
 //! are the kind and the name of the column that is compared, for the warning about a constant.
+//! An offset at the end of the text is taken back into the session's time zone.
 
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::temporal::{DateRules, DateTime, parse_datetime};
+use mayfly_types::temporal::{DateRules, DateTime, TimeZone, parse_datetime};
 use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::arguments;
@@ -92,7 +93,16 @@ impl ScalarFunction for Comparable {
             if parsed.truncated {
                 warn(text);
             }
-            let value = parsed.value;
+            let local = match parsed.offset {
+                None => Some(parsed.value),
+                Some(offset) => TimeZone::Offset(offset)
+                    .unix_of_local(parsed.value)
+                    .and_then(|unix| context.time_zone.local_of_unix(unix)),
+            };
+            let Some(value) = local else {
+                warn(text);
+                return Ok(Some(DateTime::default().pack()));
+            };
             let value = match is_date {
                 true => DateTime::date(value.year, value.month, value.day),
                 false => value,

@@ -1,0 +1,277 @@
+//! What the first characters of a text tell of it: which keys an index over beginnings has for texts
+//! that are equal to one, or before or behind it.
+//!
+//! Where each character has one weight, the beginnings of texts are in the order of the texts. The
+//! Unicode Collation Algorithm knows characters without a weight and with several, and letters of
+//! several characters. So the first two characters of a text that is equal to 'ass' weigh as 'as' does,
+//! or 'ass' ('aß'), or 'a' (an accent is a character of its own there), or nothing; and a letter that is
+//! cut in two may weigh anything. Weights of the first level alone are looked at: those behind them
+//! belong to characters that may be cut off.
+
+use std::cmp::Ordering;
+use std::sync::OnceLock;
+
+use super::compare::append_padded;
+use super::uca::{MOST_WEIGHTS, SOURCES, Uca};
+use super::{Collation, CollationId, Order};
+
+/// A letter of several characters that was cut in two.
+pub(super) struct Begun {
+    /// Its first characters.
+    pub(super) points: Vec<u32>,
+    /// What they weigh.
+    beginning: Vec<u16>,
+    /// What the letter weighs, which does not begin so.
+    whole: Vec<u16>,
+}
+
+/// Of a table's letters of several characters, those whose beginnings sort elsewhere.
+struct Letters {
+    begun: Vec<Begun>,
+    /// The characters that they begin with.
+    heads: Vec<u32>,
+    /// The least and the greatest first weight of those letters and of their beginnings.
+    first: u16,
+    last: u16,
+}
+
+static LETTERS: [OnceLock<Letters>; SOURCES] = [const { OnceLock::new() }; SOURCES];
+
+impl Letters {
+    fn of(uca: Uca) -> &'static Self {
+        LETTERS[uca.source()].get_or_init(|| {
+            let weights = |points: &[u32]| -> Vec<u16> {
+                let text: String = points.iter().copied().filter_map(char::from_u32).collect();
+                uca.level_weights(text.as_bytes(), 1).collect()
+            };
+            let mut begun = Vec::new();
+            uca.for_each_contraction(&mut |points| {
+                let whole = weights(points);
+                for end in 1..points.len() {
+                    let beginning = weights(&points[..end]);
+                    if !whole.starts_with(&beginning) {
+                        begun.push(Begun {
+                            points: points[..end].to_vec(),
+                            beginning,
+                            whole: whole.clone(),
+                        });
+                    }
+                }
+            });
+            let mut heads: Vec<u32> = begun.iter().flat_map(|one| one.points.clone()).collect();
+            heads.sort_unstable();
+            heads.dedup();
+            let firsts = |one: &Begun| {
+                let first = |weights: &[u16]| weights.first().copied().unwrap_or(0);
+                [first(&one.beginning), first(&one.whole)]
+            };
+            let firsts: Vec<u16> = begun.iter().flat_map(firsts).collect();
+            Self {
+                begun,
+                heads,
+                first: firsts.iter().min().copied().unwrap_or(u16::MAX),
+                last: firsts.iter().max().copied().unwrap_or(0),
+            }
+        })
+    }
+}
+
+/// Whether a letter of several characters that sorts elsewhere begins with this character.
+pub(super) fn begins_letter(uca: Uca, point: u32) -> bool {
+    Letters::of(uca).heads.binary_search(&point).is_ok()
+}
+
+/// The order of weights and of those that a text goes on with; equal where one begins as the other.
+fn compare_beginning(weights: &[u16], rest: &[u16], space: Option<u16>) -> Ordering {
+    for (place, weight) in weights.iter().enumerate() {
+        let Some(other) = rest.get(place).copied().or(space) else {
+            break;
+        };
+        if *weight != other {
+            return weight.cmp(&other);
+        }
+    }
+    Ordering::Equal
+}
+
+/// Keys of the first characters of texts, as sort keys of the first level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beginnings {
+    /// That of the text itself: texts behind it have this one, a later one or one of `points`, texts
+    /// before it this one, an earlier one or one of `points`.
+    pub whole: Vec<u8>,
+    /// Those that a text which is equal may have.
+    pub points: Vec<Vec<u8>>,
+}
+
+impl CollationId {
+    /// Whether each character has one weight, so that the beginnings of texts are in the order of the
+    /// texts, and those of equal texts equal.
+    pub fn orders_beginnings(self) -> bool {
+        !matches!(self.collation().order, Order::Uca(_))
+    }
+
+    /// Whether the first level is all of a sort key.
+    pub fn has_one_level(self) -> bool {
+        match self.collation().order {
+            Order::Uca(uca) => uca.has_one_level(),
+            Order::Bytes | Order::Simple(_) | Order::Json => true,
+        }
+    }
+
+    /// The keys that the first so many characters of texts have which are equal to a text; nothing
+    /// where beginnings are ordered as texts are.
+    pub fn beginnings(self, text: &[u8], characters: u32) -> Option<Beginnings> {
+        let collation = self.collation();
+        let Order::Uca(uca) = collation.order else {
+            return None;
+        };
+        let mut weights: Vec<u16> = uca.level_weights(text, 1).collect();
+        let space = collation.pad_space.then(|| uca.ascii().space().weight(1));
+        if space.is_some() {
+            while weights.last().copied() == space {
+                weights.pop();
+            }
+        }
+        let most = (characters as usize).saturating_mul(MOST_WEIGHTS);
+        let letters = Letters::of(uca);
+        let mut points = Vec::new();
+        for length in 0..=weights.len().min(most) {
+            let (before, rest) = weights.split_at(length);
+            points.push(collation.first_level(before, uca));
+            let next = rest.first().copied().or(space);
+            if next.is_none_or(|next| !(letters.first..=letters.last).contains(&next)) {
+                continue;
+            }
+            for letter in &letters.begun {
+                let of_whole = compare_beginning(&letter.whole, rest, space);
+                let is_beside = of_whole.is_ne()
+                    && of_whole == compare_beginning(&letter.beginning, rest, space);
+                if !is_beside {
+                    let beginning = [before, &letter.beginning].concat();
+                    points.push(collation.first_level(&beginning, uca));
+                }
+            }
+        }
+        points.sort_unstable();
+        points.dedup();
+        Some(Beginnings {
+            whole: collation.first_level(&weights, uca),
+            points,
+        })
+    }
+
+    /// The first level of a text's sort key, up to and with what ends it; nothing where beginnings are
+    /// ordered as texts are.
+    pub fn first_level_key(self, text: &[u8]) -> Option<Vec<u8>> {
+        let collation = self.collation();
+        let Order::Uca(uca) = collation.order else {
+            return None;
+        };
+        let weights: Vec<u16> = uca.level_weights(text, 1).collect();
+        Some(collation.first_level(&weights, uca))
+    }
+}
+
+impl Collation {
+    fn first_level(&self, weights: &[u16], uca: Uca) -> Vec<u8> {
+        let mut key = Vec::with_capacity(weights.len() * 2 + 3);
+        if self.pad_space {
+            let space = uca.ascii().space().weight(1);
+            append_padded(weights.iter().copied(), space, 2, &mut key);
+            return key;
+        }
+        for weight in weights {
+            key.extend_from_slice(&weight.to_be_bytes());
+        }
+        if !uca.has_one_level() {
+            key.extend_from_slice(&[0, 0]);
+        }
+        key
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::COLLATIONS;
+    use super::*;
+
+    /// Characters with no, one and several weights, and letters of several characters.
+    const CHARACTERS: [&str; 16] = [
+        "a", "s", "ß", "\0", "c", "h", "l", "·", "เ", "ก", " ", "\t", "é", "\u{301}", "и",
+        "\u{306}",
+    ];
+
+    fn texts() -> Vec<String> {
+        let mut all = vec![String::new()];
+        let mut last = all.clone();
+        for _ in 0..3 {
+            let longer = last
+                .iter()
+                .flat_map(|text| CHARACTERS.iter().map(move |more| format!("{text}{more}")));
+            last = longer.collect();
+            all.extend(last.iter().cloned());
+        }
+        all
+    }
+
+    #[test]
+    fn keys_of_first_characters() {
+        let texts = texts();
+        for name in [
+            "utf8mb4_0900_ai_ci",
+            "utf8mb4_0900_as_cs",
+            "utf8mb4_unicode_ci",
+            "utf8mb4_spanish2_ci",
+            "utf8mb4_danish_ci",
+            "utf8mb4_german2_ci",
+        ] {
+            let collation = CollationId::by_name(name).unwrap();
+            for (at, text) in texts.iter().enumerate().step_by(37) {
+                for characters in 1..3 {
+                    let known = collation.beginnings(text.as_bytes(), characters).unwrap();
+                    for other in texts.iter().skip(at % 7).step_by(7) {
+                        let cut: String = other.chars().take(characters as usize).collect();
+                        let cut = collation.first_level_key(cut.as_bytes()).unwrap();
+                        let is_point = known.points.binary_search(&cut).is_ok();
+                        let holds = match collation.compare(other.as_bytes(), text.as_bytes()) {
+                            Ordering::Equal => is_point,
+                            Ordering::Less => is_point || cut <= known.whole,
+                            Ordering::Greater => is_point || cut >= known.whole,
+                        };
+                        assert!(holds, "{name}: {other:?} beside {text:?}, {characters}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_keys_for_plain_text() {
+        let known = |name: &str, text: &str| {
+            let collation = CollationId::by_name(name).unwrap();
+            collation
+                .beginnings(text.as_bytes(), 191)
+                .unwrap()
+                .points
+                .len()
+        };
+        assert_eq!(known("utf8mb4_0900_ai_ci", "http://example.org/"), 20);
+        // A space at the end does not count.
+        assert_eq!(known("utf8mb4_unicode_ci", "plain text"), 10);
+    }
+
+    #[test]
+    fn first_levels_begin_sort_keys() {
+        for row in COLLATIONS {
+            for text in ["aé", "a\t ", "Straße "] {
+                let mut key = Vec::new();
+                row.id.append_sort_key(text.as_bytes(), &mut key);
+                if let Some(first) = row.id.first_level_key(text.as_bytes()) {
+                    assert!(key.starts_with(&first), "{} {text:?}", row.name);
+                    assert_eq!(key == first, row.id.has_one_level(), "{}", row.name);
+                }
+            }
+        }
+    }
+}
