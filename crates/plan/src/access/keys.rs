@@ -166,8 +166,8 @@ impl KeyRanges {
 
     /// Whether the ranges are between values, and none between sort keys.
     pub fn is_of_values(&self) -> bool {
-        let used = self.parts.iter().take(self.part_count());
-        !used.into_iter().any(RangePart::has_many_beginnings)
+        let mut used = self.parts.iter().take(self.part_count());
+        !used.any(RangePart::has_many_beginnings)
     }
 
     /// The ranges, in the order of the index; `None` while a value is not known.
