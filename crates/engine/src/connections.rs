@@ -1,16 +1,17 @@
 //! Who is connected: places for connections, the sessions in them, and what is counted of both.
 //!
-//! A connection has a place before it is known whose it is, so that `max_connections` holds during
-//! handshakes too. A session that an embedding program opens has a place like any other, without the
-//! limit.
+//! A connection has a place before it is known whose it is. `max_connections` counts those who have
+//! logged in, so that clients which never do so keep nobody out. Of those on their way in there are at
+//! most [`ARRIVING_MAX`] at a time, and each has as long as `connect_timeout` says. A session that an
+//! embedding program opens has a place like any other, without the limit.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
-use mayfly_types::Result;
 use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
 
 use crate::database::Database;
 use crate::session::{Admission, KillHandle, Session, SessionOptions, SessionShared};
@@ -40,6 +41,10 @@ const CONNECTION_ERRORS: [&str; 6] = [
     "Connection_errors_select",
     "Connection_errors_tcpwrap",
 ];
+
+/// So many clients log in at once, or as many as may be connected. When more come, the one that has
+/// taken longest gives way: who has a password to show needs a moment only.
+const ARRIVING_MAX: usize = 1_000;
 
 /// The connections of an engine.
 #[derive(Debug, Default)]
@@ -109,6 +114,19 @@ impl Connections {
         self.sessions().remove(&id);
     }
 
+    /// A client begins to log in; one that has taken longest gives way if there are more than `most`.
+    fn arrive(&self, id: u64, client: Arriving, most: usize) {
+        let mut arriving = self.arriving();
+        arriving.insert(id, client);
+        // Those that were told to go need a moment for it.
+        let mut waiting = arriving.values().filter(|other| !other.kill.is_closed());
+        if waiting.clone().count() > most
+            && let Some(oldest) = waiting.next()
+        {
+            oldest.kill.close();
+        }
+    }
+
     fn take_place(&self, now: i64) -> u64 {
         let connected = self.connected.fetch_add(1, Ordering::Relaxed) + 1;
         let before = self.most_connected.fetch_max(connected, Ordering::Relaxed);
@@ -140,7 +158,10 @@ impl Connections {
                 at(get(&self.most_connected_at)),
             ),
             ("Threads_cached", "0".to_owned()),
-            ("Threads_connected", get(&self.connected).to_string()),
+            (
+                "Threads_connected",
+                (get(&self.connected) + self.arriving().len() as u64).to_string(),
+            ),
             ("Threads_created", get(&self.threads_created).to_string()),
             // The one who asks runs.
             ("Threads_running", running.max(1).to_string()),
@@ -173,7 +194,8 @@ impl Connections {
 pub struct ConnectionPlace {
     database: Arc<Database>,
     id: u64,
-    is_extra: bool,
+    /// It is counted among those of `max_connections`.
+    is_counted: bool,
     /// The client's, if it came through TCP.
     port: OnceLock<u16>,
 }
@@ -196,16 +218,29 @@ impl ConnectionPlace {
             kill: KillHandle::default(),
         };
         let kill = arriving.kill.clone();
-        self.database
-            .connections
-            .arriving()
-            .insert(self.id, arriving);
+        let connected = self.database.globals().unsigned("max_connections");
+        let most = usize::try_from(connected).unwrap_or(usize::MAX);
+        let connections = &self.database.connections;
+        connections.arrive(self.id, arriving, most.max(ARRIVING_MAX));
         kill
     }
 
-    /// Whether it is beyond `max_connections`: the one that is left for an administrator.
-    pub fn is_extra(&self) -> bool {
-        self.is_extra
+    /// Counts it from here on. How many there are now.
+    fn count(&mut self) -> u64 {
+        self.is_counted = true;
+        let now = self.database.options.clock.now_utc_microseconds();
+        self.database.connections.take_place(now)
+    }
+
+    /// Whoever the connection is of has shown a password: 1040 when there is no place for one more. The
+    /// flag says that it is the place beyond `max_connections`, which is left for an administrator.
+    pub(crate) fn enter(&mut self) -> Result<bool> {
+        let connected = self.count();
+        let most = self.database.globals().unsigned("max_connections");
+        match connected > most + 1 {
+            true => Err(self.database.too_many_connections()),
+            false => Ok(connected > most),
+        }
     }
 
     /// The port of a client that came through TCP.
@@ -220,7 +255,8 @@ impl ConnectionPlace {
 
     /// The session of whoever the connection turned out to be: 1203 when the user has as many as
     /// `max_user_connections` allows.
-    pub fn session(self, options: SessionOptions) -> Result<Session> {
+    pub fn session(mut self, options: SessionOptions) -> Result<Session> {
+        self.enter()?;
         self.database.refuse_many_of(&options.user)?;
         Ok(Session::new(self, options, Admission::default()))
     }
@@ -238,36 +274,49 @@ impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         let connections = &self.database.connections;
         connections.arriving().remove(&self.id);
-        connections.connected.fetch_sub(1, Ordering::Relaxed);
+        if self.is_counted {
+            connections.connected.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
 impl Database {
     fn place(self: &Arc<Self>) -> ConnectionPlace {
-        let connections = &self.connections;
-        let number = connections.attempts.fetch_add(1, Ordering::Relaxed) + 1;
-        let connected = connections.take_place(self.options.clock.now_utc_microseconds());
-        let most = self.globals().unsigned("max_connections");
+        let number = self.connections.attempts.fetch_add(1, Ordering::Relaxed) + 1;
         ConnectionPlace {
             database: Arc::clone(self),
             id: FIRST + number,
-            is_extra: connected > most,
+            is_counted: false,
             port: OnceLock::new(),
         }
     }
 
-    /// A place for a client's connection: 1040 when there is none. One more than `max_connections` is
-    /// given, which only an administrator may keep.
+    /// A place for a client's connection: 1040 when so many have logged in that there is none. One more
+    /// than `max_connections` is given, which only an administrator may keep.
     pub fn accept(self: &Arc<Self>) -> Result<ConnectionPlace> {
         let place = self.place();
         let connections = &self.connections;
         let connected = connections.connected.load(Ordering::Relaxed);
-        if place.is_extra && connected > self.globals().unsigned("max_connections") + 1 {
-            self.count_connection_error(ConnectionError::MaxConnections);
-            return Err(codes::ER_CON_COUNT_ERROR.error());
+        if connected > self.globals().unsigned("max_connections") {
+            return Err(self.too_many_connections());
         }
         connections.threads_created.fetch_add(1, Ordering::Relaxed);
         Ok(place)
+    }
+
+    fn too_many_connections(&self) -> Error {
+        self.count_connection_error(ConnectionError::MaxConnections);
+        codes::ER_CON_COUNT_ERROR.error()
+    }
+
+    /// Ends logins that take longer than `connect_timeout` says, however busy their clients are.
+    pub fn end_late_logins(&self) {
+        let most = self.connect_timeout();
+        for arriving in self.connections.arriving().values() {
+            if arriving.since.elapsed() >= most {
+                arriving.kill.close();
+            }
+        }
     }
 
     /// A session of `root@localhost`.
@@ -292,7 +341,9 @@ impl Database {
     /// A session of some user, however many there are. It is a part of this process: no account is
     /// asked for.
     pub fn session_with(self: &Arc<Self>, options: SessionOptions) -> Session {
-        Session::new(self.place(), options, Admission::default())
+        let mut place = self.place();
+        place.count();
+        Session::new(place, options, Admission::default())
     }
 
     /// Ends all sessions and their statements, as KILL does.

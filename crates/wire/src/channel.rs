@@ -8,7 +8,7 @@ use mayfly_engine::{Error, codes};
 use rustls::ServerConfig;
 
 use crate::packet::{Algorithm, Compression, PacketDecoder, PacketEncoder, PacketError};
-use crate::stream::Stream;
+use crate::stream::{PACE, PIECE_MIN, Stream};
 
 /// How long a read waits before it gives the thread back: short enough for timeouts and shutdowns,
 /// long enough that a busy client finds its thread still there.
@@ -22,6 +22,9 @@ pub(crate) const READ_SIZE: usize = 16 << 10;
 
 /// How much of a refused packet is read so that the client can read the error.
 const DRAIN_MAX: usize = 256 << 20;
+
+/// The same of a client that has not logged in.
+const LOGIN_DRAIN_MAX: usize = 256 << 10;
 
 /// How the wait for a packet ended without one.
 #[derive(Debug)]
@@ -69,6 +72,7 @@ pub(crate) struct Channel {
     /// What is sent, compressed.
     compressed: Vec<u8>,
     timeouts: NetworkTimeouts,
+    drain_max: usize,
     received: u64,
     sent: u64,
 }
@@ -87,6 +91,7 @@ impl Channel {
             compression: None,
             compressed: Vec::new(),
             timeouts,
+            drain_max: LOGIN_DRAIN_MAX,
             received: 0,
             sent: 0,
         })
@@ -98,6 +103,7 @@ impl Channel {
     }
 
     pub(crate) fn set_max_payload(&mut self, bytes: usize) {
+        self.drain_max = DRAIN_MAX;
         self.decoder.set_max_payload(bytes);
     }
 
@@ -174,7 +180,13 @@ impl Channel {
                     return Err(Failure::Gone(ErrorKind::UnexpectedEof.into()));
                 }
                 Ok(0) => return Ok(Received::End),
-                Ok(_) => began = Some(Instant::now()),
+                Ok(read) => {
+                    began = Some(Instant::now());
+                    let has_logged_in = self.drain_max == DRAIN_MAX;
+                    if read < PIECE_MIN && !has_logged_in && !self.decoder.has_whole() {
+                        std::thread::sleep(PACE);
+                    }
+                }
                 Err(Failure::Gone(error)) if is_pause(&error) => {
                     if !self.has_begun() {
                         return Ok(Received::Nothing);
@@ -251,7 +263,7 @@ impl Channel {
             PacketError::Compression => Failure::Wrong(codes::ER_NET_UNCOMPRESS_ERROR.error()),
             PacketError::TooLarge => {
                 let missing = self.decoder.missing().unwrap_or(0);
-                self.drain(missing.min(DRAIN_MAX));
+                self.drain(missing.min(self.drain_max));
                 Failure::Wrong(codes::ER_NET_PACKET_TOO_LARGE.error())
             }
         }

@@ -1,10 +1,12 @@
 //! A client proves its password over its channel: at its login, and when it changes its user.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use mayfly_engine::{Encryption, Error, Login};
 
-use crate::channel::{Channel, Failure};
+use crate::channel::{Channel, Failure, Received};
 use crate::connection::Surroundings;
 use crate::login::{Exchange, Response, Scramble, Step};
 
@@ -32,14 +34,15 @@ impl From<Failure> for Unproved {
 }
 
 /// Goes through the exchange that begins with `response`. The last packet of it, if there is one,
-/// waits in the channel for what follows. `host`: where the client is; `privacy`: whether
+/// waits in the channel for what follows. `host`: where the client is; `scramble`: what the response was made
+/// with, if that is known; `privacy`: whether
 /// nobody can listen, and how the connection is encrypted.
 pub(crate) fn prove(
     channel: &mut Channel,
     surroundings: &Surroundings,
     response: &Response,
     host: &str,
-    scramble: Scramble,
+    scramble: Option<Scramble>,
     privacy: (bool, Option<Encryption>),
 ) -> Result<Login, Unproved> {
     let database = &surroundings.database;
@@ -63,10 +66,25 @@ pub(crate) fn prove(
             }
             Step::Refuse(has_password) => {
                 let refusal = database.login_failed(exchange.login(), has_password);
-                std::thread::sleep(refusal.delay);
+                hold(channel, refusal.delay)?;
                 return Err(Unproved::Denied(refusal.error));
             }
             Step::Malformed => return Err(Unproved::Malformed),
         }
     }
+}
+
+/// Lets a client wait. One that goes away, or goes on speaking, is gone at once, and its thread is free.
+fn hold(channel: &mut Channel, delay: Duration) -> Result<(), Failure> {
+    let begun = Instant::now();
+    let mut payload = Vec::new();
+    while begun.elapsed() < delay {
+        match channel.receive(&mut payload)? {
+            Received::Nothing => {}
+            Received::Payload | Received::End => {
+                return Err(Failure::Gone(ErrorKind::ConnectionAborted.into()));
+            }
+        }
+    }
+    Ok(())
 }

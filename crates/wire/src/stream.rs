@@ -34,6 +34,15 @@ impl Socket {
         }
     }
 
+    /// Nothing more comes or goes: who reads or writes, in any thread, sees the end.
+    pub(crate) fn close(&self) {
+        // A socket that is closed already has nothing to be stopped.
+        let _ = match self {
+            Self::Tcp(socket) => socket.shutdown(Shutdown::Both),
+            Self::Unix(socket) => socket.shutdown(Shutdown::Both),
+        };
+    }
+
     /// Nothing more comes from the client: who waits for it, in any thread, sees the end.
     pub(crate) fn stop_reading(&self) {
         // A socket that is closed already has nothing to be stopped.
@@ -75,6 +84,36 @@ impl Write for Socket {
     }
 }
 
+/// Who has not logged in and sends less at a time is not asked again at once: a login byte by byte must not
+/// cost a call of the system for each.
+pub(crate) const PIECE_MIN: usize = 64;
+
+/// For so long.
+pub(crate) const PACE: Duration = Duration::from_millis(2);
+
+/// A socket during a handshake of TLS.
+struct Paced<'s>(&'s mut Socket);
+
+impl Read for Paced<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(bytes)?;
+        if (1..PIECE_MIN).contains(&read) {
+            std::thread::sleep(PACE);
+        }
+        Ok(read)
+    }
+}
+
+impl Write for Paced<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 /// The stream over a socket.
 #[derive(Debug)]
 pub(crate) enum Stream {
@@ -98,8 +137,9 @@ impl Stream {
             tls.read_tls(&mut begun)?;
             tls.process_new_packets().map_err(io::Error::other)?;
         }
+        let mut paced = Paced(&mut socket);
         while tls.is_handshaking() {
-            tls.complete_io(&mut socket)?;
+            tls.complete_io(&mut paced)?;
         }
         Ok(Self::Tls(Box::new(StreamOwned::new(tls, socket))))
     }

@@ -20,6 +20,10 @@ const THOUSANDS: usize = 5;
 /// More than anybody waits for.
 const THOUSANDS_MAX: usize = 0xFFF;
 
+/// The longest password in bytes. SHA-crypt's time grows with the square of the length, and who sends a
+/// password has not proved anything yet.
+pub(super) const PASSWORD_MAX: usize = 256;
+
 /// SHA256 of SHA256 of a password: what `caching_sha2_password` remembers of it.
 pub(super) type FastDigest = [u8; 32];
 
@@ -63,6 +67,9 @@ fn parts(kept: &[u8]) -> Option<(usize, &[u8], &[u8])> {
 
 /// Whether a password is the one that `kept` was made of.
 pub(super) fn is_caching_sha2_password(kept: &[u8], password: &[u8]) -> bool {
+    if password.len() > PASSWORD_MAX {
+        return false;
+    }
     match parts(kept) {
         Some((thousands, salt, digest)) => {
             is_equal(&sha_crypt(password, salt, thousands * 1000), digest)
@@ -123,6 +130,9 @@ fn native_digest(kept: &[u8]) -> Option<[u8; 20]> {
 
 /// Whether a password is the one that `kept` was made of.
 pub(super) fn is_native_password(kept: &[u8], password: &[u8]) -> bool {
+    if password.len() > PASSWORD_MAX {
+        return false;
+    }
     match native_digest(kept) {
         Some(digest) => is_equal(&Sha1::digest(Sha1::digest(password)), &digest),
         None => kept.is_empty() && password.is_empty(),

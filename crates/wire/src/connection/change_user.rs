@@ -22,7 +22,7 @@ impl Connection {
             &self.surroundings,
             &response,
             &self.login.host,
-            self.login.scramble,
+            None,
             (self.login.is_private, self.login.encryption.clone()),
         );
         let login = match proved {

@@ -214,6 +214,16 @@ impl Connection {
         self.end_with(&codes::ER_CLIENT_INTERACTION_TIMEOUT.error());
     }
 
+    /// It was closed because the server went offline.
+    pub(crate) fn end_if_shut_out(&mut self) {
+        if self.kill.is_closed()
+            && let Some(error) = self.session.shut_out()
+        {
+            self.channel.get().begin_reply();
+            self.end_with(&error);
+        }
+    }
+
     /// The server stops.
     pub(crate) fn end_for_shutdown(&mut self) {
         self.channel.get().begin_reply();

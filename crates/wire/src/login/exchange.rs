@@ -81,32 +81,34 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// Begins with what the client answered to the greeting, or sent to change its user. `host`:
-    /// where it is; how the connection is encrypted; whether nobody can listen.
+    /// Begins with what the client answered to the greeting, or sent to change its user. `scramble`: what
+    /// its proof was made with; `None` asks it for another proof, since clients differ in which scramble
+    /// they remember after the login. `host`: where it is; how the connection is encrypted; whether nobody can listen.
     pub(crate) fn begin(
         database: &Database,
         keys: Arc<LoginKeys>,
         response: &Response,
         host: &str,
-        scramble: Scramble,
+        scramble: Option<Scramble>,
         (is_private, encryption): (bool, Option<Encryption>),
     ) -> std::io::Result<(Self, Step)> {
         let user = String::from_utf8_lossy(&response.user);
         let mut login = database.account_for(&user, host);
         login.set_encryption(encryption);
         let plugin = plugin_name(login.plugin());
+        let is_usable = response.plugin == plugin.as_bytes();
+        let known = scramble.filter(|_| is_usable);
         let mut exchange = Self {
             login,
-            scramble,
+            scramble: known.map_or_else(Scramble::new, Ok)?,
             keys,
             is_private,
             expected: Expected::Proof,
         };
-        if response.plugin == plugin.as_bytes() {
+        if known.is_some() {
             let step = exchange.next(&response.proof);
             return Ok((exchange, step));
         }
-        exchange.scramble = Scramble::new()?;
         let request =
             AuthSwitchRequest::new(plugin.as_bytes(), exchange.scramble.with_zero().to_vec());
         let mut payload = Vec::new();

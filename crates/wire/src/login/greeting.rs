@@ -51,6 +51,8 @@ pub(crate) struct Greeting {
     pub(crate) scramble: Scramble,
     /// Whether TLS can be asked for.
     pub(crate) has_tls: bool,
+    /// What it could do and is not allowed to.
+    pub(crate) withheld: CapabilityFlags,
 }
 
 impl Greeting {
@@ -66,7 +68,7 @@ impl Greeting {
             self.id as u32,
             first,
             Some(&bytes[8..]),
-            server_capabilities(self.has_tls),
+            server_capabilities(self.has_tls) - self.withheld,
             COLLATION,
             StatusFlags::SERVER_STATUS_AUTOCOMMIT,
             Some(plugin_name(AuthenticationPlugin::CachingSha2Password).as_bytes()),
@@ -95,6 +97,7 @@ mod tests {
             id: 7,
             scramble: Scramble(*b"abcdefghijklmnopqrst"),
             has_tls: true,
+            withheld: CapabilityFlags::CLIENT_COMPRESS,
         };
         let payload = greeting.payload();
         let read: HandshakePacket<'_> = mysql_common::io::ParseBuf(&payload)
@@ -104,6 +107,11 @@ mod tests {
         assert_eq!(read.nonce(), b"abcdefghijklmnopqrst");
         assert_eq!(read.server_version_ref(), VERSION.as_bytes());
         assert!(read.capabilities().contains(CapabilityFlags::CLIENT_SSL));
+        assert!(
+            !read
+                .capabilities()
+                .contains(CapabilityFlags::CLIENT_COMPRESS)
+        );
         let plugin = read.auth_plugin_name_ref();
         assert_eq!(plugin, Some(b"caching_sha2_password".as_slice()));
     }

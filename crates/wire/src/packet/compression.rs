@@ -7,19 +7,23 @@ use std::io::Read;
 
 use flate2::read::{ZlibDecoder, ZlibEncoder};
 
-use super::{PAYLOAD_MAX, PacketError, number_of_three, three_bytes};
+use super::{PacketError, number_of_three, three_bytes};
 
 const HEADER: usize = 7;
 
 /// Shorter pieces are not worth it: the protocol's own limit.
 const LENGTH_MIN: usize = 50;
 
+/// So much is compressed at a time. What a compressor needs grows with it (three MiB at the highest level that
+/// is allowed), and what it saves does not.
+const PIECE: usize = 256 << 10;
+
 /// How the content is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     /// `zlib`, at the usual level.
     Zlib,
-    /// `zstd`, at a level of 1 to 22.
+    /// `zstd`, at a level.
     Zstd(i32),
 }
 
@@ -111,7 +115,7 @@ impl Compression {
 
     /// Plain packets as compressed ones, to `out`.
     pub(crate) fn encode(&mut self, plain: &[u8], out: &mut Vec<u8>) -> std::io::Result<()> {
-        for piece in plain.chunks(PAYLOAD_MAX) {
+        for piece in plain.chunks(PIECE) {
             let begin = out.len();
             out.extend_from_slice(&[0; HEADER]);
             if piece.len() >= LENGTH_MIN {
@@ -121,7 +125,8 @@ impl Compression {
                         ZlibEncoder::new(piece, level).read_to_end(out)?;
                     }
                     Algorithm::Zstd(level) => {
-                        out.extend_from_slice(&zstd::stream::encode_all(piece, level)?);
+                        // At once: the compressor's tables are of the piece's size, not of the level's.
+                        out.extend_from_slice(&zstd::bulk::compress(piece, level)?);
                     }
                 }
             }
@@ -164,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_is_compressed_comes_back() {
-        let long: Vec<u8> = (0..PAYLOAD_MAX + 1000)
+        let long: Vec<u8> = (0..crate::packet::PAYLOAD_MAX + 1000)
             .map(|place| (place / 7) as u8)
             .collect();
         for algorithm in [Algorithm::Zlib, Algorithm::Zstd(3)] {

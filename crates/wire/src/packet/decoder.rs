@@ -81,6 +81,11 @@ impl PacketDecoder {
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// Whether the next packet is there as a whole.
+    pub(crate) fn has_whole(&self) -> bool {
+        self.missing() == Some(0)
+    }
+
     /// How many more bytes complete the packet whose header came, if that is known.
     pub(crate) fn missing(&self) -> Option<usize> {
         let rest = &self.buffer[self.start..];

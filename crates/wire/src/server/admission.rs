@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_engine::{Compression, ConnectionPlace, Encryption, Error, Session, Transport, codes};
+use mayfly_engine::{
+    Compression, ConnectionPlace, Database, Encryption, Error, Session, Transport, codes,
+};
 use mysql_common::constants::CapabilityFlags;
 
 use super::{Accepted, Shared};
@@ -15,11 +17,14 @@ use crate::prove::{Unproved, prove};
 use crate::reply::{append_error, error_payload};
 use crate::stream::Stream;
 
-/// The longest payload of a client that has not logged in yet.
-const LOGIN_PAYLOAD_MAX: usize = 1 << 20;
+/// The longest payload of a client that has not logged in yet: 64 KiB of what it says of its program, which
+/// is what clients send at most, and the rest.
+const LOGIN_PAYLOAD_MAX: usize = 68 << 10;
 
-/// The levels of `zstd`.
-const ZSTD_LEVELS: std::ops::RangeInclusive<i32> = 1..=22;
+/// The levels of `zstd` that a client may choose among. Above, a level costs much more of the server's time
+/// and memory (22: 700 MiB and a second for each reply) than it saves; a client that asks for more gets the
+/// highest.
+const ZSTD_LEVELS: std::ops::RangeInclusive<i32> = 1..=7;
 
 /// How an admission ended that gave no connection.
 enum Refusal {
@@ -84,7 +89,7 @@ pub(super) fn admit(shared: &Arc<Shared>, accepted: Accepted) -> Option<Connecti
     };
     let socket = accepted.socket.clone();
     let kill = connection_place.begin_login(&accepted.host, accepted.port);
-    kill.on_close(move || socket.stop_reading());
+    kill.on_close(move || socket.close());
     let mut admission = Admission {
         shared,
         accepted: &accepted,
@@ -127,7 +132,6 @@ pub(super) fn admit(shared: &Arc<Shared>, accepted: Accepted) -> Option<Connecti
 #[derive(Debug)]
 pub(crate) struct LoggedIn {
     pub(crate) capabilities: CapabilityFlags,
-    pub(crate) scramble: Scramble,
     /// Nobody can listen.
     pub(crate) is_private: bool,
     pub(crate) encryption: Option<Encryption>,
@@ -154,6 +158,7 @@ impl Admission<'_> {
             id: connection_place.id(),
             scramble: Scramble::new()?,
             has_tls,
+            withheld: withheld(&database),
         };
         channel.packet(|out| out.extend_from_slice(&greeting.payload()));
         channel.flush()?;
@@ -181,11 +186,11 @@ impl Admission<'_> {
             &self.shared.surroundings,
             &response,
             &self.accepted.host,
-            greeting.scramble,
+            Some(greeting.scramble),
             (is_private, encryption.clone()),
         )?;
         let capabilities = CapabilityFlags::from_bits_truncate(response.capabilities)
-            & server_capabilities(has_tls);
+            & (server_capabilities(has_tls) - greeting.withheld);
         let options = session_options(&response, &self.accepted.host, capabilities);
         let mut session = database
             .log_in(connection_place, &login, options)
@@ -203,7 +208,6 @@ impl Admission<'_> {
         });
         let logged_in = LoggedIn {
             capabilities,
-            scramble: greeting.scramble,
             is_private,
             encryption,
             host: self.accepted.host.clone(),
@@ -211,6 +215,21 @@ impl Admission<'_> {
         };
         Ok((session, logged_in))
     }
+}
+
+/// The compressions that `protocol_compression_algorithms` leaves out.
+fn withheld(database: &Database) -> CapabilityFlags {
+    let allowed = database.variable("protocol_compression_algorithms");
+    let allowed = allowed.unwrap_or_default().to_lowercase();
+    let mut withheld = CapabilityFlags::empty();
+    for (name, capability) in [
+        ("zlib", CapabilityFlags::CLIENT_COMPRESS),
+        ("zstd", CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM),
+    ] {
+        let is_allowed = allowed.split(',').any(|word| word.trim() == name);
+        withheld.set(capability, !is_allowed);
+    }
+    withheld
 }
 
 /// How the client's packets are compressed: by zlib if it can do both, as MySQL and its clients take it.
@@ -222,4 +241,20 @@ fn algorithm(capabilities: CapabilityFlags, level: u8) -> Option<Algorithm> {
     capabilities
         .contains(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM)
         .then_some(Algorithm::Zstd(level))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_client_chooses_what_a_reply_costs() {
+        let zstd = CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM;
+        for (asked, given) in [(0, 1), (3, 3), (7, 7), (8, 7), (22, 7), (255, 7)] {
+            assert_eq!(algorithm(zstd, asked), Some(Algorithm::Zstd(given)));
+        }
+        let both = zstd | CapabilityFlags::CLIENT_COMPRESS;
+        assert_eq!(algorithm(both, 22), Some(Algorithm::Zlib));
+        assert_eq!(algorithm(CapabilityFlags::empty(), 22), None);
+    }
 }

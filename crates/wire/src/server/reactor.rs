@@ -168,6 +168,7 @@ fn run(shared: &Arc<Shared>, poll: &mut Poll, listeners: &Listeners) {
             shared.parking.take_idle(now, |connection| {
                 shared.workers.give(shared, Task::EndIdle(connection));
             });
+            shared.database().end_late_logins();
             if shared.workers.forget_ended() {
                 shared.database().trim();
             }

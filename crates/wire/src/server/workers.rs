@@ -177,7 +177,7 @@ fn work(shared: &Arc<Shared>) {
 fn serve(shared: &Arc<Shared>, mut connection: Box<Connection>, payload: &mut Vec<u8>) {
     match connection.serve(payload) {
         Next::Close if shared.is_stopping() => connection.end_for_shutdown(),
-        Next::Close => {}
+        Next::Close => connection.end_if_shut_out(),
         Next::Park => {
             if let Err(mut connection) = shared.parking.park(connection) {
                 connection.end_for_shutdown();

@@ -7,4 +7,6 @@
 mod administration;
 mod hostile_bytes;
 mod lives;
+mod logins;
+mod modes;
 mod raw;
