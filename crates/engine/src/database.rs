@@ -1,7 +1,7 @@
 //! A database process: everything that sessions share.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
@@ -21,8 +21,9 @@ use crate::accounts::Accounts;
 use crate::catalog::{Catalog, dictionary};
 use crate::connections::Connections;
 use crate::convert;
-use crate::files::ReadableFiles;
+use crate::files::FileRules;
 use crate::options::{DatabaseOptions, FileAccess};
+use crate::server_modes::ServerModes;
 use crate::session::SessionShared;
 use crate::statement_cache::StatementCache;
 use crate::statement_options::StatementOptions;
@@ -55,7 +56,9 @@ pub struct Database {
     /// How many prepared statements there are.
     pub(crate) prepared_statements: Arc<AtomicU64>,
     started: Instant,
-    pub(crate) readable_files: Arc<ReadableFiles>,
+    /// `read_only`, `super_read_only` and `offline_mode`.
+    pub(crate) modes: ServerModes,
+    pub(crate) file_rules: Arc<FileRules>,
     /// Who waits for whose tables, and for locks by name.
     pub(crate) waits: Arc<Waits>,
     /// GET_LOCK()
@@ -194,7 +197,12 @@ impl Database {
                 globals.unsigned("server_id"),
                 options.clock.now_utc_microseconds(),
             ))),
-            readable_files: Arc::new(ReadableFiles(options.file_access.clone())),
+            modes: ServerModes::of(&globals),
+            file_rules: Arc::new(FileRules::new(
+                file_access(&globals),
+                options.datadir.as_deref(),
+                &resources.temp_space,
+            )),
             options,
             catalog: Catalog::new(),
             accounts: Arc::default(),
@@ -209,6 +217,11 @@ impl Database {
             started: Instant::now(),
             store: Mutex::default(),
         });
+        let mandatory = database.globals();
+        let mandatory = mandatory.text("mandatory_roles");
+        database
+            .accounts
+            .set_mandatory(mandatory.map_or("", |text| text));
         if database.options.datadir.is_some() {
             dictionary::load(&database)?;
         }
@@ -228,6 +241,7 @@ impl Database {
                     let directory = self.resources.temp_space.make_directory();
                     let directory = directory
                         .map_err(|error| mayfly_storage::user_error(&error, "(base tables)"))?;
+                    self.file_rules.add_own(directory.path());
                     StorePlace::Temporary(directory)
                 }
             },
@@ -388,6 +402,12 @@ impl Database {
         budgets.write_buffer.set_limit(part("write_buffer_size"));
         let cached = part("statement_cache_size");
         let durability = durability(&globals);
+        self.modes.set(&globals);
+        if variables::all()[position].name == "mandatory_roles" {
+            let text = globals.text("mandatory_roles");
+            self.accounts.set_mandatory(text.map_or("", |text| text));
+            self.catalog.touch();
+        }
         drop(globals);
         self.statement_cache.set_limit(cached);
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
@@ -466,6 +486,16 @@ impl Drop for Database {
     }
 }
 
+/// Which files statements may touch: what `secure_file_priv` says, from the options or as a variable that is
+/// set at the start.
+fn file_access(globals: &Settings) -> FileAccess {
+    match globals.text("secure_file_priv") {
+        None => FileAccess::Disabled,
+        Some(text) if text.is_empty() => FileAccess::Anywhere,
+        Some(text) => FileAccess::Directory(PathBuf::from(&**text)),
+    }
+}
+
 /// What a variable says of a part of all memory, and no more than a small part of it.
 fn part_limit(options: &DatabaseOptions, globals: &Settings, variable: &'static str) -> u64 {
     let limit = globals.unsigned(variable);
@@ -501,6 +531,10 @@ fn set_at_start(globals: &mut Settings, name: &str, text: &str) -> Result<()> {
             ),
         },
     };
+    if variable.name == "secure_file_priv" && text.eq_ignore_ascii_case("NULL") {
+        globals.set(position, Setting::Text(None));
+        return Ok(());
+    }
     let before = globals.at(position).clone();
     let check = Check {
         diagnostics: &diagnostics,

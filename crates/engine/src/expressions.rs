@@ -94,7 +94,7 @@ pub(crate) fn type_in_mode(
     definition: &TableDefinition,
     sql_mode: SqlMode,
 ) -> Result<SqlType> {
-    let columns = columns_of(session, definition);
+    let columns = own_columns_of(session, definition);
     in_mode(session, &columns, sql_mode, |names, catalog, options| {
         Ok(bind_scalar(expr, names, catalog, options)?.ty)
     })
@@ -126,7 +126,7 @@ pub(crate) fn may_be_null(
     definition: &TableDefinition,
     sql_mode: SqlMode,
 ) -> Result<bool> {
-    let mut columns = columns_of(session, definition);
+    let mut columns = own_columns_of(session, definition);
     for (column, stored) in columns.iter_mut().zip(&definition.columns) {
         column.nullable = stored.nullable;
     }
@@ -191,13 +191,31 @@ pub(crate) fn bind_returning(
     Ok(items.collect())
 }
 
-/// The columns of a table, for [`bind`].
+/// The columns of a table, for [`bind`]: who names one must have the right to read it.
 pub(crate) fn columns_of<'d>(
     session: &Session,
     definition: &'d TableDefinition,
 ) -> Vec<ScalarColumn<'d>> {
+    let database = (!definition.temporary).then_some(definition.database.as_str());
+    columns_in(session, definition, database)
+}
+
+/// The columns of a table for what its own definition computes: nobody is asked.
+pub(crate) fn own_columns_of<'d>(
+    session: &Session,
+    definition: &'d TableDefinition,
+) -> Vec<ScalarColumn<'d>> {
+    columns_in(session, definition, None)
+}
+
+fn columns_in<'d>(
+    session: &Session,
+    definition: &'d TableDefinition,
+    database: Option<&'d str>,
+) -> Vec<ScalarColumn<'d>> {
     let zone = &session.options().time_zone;
     let columns = definition.columns.iter().map(|column| ScalarColumn {
+        database,
         table: &definition.name,
         name: &column.name,
         ty: &column.ty,
@@ -286,7 +304,7 @@ pub(crate) fn now_digits(expr: &Expr) -> Option<u8> {
 
 /// Binds every expression of a definition, to find the errors that a row would show.
 pub(crate) fn check_definition(session: &Session, definition: &TableDefinition) -> Result<()> {
-    let columns = columns_of(session, definition);
+    let columns = own_columns_of(session, definition);
     for column in &definition.columns {
         if let Some(generated) = &column.generated {
             bind(session, &generated.expression, &columns)

@@ -1,10 +1,13 @@
-//! The files that statements may read and write, within `secure_file_priv`.
+//! The files that statements may read and write, within `secure_file_priv`, and outside of the engine's
+//! own directories.
 
 use std::fs::{File, OpenOptions};
 use std::io::Error as IoError;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use mayfly_functions::context::{FileContents, ServerFiles};
+use mayfly_memory::TempSpace;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
@@ -15,37 +18,81 @@ fn refused() -> Error {
     codes::ER_OPTION_PREVENTS_STATEMENT.with(&[&"--secure-file-priv"])
 }
 
-/// The path that a statement's text names, if it may be touched: 1290 otherwise.
-fn allowed(session: &Session, path: &str) -> Result<PathBuf> {
-    within(&session.database.options.file_access, path)
+/// Which files statements may touch.
+#[derive(Debug)]
+pub(crate) struct FileRules {
+    access: FileAccess,
+    /// The engine's own directories, which no statement reads or writes as files: rows of others and the
+    /// server's keys are in them.
+    own: Mutex<Vec<PathBuf>>,
+    temp_space: TempSpace,
 }
 
-fn within(access: &FileAccess, path: &str) -> Result<PathBuf> {
-    let path = Path::new(path);
-    let directory = match access {
-        FileAccess::Anywhere => return Ok(path.to_owned()),
-        FileAccess::Disabled => return Err(refused()),
-        FileAccess::Directory(directory) => directory,
-    };
-    // The file itself need not exist yet; its directory must, or it cannot be inside.
-    let real = |path: &Path| path.canonicalize().map_err(|_| refused());
-    let parent = path.parent().map(real).transpose()?.ok_or_else(refused)?;
-    if !parent.starts_with(real(directory)?) {
-        return Err(refused());
+impl FileRules {
+    /// Those of an engine.
+    pub(crate) fn new(access: FileAccess, datadir: Option<&Path>, temp_space: &TempSpace) -> Self {
+        Self {
+            access,
+            own: Mutex::new(datadir.map(Path::to_owned).into_iter().collect()),
+            temp_space: temp_space.clone(),
+        }
     }
-    Ok(match path.file_name() {
-        Some(name) => parent.join(name),
-        None => parent,
-    })
+
+    /// A directory turns out to be the engine's own.
+    pub(crate) fn add_own(&self, directory: &Path) {
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        own.push(directory.to_owned());
+    }
+
+    fn is_own(&self, path: &Path) -> bool {
+        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = own.iter().cloned().chain(self.temp_space.directory());
+        // One that does not exist has no files.
+        let mut own = own.filter_map(|directory| directory.canonicalize().ok());
+        own.any(|directory| path.starts_with(directory))
+    }
+
+    /// The path that a statement's text names, if it may be touched: 1290 otherwise.
+    fn allowed(&self, path: &str) -> Result<PathBuf> {
+        if self.access == FileAccess::Disabled {
+            return Err(refused());
+        }
+        let path = Path::new(path);
+        let real = real_path(path);
+        if let FileAccess::Directory(directory) = &self.access {
+            let directory = directory.canonicalize().map_err(|_| refused())?;
+            if !real
+                .as_ref()
+                .is_some_and(|real| real.starts_with(directory))
+            {
+                return Err(refused());
+            }
+        }
+        match real {
+            Some(real) if self.is_own(&real) => Err(refused()),
+            Some(real) => Ok(real),
+            // There is no such directory, as who tries to use it will find out.
+            None => Ok(path.to_owned()),
+        }
+    }
+}
+
+/// Where a path leads through all links. The file itself need not exist yet.
+fn real_path(path: &Path) -> Option<PathBuf> {
+    if let Ok(real) = path.canonicalize() {
+        return Some(real);
+    }
+    let parent = match path.parent()? {
+        parent if parent.as_os_str().is_empty() => Path::new("."),
+        parent => parent,
+    };
+    Some(parent.canonicalize().ok()?.join(path.file_name()?))
 }
 
 /// The files that LOAD_FILE() may read.
-#[derive(Debug)]
-pub(crate) struct ReadableFiles(pub(crate) FileAccess);
-
-impl ServerFiles for ReadableFiles {
+impl ServerFiles for FileRules {
     fn read(&self, path: &str, most: u64) -> FileContents {
-        let Ok(path) = within(&self.0, path) else {
+        let Ok(path) = self.allowed(path) else {
             return FileContents::Missing;
         };
         let Ok(metadata) = std::fs::metadata(&path) else {
@@ -61,9 +108,19 @@ impl ServerFiles for ReadableFiles {
     }
 }
 
+/// The files of who has not the privilege FILE: none.
+#[derive(Debug)]
+pub(crate) struct NoFiles;
+
+impl ServerFiles for NoFiles {
+    fn read(&self, _path: &str, _most: u64) -> FileContents {
+        FileContents::Missing
+    }
+}
+
 /// A new file for SELECT … INTO: 1086 when there is one of that name.
 pub(crate) fn create(session: &Session, path: &str) -> Result<File> {
-    let real = allowed(session, path)?;
+    let real = session.database.file_rules.allowed(path)?;
     if real.exists() {
         return Err(codes::ER_FILE_EXISTS_ERROR.with(&[&path]));
     }
@@ -81,7 +138,10 @@ pub(crate) fn create(session: &Session, path: &str) -> Result<File> {
 pub(crate) fn open(session: &Session, path: &str, local: bool) -> Result<File> {
     let (real, code) = match local {
         true => (PathBuf::from(path), codes::EE_FILENOTFOUND),
-        false => (allowed(session, path)?, codes::EE_FILE_NOT_READABLE),
+        false => (
+            session.database.file_rules.allowed(path)?,
+            codes::EE_FILE_NOT_READABLE,
+        ),
     };
     File::open(&real).map_err(|error| {
         let errno = error.raw_os_error().unwrap_or(0);

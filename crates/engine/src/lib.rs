@@ -23,6 +23,7 @@ mod information_schema;
 mod locales;
 mod options;
 mod result;
+mod server_modes;
 mod session;
 mod statement_cache;
 mod statement_options;
@@ -56,7 +57,7 @@ pub use self::session::{
     ProgressHandle, Session, SessionOptions, SessionState, StateChanges, Transport,
 };
 pub use self::statements::prepared::Prepared;
-pub use self::variables::is_system_variable;
+pub use self::variables::{is_system_variable, variables_without_effect};
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_types::error::codes;
 pub use mayfly_types::temporal::DateTime;

@@ -66,6 +66,9 @@ pub(crate) struct StatementOptions {
     pub(crate) foreign_key_checks: bool,
     pub(crate) timestamp: f64,
     pub(crate) max_tmp_session_space_usage: u64,
+    pub(crate) connection_memory_limit: u64,
+    /// `max_join_size`, where `sql_big_selects` is off.
+    pub(crate) examined_rows_max: Option<u64>,
     pub(crate) quote_show_create: bool,
     pub(crate) explain_format: u64,
 }
@@ -163,6 +166,9 @@ impl StatementOptions {
             },
             foreign_key_checks: settings.boolean("foreign_key_checks"),
             timestamp: settings.double("timestamp"),
+            connection_memory_limit: settings.unsigned("connection_memory_limit"),
+            examined_rows_max: (!settings.boolean("sql_big_selects"))
+                .then(|| settings.unsigned("max_join_size")),
             max_tmp_session_space_usage: settings.unsigned("max_tmp_session_space_usage"),
             quote_show_create: settings.boolean("sql_quote_show_create"),
             explain_format: settings.unsigned("explain_format"),

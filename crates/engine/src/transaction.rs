@@ -6,7 +6,7 @@
 //! things: savepoints by name, a savepoint for each statement (a statement that fails leaves nothing
 //! behind), and what ends with the transaction.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use mayfly_storage::Participant;
@@ -76,6 +76,8 @@ pub(crate) struct Transaction {
     late: RefCell<Vec<Box<dyn Participant>>>,
     savepoints: Vec<(String, Mark)>,
     begun: Option<Characteristics>,
+    /// Rows of tables that are not temporary may have been changed.
+    has_written: Cell<bool>,
     not_undone: BTreeSet<NotUndone>,
     /// SET TRANSACTION without a scope: for the next one.
     next: Option<Characteristics>,
@@ -98,6 +100,7 @@ impl Transaction {
             late: RefCell::default(),
             savepoints: Vec::new(),
             begun: None,
+            has_written: Cell::new(false),
             not_undone: BTreeSet::new(),
             next: None,
         }
@@ -108,9 +111,20 @@ impl Transaction {
         self.begun.is_some()
     }
 
+    /// Rows of a table that is not temporary are about to be changed.
+    pub(crate) fn note_write(&self) {
+        self.has_written.set(true);
+    }
+
+    /// Whether that has happened since the transaction began.
+    pub(crate) fn has_written(&self) -> bool {
+        self.is_begun() && self.has_written.get()
+    }
+
     /// Begins.
     pub(crate) fn begin(&mut self, characteristics: Characteristics) {
         self.next = None;
+        self.has_written.set(false);
         self.begun = Some(characteristics);
     }
 

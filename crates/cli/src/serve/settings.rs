@@ -132,6 +132,15 @@ impl Settings {
         for (name, value) in shown {
             database.variables.push((name.to_owned(), value));
         }
+        let inert: Vec<&str> = mayfly_engine::variables_without_effect().collect();
+        let mut warnings = file.warnings;
+        for (name, _) in &database.variables {
+            if inert.contains(&name.as_str()) {
+                warnings.push(format!(
+                    "{name} is accepted for compatibility and has no effect"
+                ));
+            }
+        }
         Ok(Self {
             server: ServerOptions {
                 addresses,
@@ -144,7 +153,7 @@ impl Settings {
             insecure: serve.insecure,
             pid_file,
             log_level: serve.log_level.clone(),
-            warnings: file.warnings,
+            warnings,
         })
     }
 }

@@ -1,6 +1,5 @@
 //! What there is to know of an account.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -190,14 +189,6 @@ impl Account {
             lock_days: Some(0),
             attribute: None,
             grants: Grants::default(),
-        }
-    }
-
-    /// The roles that are active for who logs in.
-    pub(crate) fn roles_at_login(&self, all: bool) -> BTreeSet<AccountName> {
-        match all {
-            true => self.grants.roles.keys().cloned().collect(),
-            false => self.grants.default_roles.clone(),
         }
     }
 

@@ -129,14 +129,11 @@ impl Login {
 
     /// `caching_sha2_password`: what a client's answer to a scramble tells.
     pub fn check_fast(&self, scramble: &[u8; 20], response: &[u8]) -> FastCheck {
-        if !self.has_password() {
-            return match response.is_empty() && self.is_known {
+        if response.is_empty() {
+            return match !self.has_password() && self.is_known {
                 true => FastCheck::Accepted,
                 false => FastCheck::Refused,
             };
-        }
-        if response.is_empty() {
-            return FastCheck::Refused;
         }
         let digests = self.accounts.digests();
         let known = self.is_known.then(|| digests.get(&self.account.name));
@@ -153,7 +150,12 @@ impl Login {
     pub fn check_password(&self, password: &[u8]) -> bool {
         let account = &self.account;
         let plugin = account.plugin;
-        let is_first = plugin.is_password(&account.password.0, password);
+        let kept = match account.password.0.as_slice() {
+            // A password for an account without one takes as long as any other.
+            [] if !password.is_empty() => NO_PASSWORD,
+            kept => kept,
+        };
+        let is_first = plugin.is_password(kept, password);
         let second = &account.second_password.0;
         let is_right = is_first || (!second.is_empty() && plugin.is_password(second, password));
         if !(is_right && self.is_known) {
@@ -189,7 +191,7 @@ impl Database {
                 user: user.to_owned(),
                 host: host.name().to_owned(),
             };
-            let plugin = AuthenticationPlugin::CachingSha2Password;
+            let plugin = self.accounts.decoy_plugin(user, host.name());
             Arc::new(Account {
                 password: Kept(NO_PASSWORD.to_vec()),
                 ..Account::new(name, plugin, 0)
@@ -208,11 +210,12 @@ impl Database {
     /// Lets a client in whose password is right. Its account may refuse for other reasons.
     pub fn log_in(
         &self,
-        place: ConnectionPlace,
+        mut place: ConnectionPlace,
         login: &Login,
         options: SessionOptions,
     ) -> Result<Session> {
-        let admitted = self.admit(login, options, place.is_extra());
+        let is_extra = place.enter();
+        let admitted = is_extra.and_then(|is_extra| self.admit(login, options, is_extra));
         let session = admitted.and_then(|(options, database, admission)| {
             let mut session = Session::new(place, options, admission);
             if let Some(database) = database {
@@ -256,13 +259,16 @@ impl Database {
             return Err(codes::ER_MUST_CHANGE_PASSWORD_LOGIN.error());
         }
         let admission = Admission {
-            roles: account.roles_at_login(globals.boolean("activate_all_roles_on_login")),
+            roles: self
+                .accounts
+                .roles_at_login(&account, globals.boolean("activate_all_roles_on_login")),
             account: Some(account.name.clone()),
             expired,
         };
+        let sources = self.accounts.with_roles(&account.name, &admission.roles);
+        let rights = Rights::of(&account.name.user, login.host.name(), sources);
+        self.refuse_offline(&rights)?;
         if is_extra {
-            let sources = self.accounts.with_roles(&account.name, &admission.roles);
-            let rights = Rights::of(&account.name.user, login.host.name(), sources);
             let is_administrator = rights.require(SUPER, &["CONNECTION_ADMIN"], "");
             is_administrator.map_err(|_| codes::ER_CON_COUNT_ERROR.error())?;
         }

@@ -1,27 +1,26 @@
 //! Whether a session may run a statement: what can be said of it before its names are bound. What a
-//! query reads is asked when it is planned (see [`SessionCatalog`]); SET, KILL and the statements on
+//! statement reads, the rows that it adds and what it changes of others is asked where names get their
+//! meaning: when an expression or a query is bound (see [`SessionCatalog`]), and when the table is found that
+//! rows are added to ([`added_rows`]), so that no statement can leave it out; SET, KILL and the statements on
 //! accounts ask themselves, since it depends on what they are about.
 //!
 //! [`SessionCatalog`]: crate::catalog::session_catalog::SessionCatalog
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{
     AccountStatement, AlterAction, AlterTable, CreateTable, Delete, Describe, Explain,
-    ExplainTarget, Expr, Flush, FlushTarget, Ident, InsertStatement, IntoTarget, LoadData,
-    LoadDuplicate, LoadTarget, Privilege, References, Show, ShowCreate, ShowKind, Statement,
-    TableElement, TableFactor, TableMaintenance, TableName, TableVerb, TableWithJoins,
-    UpdateStatement, visit_expressions,
+    ExplainTarget, Flush, FlushTarget, IntoTarget, LoadData, Privilege, References, Show,
+    ShowCreate, ShowKind, Statement, TableElement, TableFactor, TableMaintenance, TableName,
+    TableVerb, TableWithJoins, UpdateStatement,
 };
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use super::privileges::{PrivilegeSet, SUPER};
 use super::rights::Rights;
-use crate::catalog::definition::same_name;
 use crate::session::Session;
-use crate::statements::qualified;
+use crate::statements::{Additions, qualified};
 
 const fn set(privileges: &[Privilege]) -> PrivilegeSet {
     PrivilegeSet::of(privileges)
@@ -53,7 +52,6 @@ pub(crate) fn admit(session: &Session, statement: &Statement) -> Result<()> {
             **account,
             AccountStatement::AlterUser(_) | AccountStatement::SetPassword { .. }
         ),
-        Statement::Set(_) => true,
         _ => false,
     };
     if !sets_password {
@@ -124,7 +122,6 @@ impl Check<'_> {
     fn statement(&self, statement: &Statement) -> Result<()> {
         match statement {
             Statement::SelectInto(into) => self.into_target(&into.target),
-            Statement::Insert(insert) => self.insert(insert),
             Statement::Update(update) => self.update(update),
             Statement::Delete(delete) => self.delete(delete),
             Statement::LoadData(load) => self.load(load),
@@ -184,6 +181,7 @@ impl Check<'_> {
             Statement::TableMaintenance(maintenance) => self.maintenance(maintenance),
             Statement::Shutdown => self.rights.require(SHUTDOWN, &[], "SHUTDOWN"),
             session_statements!()
+            | Statement::Insert(_)
             | Statement::Handler(_)
             | Statement::Account(_)
             | Statement::DropStoredProgram(_)
@@ -218,97 +216,6 @@ impl Check<'_> {
         self.rights.require_on_table(&database, &name, wanted)
     }
 
-    /// INSERT on the columns of a list, or on the table without one.
-    fn inserted(
-        &self,
-        (database, name): (&str, &str),
-        wanted: PrivilegeSet,
-        columns: Option<Vec<&str>>,
-    ) -> Result<()> {
-        let rights = &self.rights;
-        rights.require_on_columns(database, name, wanted)?;
-        if rights.on_table(database, name).has(INSERT) {
-            return Ok(());
-        }
-        match columns {
-            Some(columns) if !columns.is_empty() => {
-                let mut columns = columns.into_iter();
-                columns.try_for_each(|column| {
-                    rights.require_on_column((database, name), column, INSERT)
-                })
-            }
-            _ => Err(rights.denied_table(&INSERT.names(), name)),
-        }
-    }
-
-    fn insert(&self, insert: &InsertStatement) -> Result<()> {
-        let Some((database, name)) = self.lasting(&insert.table)? else {
-            return Ok(());
-        };
-        let mut wanted = INSERT;
-        if insert.replace {
-            wanted = wanted.with(DELETE);
-        }
-        let duplicates = &insert.on_duplicate_key_update;
-        if !duplicates.is_empty() {
-            wanted = wanted.with(UPDATE);
-        }
-        let columns = insert.columns.as_ref();
-        let columns = columns.map(|list| list.iter().map(|name| last(name)).collect());
-        let table = (database.as_str(), name.as_str());
-        self.inserted(table, wanted, columns)?;
-        for assignment in duplicates {
-            self.rights
-                .require_on_column(table, last(&assignment.column), UPDATE)?;
-        }
-        let reads = self.rights.on_table(&database, &name).has(SELECT);
-        match reads {
-            true => Ok(()),
-            false => self.read_by_duplicates(insert, table),
-        }
-    }
-
-    /// SELECT on the columns that ON DUPLICATE KEY UPDATE reads of the old row.
-    fn read_by_duplicates(&self, insert: &InsertStatement, table: (&str, &str)) -> Result<()> {
-        let (database, name) = table;
-        let catalog = &self.session.database.catalog;
-        let Some(known) = catalog.table(database, name) else {
-            return Ok(());
-        };
-        let is_column = |name: &str| known.definition.column_position(name).is_some();
-        // What VALUES() names is of the new row.
-        let mut new: Vec<*const Expr> = Vec::new();
-        let mut read: Vec<String> = Vec::new();
-        for assignment in &insert.on_duplicate_key_update {
-            let _ = visit_expressions(&assignment.value, |expr: &Expr| {
-                match expr {
-                    Expr::Function(function)
-                        if function.name.to_string().eq_ignore_ascii_case("values") =>
-                    {
-                        let _ = visit_expressions(&function.args, |inner: &Expr| {
-                            new.push(std::ptr::from_ref(inner));
-                            ControlFlow::<()>::Continue(())
-                        });
-                    }
-                    Expr::Identifier(ident) if !new.contains(&std::ptr::from_ref(expr)) => {
-                        read.push(ident.value.clone());
-                    }
-                    Expr::CompoundIdentifier(parts) => {
-                        if let [.., of, column] = parts.as_slice()
-                            && same_name(&of.value, name)
-                        {
-                            read.push(column.value.clone());
-                        }
-                    }
-                    _ => {}
-                }
-                ControlFlow::<()>::Continue(())
-            });
-        }
-        let mut read = read.iter().filter(|column| is_column(column));
-        read.try_for_each(|column| self.rights.require_on_column(table, column, SELECT))
-    }
-
     /// UPDATE of one table: of several, those that are changed are known when they are bound.
     fn update(&self, update: &UpdateStatement) -> Result<()> {
         match only_table(&update.tables) {
@@ -331,22 +238,7 @@ impl Check<'_> {
         if !load.local && !self.rights.global().has(FILE) {
             return Err(self.session.access_denied());
         }
-        let Some((database, name)) = self.lasting(&load.table)? else {
-            return Ok(());
-        };
-        let wanted = match load.duplicates {
-            LoadDuplicate::Replace => INSERT.with(DELETE),
-            LoadDuplicate::Ignore | LoadDuplicate::Unspecified => INSERT,
-        };
-        let columns: Vec<&str> = load
-            .targets
-            .iter()
-            .filter_map(|target| match target {
-                LoadTarget::Column(name) => Some(name.as_str()),
-                LoadTarget::Variable(_) => None,
-            })
-            .collect();
-        self.inserted((&database, &name), wanted, Some(columns))
+        Ok(())
     }
 
     fn into_target(&self, target: &IntoTarget) -> Result<()> {
@@ -448,10 +340,10 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// 1142 unless there is any right to a table.
+    /// 1142 unless there is any right to a table itself, or to columns in all of its database.
     fn shown_columns(&self, table: &TableName) -> Result<()> {
         match self.lasting(table)? {
-            Some((database, name)) if !self.rights.sees_table(&database, &name) => {
+            Some((database, name)) if !self.rights.sees_columns(&database, &name) => {
                 Err(self.rights.denied_table("SELECT", &name))
             }
             _ => Ok(()),
@@ -560,9 +452,36 @@ impl Check<'_> {
     }
 }
 
-/// The last part of a column's name.
-fn last(name: &[Ident]) -> &str {
-    name.last().map_or("", |part| part.value.as_str())
+/// INSERT on the columns that a statement names, or on the table that it adds rows to without naming some,
+/// and what it needs for rows that are in the way: 1142 and 1143. Which columns it reads is asked where its
+/// expressions are bound.
+pub(crate) fn added_rows(
+    rights: &Rights,
+    table: (&str, &str),
+    additions: Additions<'_>,
+) -> Result<()> {
+    let (database, name) = table;
+    let mut wanted = INSERT;
+    if additions.replaces {
+        wanted = wanted.with(DELETE);
+    }
+    if !additions.updated.is_empty() {
+        wanted = wanted.with(UPDATE);
+    }
+    rights.require_on_columns(database, name, wanted)?;
+    for column in additions.updated {
+        rights.require_on_column(table, column, UPDATE)?;
+    }
+    if rights.on_table(database, name).has(INSERT) {
+        return Ok(());
+    }
+    let listed = additions.listed.unwrap_or_default();
+    let names_none = additions.listed.is_none() || listed.len() + additions.assigned.len() == 0;
+    if names_none {
+        return Err(rights.denied_table(&INSERT.names(), name));
+    }
+    let mut named = listed.iter().chain(additions.assigned);
+    named.try_for_each(|column| rights.require_on_column(table, column, INSERT))
 }
 
 /// The one table that a statement names in its FROM, if it has no join and no derived table.
@@ -582,6 +501,16 @@ fn only_table(tables: &[TableWithJoins]) -> Option<TableName> {
 pub(crate) fn global_variables(rights: &Rights) -> Result<()> {
     let names = "SUPER or SYSTEM_VARIABLES_ADMIN";
     rights.require(SUPER, &["SYSTEM_VARIABLES_ADMIN"], names)
+}
+
+/// The same for one variable: who takes the server offline must not be sent away by that.
+pub(crate) fn global_variable(rights: &Rights, name: &str) -> Result<()> {
+    global_variables(rights)?;
+    match name {
+        "offline_mode" => rights.require(SUPER, &["CONNECTION_ADMIN"], "CONNECTION_ADMIN"),
+        "mandatory_roles" => rights.require(SUPER, &["ROLE_ADMIN"], "ROLE_ADMIN"),
+        _ => Ok(()),
+    }
 }
 
 /// The session variables that only some may set.

@@ -17,6 +17,7 @@ use mayfly_types::error::codes;
 use mayfly_types::json::{self, Json, JsonObject};
 
 use super::account::{Account, AccountName, AuthenticationPlugin, Kept};
+use super::crypt::PASSWORD_MAX;
 use super::granted;
 use super::grants::Grants;
 use super::reuse::PastPassword;
@@ -52,26 +53,35 @@ pub(crate) fn random_password(database: &Database) -> String {
         .collect()
 }
 
-/// Gives an account a password.
-pub(crate) fn set_password(database: &Database, account: &mut Account, password: &str, now: i64) {
+/// Gives an account a password; 1396 for one that is too long, as the failure of an operation.
+fn set_password(
+    database: &Database,
+    account: &mut Account,
+    password: &str,
+    (operation, now): (&str, i64),
+) -> Result<()> {
+    if password.len() > PASSWORD_MAX {
+        return Err(codes::ER_CANNOT_USER.with(&[&operation, &account.name]));
+    }
     let kept = account.plugin.keep(password.as_bytes(), random(database));
     account.password = Kept(kept);
     account.password_changed = now;
     account.expired = false;
+    Ok(())
 }
 
-/// What CREATE USER and ALTER USER say of an account; gives the password if it was generated. 3638 for
-/// a password that it has had too lately.
+/// What an operation (CREATE USER, ALTER USER …) says of an account; gives the password if it was
+/// generated. 3638 for a password that it has had too lately.
 pub(crate) fn define(
     database: &Database,
     account: &mut Account,
     identified: Option<&Identification>,
     options: &AccountOptions,
-    now: i64,
+    (operation, now): (&str, i64),
 ) -> Result<Option<String>> {
     let plugin = account.plugin;
     let generated = match identified {
-        Some(identified) => identify(database, account, identified, now)?,
+        Some(identified) => identify(database, account, identified, (operation, now))?,
         None => None,
     };
     set_options(account, options)?;
@@ -95,7 +105,7 @@ fn identify(
     database: &Database,
     account: &mut Account,
     identified: &Identification,
-    now: i64,
+    (operation, now): (&str, i64),
 ) -> Result<Option<String>> {
     if let Some(name) = &identified.plugin {
         let plugin = AuthenticationPlugin::by_name(name);
@@ -104,13 +114,13 @@ fn identify(
         account.second_password = Kept::default();
     }
     match &identified.by {
-        None => set_password(database, account, "", now),
+        None => set_password(database, account, "", (operation, now))?,
         Some(IdentifiedBy::Password(NewPassword::Text(password))) => {
-            set_password(database, account, password, now);
+            set_password(database, account, password, (operation, now))?;
         }
         Some(IdentifiedBy::Password(NewPassword::Random)) => {
             let password = random_password(database);
-            set_password(database, account, &password, now);
+            set_password(database, account, &password, (operation, now))?;
             return Ok(Some(password));
         }
         Some(IdentifiedBy::Kept(kept)) => {
@@ -347,7 +357,7 @@ pub(crate) fn read_record(database: &Database, record: &[u8]) -> Option<Account>
                 let plugin = AuthenticationPlugin::CachingSha2Password;
                 let mut new = Account::new(name, plugin, changed);
                 if let Some(identified) = &definition.identified {
-                    identify(database, &mut new, identified, changed).ok()?;
+                    identify(database, &mut new, identified, ("CREATE USER", changed)).ok()?;
                 }
                 set_options(&mut new, &create.options).ok()?;
                 for role in &create.default_roles {
@@ -418,7 +428,7 @@ pub(super) fn make_root(session: &Session, password: &str) -> Result<()> {
     let now = database.options.clock.now_utc_microseconds();
     let name = AccountName::new("root", Some("localhost"))?;
     let mut root = Account::new(name.clone(), AuthenticationPlugin::CachingSha2Password, now);
-    set_password(database, &mut root, password, now);
+    set_password(database, &mut root, password, ("CREATE USER", now))?;
     root.grants = Grants::all();
     database.accounts.change(session, |accounts| {
         accounts.insert(name, Arc::new(root));

@@ -12,17 +12,19 @@ pub(crate) mod definition;
 pub(crate) mod granted;
 pub(crate) mod grants;
 mod host;
+pub(crate) mod mandatory;
 pub(crate) mod privileges;
 mod reuse;
 pub(crate) mod rights;
 mod usage;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use mayfly_types::Result;
 
-use self::account::{Account, AccountName};
+use self::account::{Account, AccountName, AuthenticationPlugin};
 use self::crypt::FastDigest;
 use self::host::ClientHost;
 use self::usage::Usage;
@@ -36,9 +38,14 @@ pub(crate) type AccountTable = BTreeMap<AccountName, Arc<Account>>;
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     table: RwLock<Arc<AccountTable>>,
+    changing: Mutex<()>,
     /// Of those who have logged in with their whole password: SHA256 of SHA256 of it.
     digests: Mutex<HashMap<AccountName, Digest>>,
     usage: Usage,
+    /// `mandatory_roles`
+    mandatory: RwLock<BTreeSet<AccountName>>,
+    /// Draws what a name is said to be that no account has: the same for as long as the process lives.
+    decoys: RandomState,
 }
 
 /// What is remembered of a right password; never printed.
@@ -73,14 +80,18 @@ impl Accounts {
         session: &Session,
         change: impl FnOnce(&mut AccountTable) -> Result<T>,
     ) -> Result<T> {
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        let mut changed = AccountTable::clone(&table);
+        // One change at a time; meanwhile, and by the change itself, the accounts are read as they were.
+        let alone = self.changing.lock();
+        let _alone = alone.unwrap_or_else(PoisonError::into_inner);
+        let before = self.table();
+        let mut changed = AccountTable::clone(&before);
         let done = change(&mut changed)?;
-        dictionary::store_accounts(session, &table, &changed)?;
-        let before = std::mem::replace(&mut *table, Arc::new(changed));
+        dictionary::store_accounts(session, &before, &changed)?;
+        let after = Arc::new(changed);
+        *self.table.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&after);
         let mut digests = self.digests();
         digests.retain(|name, _| {
-            let (old, new) = (before.get(name), table.get(name));
+            let (old, new) = (before.get(name), after.get(name));
             let password = |account: Option<&Arc<Account>>| {
                 account.map(|account| (account.plugin, account.password.clone()))
             };
@@ -127,6 +138,23 @@ impl Accounts {
         found.cloned()
     }
 
+    /// The plugin that a client is asked for whose name no account has: one of those that accounts have,
+    /// so that it does not tell which names there are.
+    fn decoy_plugin(&self, user: &str, host: &str) -> AuthenticationPlugin {
+        let mut plugins: Vec<AuthenticationPlugin> = Vec::new();
+        for account in self.table().values() {
+            if !plugins.contains(&account.plugin) {
+                plugins.push(account.plugin);
+            }
+        }
+        plugins.sort_by_key(|plugin| plugin.name());
+        let drawn = self.decoys.hash_one((user, host));
+        let places = plugins.len().max(1) as u64;
+        let place = usize::try_from(drawn % places).unwrap_or(0);
+        let usual = AuthenticationPlugin::CachingSha2Password;
+        plugins.get(place).copied().unwrap_or(usual)
+    }
+
     /// An account and all that the roles, directly or through others, are.
     pub(crate) fn with_roles(
         &self,
@@ -136,12 +164,12 @@ impl Accounts {
         let table = self.table();
         let mut sources: Vec<Arc<Account>> = table.get(account).cloned().into_iter().collect();
         // A role that is no longer granted is not active.
-        let granted = sources.first().map(|own| own.grants.roles.clone());
+        let granted = sources.first().map(|own| self.roles_of(own));
         let granted = granted.unwrap_or_default();
         let mut seen = BTreeSet::from([account.clone()]);
         let mut left: Vec<AccountName> = active
             .iter()
-            .filter(|role| granted.contains_key(role))
+            .filter(|role| granted.contains(role))
             .cloned()
             .collect();
         while let Some(role) = left.pop() {

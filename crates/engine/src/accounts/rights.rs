@@ -159,6 +159,26 @@ impl Rights {
                 .meets(PrivilegeSet::TABLE)
     }
 
+    /// Whether the columns of a table may be asked for: those are shown that there is a right to.
+    pub(crate) fn sees_columns(&self, database: &str, table: &str) -> bool {
+        self.unrestricted
+            || is_open(database)
+            || self.on_database(database).meets(PrivilegeSet::COLUMN)
+            || self.table_grants(database, table).next().is_some()
+    }
+
+    /// Whether a column is shown.
+    pub(crate) fn sees_column(&self, database: &str, table: &str, column: &str) -> bool {
+        let held = self.on_column(database, table, column);
+        held.meets(PrivilegeSet::COLUMN)
+    }
+
+    /// Whether the query of a view is shown.
+    pub(crate) fn sees_query(&self, database: &str, view: &str) -> bool {
+        const BOTH: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select, Privilege::ShowView]);
+        self.unrestricted || self.on_table(database, view).has(BOTH)
+    }
+
     /// 1227 unless one of these static privileges, or the dynamic one, is there. `names` is how the
     /// error lists them.
     pub(crate) fn require(

@@ -34,7 +34,7 @@ const PRIVILEGES: usize = 18;
 
 /// What may be done with a column, as `PRIVILEGES` shows it.
 fn privileges(held: PrivilegeSet) -> String {
-    let names = held.and(PrivilegeSet::COLUMN).members();
+    let names = held.members();
     let names: Vec<String> = names.map(|row| row.name.to_lowercase()).collect();
     names.join(",")
 }
@@ -63,6 +63,7 @@ pub(super) fn rows(session: &Session) -> Vec<Row> {
         rows.extend(own.into_iter().filter_map(|mut row| {
             let column = row.get(COLUMN_NAME).map(text_of).unwrap_or_default();
             let held = rights.on_column(database, name, &column);
+            let held = held.and(PrivilegeSet::COLUMN);
             if held.is_empty() {
                 return None;
             }

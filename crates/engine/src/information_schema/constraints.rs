@@ -51,6 +51,7 @@ pub(super) fn table_constraints(session: &Session) -> Vec<Row> {
 
 fn key_column_usage(session: &Session) -> Vec<Row> {
     let mut rows = Vec::new();
+    let rights = session.rights();
     for table in session.visible_tables() {
         let definition = &table.definition;
         let start = |constraint: &str, column: &str, position: u64| {
@@ -65,9 +66,13 @@ fn key_column_usage(session: &Session) -> Vec<Row> {
                 Value::UInt(position),
             ]
         };
+        let is_shown =
+            |column: &str| rights.sees_column(&definition.database, &definition.name, column);
         for key in definition.unique_keys() {
             for (part, position) in key.parts.iter().zip(1..) {
-                if let KeyTarget::Column(column) = part.target {
+                if let KeyTarget::Column(column) = part.target
+                    && is_shown(&definition.columns[column].name)
+                {
                     let mut row = start(&key.name, &definition.columns[column].name, position);
                     row.resize(12, Value::Null);
                     rows.push(row);
@@ -77,7 +82,7 @@ fn key_column_usage(session: &Session) -> Vec<Row> {
         for foreign in &definition.foreign_keys {
             let references = &foreign.references;
             let pairs = foreign.columns.iter().zip(&references.columns).zip(1..);
-            for ((column, parent), position) in pairs {
+            for ((column, parent), position) in pairs.filter(|((column, _), _)| is_shown(column)) {
                 let mut row = start(&foreign.name, column, position);
                 row.push(Value::UInt(position));
                 row.push(text(

@@ -16,12 +16,16 @@ pub(super) const RELATIONS: &[Relation] = &[
 
 fn rows(session: &Session) -> Vec<Row> {
     let views = session.visible_views();
+    let rights = session.rights();
     let row = |view: &std::sync::Arc<ViewDefinition>| {
         vec![
             text("def"),
             text(view.database()),
             text(view.name()),
-            text(view.query_text()),
+            text(match rights.sees_query(view.database(), view.name()) {
+                true => view.query_text(),
+                false => String::new(),
+            }),
             text(view.check_option_name()),
             yes_no(is_updatable(view)),
             text(format!("{}@{}", view.definer.0, view.definer.1)),
@@ -52,7 +56,10 @@ fn joins_tables(item: &TableWithJoins) -> bool {
 /// The tables and views that views read.
 fn table_usage(session: &Session) -> Vec<Row> {
     let mut rows = Vec::new();
-    for view in session.visible_views() {
+    let rights = session.rights();
+    let mut views = session.visible_views();
+    views.retain(|view| rights.sees_query(view.database(), view.name()));
+    for view in views {
         let mut tables = BTreeSet::new();
         let _ = visit_relations(&view.source.query, |name| {
             // Names of tables are written in full; others are of common table expressions.

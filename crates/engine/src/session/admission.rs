@@ -12,8 +12,7 @@ use super::Session;
 use crate::accounts::account::AccountName;
 use crate::accounts::privileges::{PrivilegeSet, SUPER};
 use crate::accounts::rights::Rights;
-use crate::files::ReadableFiles;
-use crate::options::FileAccess;
+use crate::files::NoFiles;
 
 /// The account that a client has logged in to. An embedded session has none.
 #[derive(Debug, Clone, Default)]
@@ -134,7 +133,7 @@ impl Session {
                     .database
                     .globals()
                     .boolean("activate_all_roles_on_login");
-                account.roles_at_login(all)
+                self.database.accounts.roles_at_login(&account, all)
             }),
             ..self.admission.clone()
         }
@@ -144,8 +143,8 @@ impl Session {
     pub(super) fn readable_files(&self) -> Arc<dyn ServerFiles> {
         const FILE: PrivilegeSet = PrivilegeSet::of(&[Privilege::File]);
         match self.is_unrestricted() || self.rights().global().has(FILE) {
-            true => Arc::clone(&self.database.readable_files) as _,
-            false => Arc::new(ReadableFiles(FileAccess::Disabled)),
+            true => Arc::clone(&self.database.file_rules) as _,
+            false => Arc::new(NoFiles),
         }
     }
 

@@ -191,7 +191,8 @@ impl Session {
         client::begin_settings(&mut settings, &options);
         let statement_options = database.statement_options(&settings);
         let (memory, temp_space) = database.budgets.of_user(&options.user);
-        let memory = memory.child("session limit", u64::MAX);
+        let limit = statement_options.connection_memory_limit;
+        let memory = memory.child("connection_memory_limit", limit);
         let own_memory = database.budgets.memory.child("session limit", u64::MAX);
         let variables_memory = own_memory.reservation();
         let limit = space_limit(statement_options.max_tmp_session_space_usage);
@@ -615,6 +616,7 @@ impl Session {
         let options = self.database.statement_options(&self.settings);
         self.temp_space
             .set_limit(space_limit(options.max_tmp_session_space_usage));
+        self.memory.set_limit(options.connection_memory_limit);
         self.options = options;
     }
 

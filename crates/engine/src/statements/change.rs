@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mayfly_plan::ChangePlan;
 use mayfly_storage::Table;
-use mayfly_syntax::ast::{Delete, Statement, TableWithJoins, UpdateStatement};
+use mayfly_syntax::ast::{Delete, SelectItem, Statement, TableWithJoins, UpdateStatement};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType, Value};
 
@@ -84,7 +84,7 @@ pub(super) fn update(
         ignore: update.ignore,
         repeats: several,
         deletes: false,
-        keeps_rows: false,
+        returning: &[],
     };
     let done = run(session, &work, Change::Update(update), parameters, kept)?;
     session.counters().add(Counter::HandlerUpdate, done.changed);
@@ -123,7 +123,7 @@ pub(super) fn delete(
         ignore: delete.ignore,
         repeats: several,
         deletes: true,
-        keeps_rows: !delete.returning.is_empty(),
+        returning: &delete.returning,
     };
     let done = run(session, &work, Change::Delete(delete), parameters, kept)?;
     session.counters().add(Counter::HandlerDelete, done.changed);
@@ -136,13 +136,9 @@ pub(super) fn delete(
         // It is still locked. Only when it is emptied does a MEMORY table give memory back.
         table.storage(session)?.truncate()?;
     }
-    let (columns, batches) = match done.tables.first() {
-        Some(table) if work.keeps_rows => {
-            let definition = &table.definition;
-            Returning::bind(session, definition, &delete.returning, parameters)?
-                .evaluate(&done.returned)?
-        }
-        _ => (Vec::new(), Vec::new()),
+    let (columns, batches) = match done.returning {
+        Some(returning) => returning.evaluate(&done.returned)?,
+        None => (Vec::new(), Vec::new()),
     };
     Ok(StatementResult {
         columns: columns.into(),
@@ -183,13 +179,13 @@ fn is_join(tables: &[TableWithJoins]) -> bool {
 }
 
 /// What kind of change a statement makes.
-struct Work {
+struct Work<'s> {
     ignore: bool,
     /// A row may be found more than once.
     repeats: bool,
     deletes: bool,
-    /// The rows that are removed are kept.
-    keeps_rows: bool,
+    /// What is wanted of the rows that are removed.
+    returning: &'s [SelectItem],
 }
 
 /// What was changed.
@@ -198,12 +194,13 @@ struct Done {
     matched: u64,
     changed: u64,
     tables: Vec<Arc<BaseTable>>,
+    returning: Option<Returning>,
     returned: Vec<Batch>,
 }
 
 fn run(
     session: &mut Session,
-    work: &Work,
+    work: &Work<'_>,
     statement: Change<'_>,
     parameters: &[(Value, SqlType)],
     kept: Option<&PlanPlace<ChangePlan>>,
@@ -240,7 +237,7 @@ fn run(
 /// `None` when a row was changed by another transaction before it could be locked.
 fn attempt(
     session: &mut Session,
-    work: &Work,
+    work: &Work<'_>,
     statement: Change<'_>,
     parameters: &[(Value, SqlType)],
     kept: Option<&PlanPlace<ChangePlan>>,
@@ -258,6 +255,19 @@ fn attempt(
         handle.lock_reads(lock, lock_wait(session));
         changed.push((table, handle));
     }
+    // What it names is known, and allowed, before the first row is changed.
+    let returning = match changed.first() {
+        Some((table, _)) if !work.returning.is_empty() => {
+            let definition = &table.definition;
+            Some(Returning::bind(
+                session,
+                definition,
+                work.returning,
+                parameters,
+            )?)
+        }
+        _ => None,
+    };
     if session.settings().boolean("sql_safe_updates") && !plan.is_safe {
         return Err(codes::ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE.with(&[&""]));
     }
@@ -290,6 +300,7 @@ fn attempt(
     reading.finish(session);
     let done = done?.map(|done| Done {
         tables: changed.into_iter().map(|(table, _)| table).collect(),
+        returning,
         ..done
     });
     Ok(done)
@@ -298,7 +309,7 @@ fn attempt(
 /// Finds all rows before the first is changed.
 fn find(
     session: &Session,
-    work: &Work,
+    work: &Work<'_>,
     types: &[SqlType],
     reading: &mut Reading,
 ) -> Result<FoundRows> {
@@ -314,7 +325,7 @@ fn find(
 
 fn change(
     session: &Session,
-    work: &Work,
+    work: &Work<'_>,
     mut writers: Writers<'_>,
     mut changes: Vec<TableChange<'_>>,
     mut found: FoundRows,
@@ -360,7 +371,7 @@ fn change(
         for change in &mut changes {
             let step = match work.deletes {
                 true => {
-                    let kept = work.keeps_rows.then_some(&mut returned);
+                    let kept = (!work.returning.is_empty()).then_some(&mut returned);
                     change.delete(&mut writers, &batch, kept)?
                 }
                 false => {
@@ -379,7 +390,7 @@ fn change(
         matched: changes.iter().map(|change| change.matched).sum(),
         changed: changes.iter().map(|change| change.changed).sum(),
         returned,
-        tables: Vec::new(),
+        ..Done::default()
     }))
 }
 

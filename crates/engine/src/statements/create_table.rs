@@ -14,9 +14,9 @@ use super::insert::{Insertion, copy_rows};
 use super::row_sink::OnDuplicate;
 use super::select::{self, Reading};
 use crate::catalog::BaseTable;
-use crate::catalog::create;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::catalog::foreign_key_checks;
+use crate::catalog::primary_keys::{self, definition_with_key};
 use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
@@ -80,12 +80,13 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         for key in &mut definition.keys {
             key.generated = false;
         }
+        primary_keys::require(session, &definition)?;
         add(session, definition, statement)?;
         return Ok(StatementResult::default().into());
     }
     let Some(source) = &statement.select else {
         let mut definition =
-            create::definition(session, &database, collation, statement, Vec::new())?;
+            definition_with_key(session, &database, collation, statement, Vec::new())?;
         let _parents = foreign_key_checks::check(session, &mut definition, None)?;
         add(session, definition, statement)?;
         return Ok(StatementResult::default().into());
@@ -100,7 +101,7 @@ pub(super) fn run(session: &mut Session, statement: &CreateTable) -> Result<Outc
         .iter()
         .map(|column| selected_column(session, column, is_union));
     let columns = columns.collect();
-    let mut definition = create::definition(session, &database, collation, statement, columns)?;
+    let mut definition = definition_with_key(session, &database, collation, statement, columns)?;
     let _parents = foreign_key_checks::check(session, &mut definition, None)?;
     let positions: Vec<usize> = planned
         .plan

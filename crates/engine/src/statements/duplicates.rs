@@ -117,6 +117,7 @@ impl<'i> DuplicateClause<'i> {
         let alias = alias.map_or("", |alias| alias.name.as_str());
         let new = definition.columns.iter().zip(&self.new_names);
         columns.extend(new.map(|(column, name)| ScalarColumn {
+            database: None,
             table: alias,
             name,
             ty: &column.ty,
@@ -133,6 +134,7 @@ impl<'i> DuplicateClause<'i> {
                 _ => continue,
             };
             columns.push(ScalarColumn {
+                database: None,
                 table,
                 name,
                 ty,

@@ -141,7 +141,11 @@ impl Explained {
         let target = super::insert::target(session, insert)?;
         target.columns(insert.columns.as_deref())?;
         let query = match &insert.source {
-            InsertSource::Values(_) => None,
+            InsertSource::Values(_) => {
+                // What it names must be there, and allowed, as if it ran.
+                super::insert::describe(session, insert)?;
+                None
+            }
             InsertSource::Query(query) => Some(select::plan(session, query)?),
         };
         Ok(Self {

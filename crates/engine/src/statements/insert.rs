@@ -14,7 +14,7 @@ use super::locking_subqueries;
 use super::point;
 use super::returning::Returning;
 use super::row_sink::{OnDuplicate, RowSink, Written};
-use super::row_target::{RowTarget, RowView};
+use super::row_target::{Additions, RowTarget, RowView};
 use super::select::{self, KeptPlan, PlanPlace, Reading};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
@@ -185,16 +185,23 @@ fn listed(insert: &InsertStatement) -> Option<&[Vec<Ident>]> {
     insert.columns.as_deref().filter(|list| !list.is_empty())
 }
 
+/// The last part of a column's name.
+fn last(name: &[Ident]) -> &str {
+    name.last().map_or("", |part| part.value.as_str())
+}
+
 /// Where the statement's rows go.
 pub(super) fn target(session: &Session, insert: &InsertStatement) -> Result<RowTarget> {
-    let listed = listed(insert).map(|list| {
-        let last = |name: &'_ Vec<Ident>| name.last().map(|part| part.value.clone());
-        list.iter().filter_map(last).collect::<Vec<String>>()
-    });
-    let listed = listed
-        .as_ref()
-        .map(|names| names.iter().map(String::as_str));
-    RowTarget::find(session, &insert.table, &insert.partitions, listed)
+    let listed = listed(insert).map(|list| list.iter().map(|name| last(name)).collect::<Vec<_>>());
+    let duplicates = insert.on_duplicate_key_update.iter();
+    let updated: Vec<&str> = duplicates.map(|it| last(&it.column)).collect();
+    let additions = Additions {
+        replaces: insert.replace,
+        updated: &updated,
+        listed: listed.as_deref(),
+        assigned: &[],
+    };
+    RowTarget::find(session, &insert.table, &insert.partitions, additions)
 }
 
 /// What the statement counts as.

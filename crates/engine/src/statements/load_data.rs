@@ -33,7 +33,7 @@ use self::assignments::Assignments;
 use self::parse::{LineParser, ParsedBlock, Target};
 use super::insert::{listed_columns, refuse_generated, warn};
 use super::row_sink::{OnDuplicate, RowSink, Written};
-use super::row_target::RowTarget;
+use super::row_target::{Additions, RowTarget};
 use crate::catalog::definition::{ColumnDefinition, TableDefinition};
 use crate::convert::{self, Storing};
 use crate::delimited::{self, Block, Blocks, Format, LineEnd, Splitter, Step, Taker, fixed_width};
@@ -49,13 +49,21 @@ pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
         return Err(codes::ER_CLIENT_LOCAL_FILES_DISABLED.error());
     }
     let format = Format::new(&load.fields, &load.lines)?;
-    let listed = (!load.targets.is_empty()).then(|| {
-        load.targets.iter().filter_map(|target| match target {
-            LoadTarget::Column(name) => Some(name.as_str()),
-            LoadTarget::Variable(_) => None,
-        })
-    });
-    let target = RowTarget::find(session, &load.table, &load.partitions, listed)?;
+    let column = |target: &'_ LoadTarget| match target {
+        LoadTarget::Column(name) => Some(name.clone()),
+        LoadTarget::Variable(_) => None,
+    };
+    let listed: Vec<String> = load.targets.iter().filter_map(column).collect();
+    let listed: Vec<&str> = listed.iter().map(String::as_str).collect();
+    let assigned = load.assignments.iter().map(|it| it.column.last());
+    let assigned: Vec<&str> = assigned.flatten().map(|part| part.value.as_str()).collect();
+    let additions = Additions {
+        replaces: load.duplicates == LoadDuplicate::Replace,
+        updated: &[],
+        listed: (!load.targets.is_empty()).then_some(listed.as_slice()),
+        assigned: &assigned,
+    };
+    let target = RowTarget::find(session, &load.table, &load.partitions, additions)?;
     let (table, definition) = (&target.table, Arc::clone(&target.names));
     let charset = file_charset(session, load)?;
     let targets = targets(&target, &load.targets)?;

@@ -46,6 +46,7 @@ use mayfly_syntax::ast::{ShowKind, Statement, TableName};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
+pub(crate) use self::row_target::Additions;
 pub(crate) use self::transactions::begins_or_ends_transaction;
 use crate::accounts::check;
 use crate::catalog::BaseTable;
@@ -75,11 +76,14 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         count(session, counter);
     }
     if transactions::commits_implicitly(statement) {
-        session.transaction.commit()?;
+        transactions::commit_open(session)?;
     }
     check::statement(session, statement)?;
     if transactions::changes_tables(statement) {
         transactions::refuse_read_only(session)?;
+    }
+    if transactions::changes_what_lasts(session, statement) {
+        session.refuse_read_only_server()?;
     }
     match statement {
         Statement::Query(query) => select::run(session, query, &[], None),
@@ -168,6 +172,8 @@ pub(crate) fn writable_table(
     if let Some(table) = table {
         if !table.definition.temporary {
             transactions::refuse_read_only(session)?;
+            session.refuse_read_only_server()?;
+            session.transaction.note_write();
         }
         return Ok(table);
     }

@@ -342,6 +342,8 @@ fn is_about_names(error: &Error) -> bool {
     [
         codes::ER_NO_DB_ERROR,
         codes::ER_BAD_DB_ERROR,
+        codes::ER_TABLEACCESS_DENIED_ERROR,
+        codes::ER_COLUMNACCESS_DENIED_ERROR,
         codes::ER_NO_SUCH_TABLE,
         codes::ER_UNKNOWN_TABLE,
         codes::ER_BAD_TABLE_ERROR,

@@ -15,7 +15,7 @@ use crate::builder::{self, ColumnBuilder};
 use crate::catalog::column_uses::names_column;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::convert::{self, Storing};
-use crate::expressions::{self, Bound, columns_of};
+use crate::expressions::{self, Bound, own_columns_of};
 use crate::session::Session;
 
 /// Warnings of expressions that a statement that changes rows makes errors in strict mode.
@@ -68,8 +68,9 @@ impl<'t> RowRules<'t> {
         ignore: bool,
         numbers_rows: bool,
     ) -> Result<Self> {
-        let bind =
-            |expression| expressions::bind(session, expression, &columns_of(session, definition));
+        let bind = |expression| {
+            expressions::bind(session, expression, &own_columns_of(session, definition))
+        };
         let generated = definition.columns.iter().map(|column| {
             let generated = column.generated.as_ref();
             generated
@@ -222,7 +223,7 @@ impl<'t> RowRules<'t> {
             ColumnDefault::Expression { expression, .. } => Origin::Computed(expressions::bind(
                 session,
                 expression,
-                &columns_of(session, self.definition),
+                &own_columns_of(session, self.definition),
             )?),
             ColumnDefault::None if self.takes_null(column) => Origin::Constant(Value::Null),
             ColumnDefault::None | ColumnDefault::Dropped => Origin::Missing,

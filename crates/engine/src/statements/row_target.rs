@@ -13,6 +13,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
 
 use super::insert::listed_columns;
+use crate::accounts::check;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{TableDefinition, same_name};
 use crate::catalog::session_catalog::SessionCatalog;
@@ -39,6 +40,19 @@ pub(crate) struct RowView {
     check: Option<Bound>,
 }
 
+/// What a statement does to the table or view that it adds rows to, for the privileges that this needs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Additions<'n> {
+    /// Rows that are in the way go.
+    pub(crate) replaces: bool,
+    /// The columns that rows which are in the way get other values in.
+    pub(crate) updated: &'n [&'n str],
+    /// The columns that the statement names, if it names some.
+    pub(crate) listed: Option<&'n [&'n str]>,
+    /// Columns that get values of their own beside those of the list.
+    pub(crate) assigned: &'n [&'n str],
+}
+
 impl RowTarget {
     /// The table that is changed, as the statement names it.
     pub(super) fn changed(&self) -> ChangedTable<'_> {
@@ -50,18 +64,21 @@ impl RowTarget {
         }
     }
 
-    /// The table or view of a name. `list` are the columns that the statement names.
-    pub(super) fn find<'n>(
+    /// The table or view of a name, which the session may add rows to.
+    pub(super) fn find(
         session: &Session,
         name: &TableName,
         partitions: &[String],
-        list: Option<impl Iterator<Item = &'n str>>,
+        additions: Additions<'_>,
     ) -> Result<Self> {
         let (database, name) = super::qualified(session, name)?;
+        let own = session.temporary_table(&database, &name).is_some();
+        if !own && !session.is_unrestricted() {
+            check::added_rows(&session.rights(), (&database, &name), additions)?;
+        }
+        let list = additions.listed.map(|names| names.iter().copied());
         let catalog = &session.database.catalog;
-        if session.temporary_table(&database, &name).is_none()
-            && let Some(view) = catalog.view(&database, &name)
-        {
+        if !own && let Some(view) = catalog.view(&database, &name) {
             if !partitions.is_empty() {
                 return Err(mayfly_plan::refuse_partitions(false));
             }
@@ -104,6 +121,7 @@ impl RowTarget {
         let (database, name) = (&target.table.database, &target.table.name);
         let table = super::writable_table(session, database, name)?;
         let mut names = TableDefinition::clone(&table.definition);
+        view.database().clone_into(&mut names.database);
         view.name().clone_into(&mut names.name);
         let mut known = vec![false; names.columns.len()];
         for (name, column) in source.columns.iter().zip(&target.columns) {

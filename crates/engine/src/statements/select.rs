@@ -8,6 +8,7 @@ use mayfly_plan::PlanOptions;
 use mayfly_plan::physical::QueryPlan;
 use mayfly_storage::Table;
 use mayfly_syntax::ast::Query;
+use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType, TypeKind, Value};
 
 use super::point::{PointAccess, PointPlan};
@@ -298,12 +299,24 @@ pub(crate) fn run(
             Some(outcome) => Ok(outcome),
             None => {
                 let planned = plan_with(session, query, &types, &values, kept)?;
+                refuse_large(session, &planned)?;
                 start(session, &planned, &values)
             }
         }
     });
     replaced.restore(session);
     outcome
+}
+
+/// 1104 for a query that probably reads more rows than `max_join_size` says.
+fn refuse_large(session: &Session, planned: &Planned) -> Result<()> {
+    let Some(most) = session.options().examined_rows_max else {
+        return Ok(());
+    };
+    match mayfly_plan::explain::examined_rows(&planned.plan) > most as f64 {
+        true => Err(codes::ER_TOO_BIG_SELECT.error()),
+        false => Ok(()),
+    }
 }
 
 /// Starts a planned query.

@@ -45,6 +45,7 @@ pub(super) fn run(session: &mut Session, items: &[SetItem]) -> Result<Outcome> {
     for item in items {
         check(session, item, &mut changes)?;
     }
+    refuse_while_open(session, &changes)?;
     let had_autocommit = session.options().autocommit;
     for change in changes {
         apply(session, change)?;
@@ -53,6 +54,22 @@ pub(super) fn run(session: &mut Session, items: &[SetItem]) -> Result<Outcome> {
         session.transaction.commit()?;
     }
     Ok(StatementResult::default().into())
+}
+
+/// 1192 for who would make the server read-only with a transaction or locked tables of its own.
+fn refuse_while_open(session: &Session, changes: &[Change]) -> Result<()> {
+    let makes_read_only = changes.iter().any(|change| match change {
+        Change::Global { position, setting } => {
+            let name = variables::all()[*position].name;
+            matches!(name, "read_only" | "super_read_only") && *setting == Setting::Boolean(true)
+        }
+        _ => false,
+    });
+    let is_open = session.transaction.has_written() || session.has_locked_tables();
+    match makes_read_only && is_open {
+        true => Err(codes::ER_LOCK_OR_ACTIVE_TRANSACTION.error()),
+        false => Ok(()),
+    }
 }
 
 fn check(session: &Session, item: &SetItem, changes: &mut Vec<Change>) -> Result<()> {
@@ -169,7 +186,7 @@ fn system(
     }
     match global {
         _ if session.is_unrestricted() => {}
-        true => check::global_variables(&session.rights())?,
+        true => check::global_variable(&session.rights(), variable.name)?,
         false => check::session_variable(&session.rights(), variable.name)?,
     }
     let setting = match value {
@@ -194,6 +211,9 @@ fn system(
     if !global && !variable.session_writable {
         let error = codes::ER_VARIABLE_IS_READONLY;
         return Err(error.with(&[&"SESSION", &variable.name, &"SET GLOBAL"]));
+    }
+    if let Some(warning) = variable.warning_of(&setting) {
+        session.diagnostics().warn(warning);
     }
     let computed = match variable.name {
         "last_insert_id" | "identity" => Some("last_insert_id"),
@@ -223,8 +243,27 @@ fn system(
     Ok(())
 }
 
-/// A character set and its collation change together.
+/// A character set and its collation change together, and so do the two ways of being read-only.
 fn together(name: &str, setting: &Setting, global: bool, changes: &mut Vec<Change>) {
+    if name == "max_join_size" {
+        let is_any = matches!(setting, Setting::Unsigned(u64::MAX));
+        if let Some(position) = variables::position("sql_big_selects") {
+            let setting = Setting::Boolean(is_any);
+            changes.push(match global {
+                true => Change::Global { position, setting },
+                false => Change::Session { position, setting },
+            });
+        }
+    }
+    let other = match (name, setting) {
+        ("super_read_only", Setting::Boolean(true)) => Some("read_only"),
+        ("read_only", Setting::Boolean(false)) => Some("super_read_only"),
+        _ => None,
+    };
+    if let Some(position) = other.and_then(variables::position) {
+        let setting = setting.clone();
+        changes.push(Change::Global { position, setting });
+    }
     let Setting::Text(Some(text)) = setting else {
         return;
     };
@@ -278,7 +317,14 @@ fn apply(session: &mut Session, change: Change) -> Result<()> {
             session.note_state_change();
         }
         Change::Session { position, setting } => session.set_tracked(position, setting),
-        Change::Global { position, setting } => session.database.set_global(position, setting),
+        Change::Global { position, setting } => {
+            let goes_offline = variables::all()[position].name == "offline_mode"
+                && setting == Setting::Boolean(true);
+            session.database.set_global(position, setting);
+            if goes_offline {
+                session.database.send_away();
+            }
+        }
         Change::Computed { name, number } => match name {
             "last_insert_id" => session.set_last_insert_id(number),
             "insert_id" => session.insert_id = number,

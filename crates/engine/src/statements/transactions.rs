@@ -2,7 +2,7 @@
 
 use mayfly_syntax::ast::{
     AccessMode, AccountStatement, Completion, DropTable, IsolationLevel, SetTransaction,
-    StartTransaction, Statement, TableVerb, VariableScope,
+    StartTransaction, Statement, TableName, TableVerb, VariableScope,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Level, Result};
@@ -21,7 +21,7 @@ pub(super) fn begin(session: &mut Session, statement: &StartTransaction) -> Resu
         true => None,
         false => session.transaction.characteristics(),
     };
-    session.transaction.commit()?;
+    commit_open(session)?;
     session.unlock_tables();
     let usual = next.unwrap_or(session.options().transaction);
     let read_only = statement
@@ -40,9 +40,21 @@ pub(super) fn begin(session: &mut Session, statement: &StartTransaction) -> Resu
 pub(super) fn commit(session: &mut Session, completion: &Completion) -> Result<Outcome> {
     super::count(session, Counter::ComCommit);
     let characteristics = session.transaction.characteristics();
-    session.transaction.commit()?;
+    commit_open(session)?;
     complete(session, completion, characteristics);
     Ok(StatementResult::default().into())
+}
+
+/// Commits what is open: 1290 when that may no longer change what lasts, and nothing of it is kept.
+pub(super) fn commit_open(session: &mut Session) -> Result<()> {
+    if session.transaction.has_written()
+        && let Err(refused) = session.refuse_read_only_server()
+    {
+        let incomplete = session.transaction.roll_back();
+        warn_incomplete(session, &incomplete);
+        return Err(refused);
+    }
+    session.transaction.commit()
 }
 
 /// ROLLBACK
@@ -146,6 +158,24 @@ pub(super) fn changes_tables(statement: &Statement) -> bool {
         Statement::CreateTable(_) | Statement::DropTable(_) => true,
         Statement::TableMaintenance(_) | Statement::Flush(_) | Statement::LockTables(_) => false,
         statement => commits_implicitly(statement),
+    }
+}
+
+/// Whether a statement changes what lasts beside rows: tables that are not temporary, databases, accounts.
+pub(super) fn changes_what_lasts(session: &Session, statement: &Statement) -> bool {
+    let lasts = |table: &TableName| match super::qualified(session, table) {
+        Ok((database, name)) => session.temporary_table(&database, &name).is_none(),
+        Err(_) => true,
+    };
+    match statement {
+        Statement::CreateTable(create) => !create.temporary,
+        Statement::DropTable(drop) => !drop.temporary && drop.tables.iter().any(lasts),
+        Statement::TruncateTable(table) => lasts(table),
+        Statement::AlterTable(alter) => lasts(&alter.table),
+        Statement::CreateIndex(create) => lasts(&create.table),
+        Statement::DropIndex(drop) => lasts(&drop.table),
+        Statement::RenameTable(rename) => rename.renames.iter().any(|(old, _)| lasts(old)),
+        statement => changes_tables(statement),
     }
 }
 

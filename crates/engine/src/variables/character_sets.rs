@@ -33,8 +33,9 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
             default: "binary",
             nullable: false,
         },
-        "The character set of file names.",
-    ),
+        "Accepted for compatibility.",
+    )
+    .without_effect(),
     both(
         "character_set_results",
         Kind::CharacterSet {
@@ -75,8 +76,9 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     both(
         "default_collation_for_utf8mb4",
         Kind::Collation("utf8mb4_0900_ai_ci"),
-        "The collation of utf8mb4 where none is named.",
-    ),
+        "Accepted for compatibility: replication sets it.",
+    )
+    .without_effect(),
     both(
         "default_week_format",
         number(0, 0, 7),
@@ -85,8 +87,9 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     both(
         "lc_messages",
         Kind::Locale("en_US"),
-        "The language of messages; they are always English.",
-    ),
+        "Accepted for compatibility.",
+    )
+    .without_effect(),
     both(
         "lc_time_names",
         Kind::Locale("en_US"),
@@ -112,8 +115,9 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     both(
         "explicit_defaults_for_timestamp",
         switch(true),
-        "TIMESTAMP columns get no default of their own.",
-    ),
+        "Accepted for compatibility.",
+    )
+    .without_effect(),
     both(
         "block_encryption_mode",
         choice(0, BlockEncryption::NAMES),
@@ -122,8 +126,9 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     global(
         "lower_case_table_names",
         number(0, 0, 2),
-        "0: names of tables are kept and compared as written.",
+        "Accepted for compatibility.",
     )
+    .without_effect()
     .read_only(),
     global(
         "lower_case_file_system",

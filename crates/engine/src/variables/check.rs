@@ -6,6 +6,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Result, SqlType, Value};
 
 use super::{Kind, Setting, SystemVariable, sql_mode};
+use crate::accounts::mandatory;
 use crate::character_sets;
 
 /// What a check needs to know besides the value.
@@ -89,7 +90,13 @@ impl SystemVariable {
             Kind::Text(_) => match value {
                 Value::Null if self.nullable => Ok(Setting::Text(None)),
                 Value::Null => Err(wrong_value(self, "NULL")),
-                Value::Bytes(_) => Ok(Setting::Text(Some(Arc::from(text_of(value))))),
+                Value::Bytes(_) => {
+                    let text = text_of(value);
+                    if self.name == "mandatory_roles" && mandatory::parse(&text).is_none() {
+                        return Err(wrong_value(self, &text));
+                    }
+                    Ok(Setting::Text(Some(Arc::from(text))))
+                }
                 _ => Err(wrong_type(self)),
             },
             Kind::CharacterSet { nullable, .. } => self.check_character_set(value, ty, nullable),

@@ -9,7 +9,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     global(
         "activate_all_roles_on_login",
         switch(false),
-        "Accepted for compatibility.",
+        "Whether all granted roles are active after a login.",
     ),
     both(
         "auto_increment_increment",
@@ -32,7 +32,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "back_log",
         number(151, 0, 65_535),
         "Accepted for compatibility.",
-    )
+    ).without_effect()
     .read_only(),
     both(
         "completion_type",
@@ -48,11 +48,11 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "connection_memory_chunk_size",
         number(8192, 0, 512 * MIB),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     both(
         "connection_memory_limit",
         number(u64::MAX, 2 * MIB, u64::MAX),
-        "Accepted for compatibility.",
+        "The most memory that the statements of one session may use.",
     ),
     global(
         "default_password_lifetime",
@@ -62,8 +62,8 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     global(
         "event_scheduler",
         choice(0, &["OFF", "ON", "DISABLED"]),
-        "Whether events run: there are none.",
-    ),
+        "Accepted for compatibility.",
+    ).without_effect(),
     session(
         "error_count",
         number(0, 0, u64::MAX),
@@ -80,18 +80,18 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "global_connection_memory_tracking",
         switch(false),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     global(
         "global_connection_memory_limit",
         number(u64::MAX, 16 * MIB, u64::MAX),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     session(
         "identity",
         number(0, 0, u64::MAX),
         "The same as last_insert_id.",
     ),
-    global("init_connect", text(""), "Accepted for compatibility."),
+    global("init_connect", text(""), "Statements that each session of an ordinary account begins with."),
     session(
         "insert_id",
         number(0, 0, u64::MAX),
@@ -123,8 +123,8 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "low_priority_updates",
         switch(false),
         "Accepted for compatibility.",
-    ),
-    global("mandatory_roles", text(""), "Accepted for compatibility."),
+    ).without_effect(),
+    global("mandatory_roles", text(""), "Roles that every account has."),
     both(
         "max_allowed_packet",
         blocks(64 * MIB, KIB, GIB, KIB),
@@ -135,7 +135,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "max_connect_errors",
         number(100, 1, u64::MAX),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     global(
         "max_connections",
         number(151, 1, 100_000),
@@ -144,8 +144,8 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     global(
         "max_digest_length",
         number(1024, 0, MIB),
-        "How long a normalised statement may be.",
-    )
+        "Accepted for compatibility.",
+    ).without_effect()
     .read_only(),
     global(
         "max_prepared_stmt_count",
@@ -156,18 +156,18 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "max_sp_recursion_depth",
         number(0, 0, 255),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     both(
         "max_user_connections",
         number(0, 0, U32_MAX),
-        "Accepted for compatibility.",
+        "How many sessions one user may have; 0 is no limit.",
     )
     .session_read_only(),
     global(
         "max_write_lock_count",
         number(u64::MAX, 1, u64::MAX),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     both(
         "net_buffer_length",
         blocks(16 * KIB, KIB, MIB, KIB),
@@ -183,13 +183,13 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "net_retry_count",
         number(10, 1, u64::MAX),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     both(
         "net_write_timeout",
         number(60, 1, YEAR),
         "How long to wait until the client takes data, in seconds.",
     ),
-    global("offline_mode", switch(false), "Accepted for compatibility."),
+    global("offline_mode", switch(false), "Only administrators may be connected."),
     global(
         "password_history",
         number(0, 0, U32_MAX),
@@ -210,21 +210,21 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "pseudo_replica_mode",
         switch(false),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     session(
         "pseudo_slave_mode",
         switch(false),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     session(
         "pseudo_thread_id",
         number(0, 0, U32_MAX),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     both(
         "print_identified_with_as_hex",
         switch(false),
-        "Accepted for compatibility.",
+        "Whether SHOW CREATE USER prints what is kept of a password as a hexadecimal number.",
     ),
     global(
         "protocol_compression_algorithms",
@@ -237,17 +237,17 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "The version of the protocol.",
     )
     .read_only(),
-    global("read_only", switch(false), "Accepted for compatibility."),
+    global("read_only", switch(false), "Only administrators may change what lasts."),
     global(
         "super_read_only",
         switch(false),
-        "Accepted for compatibility.",
+        "Nobody may change what lasts.",
     ),
     session(
         "require_row_format",
         switch(false),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     global(
         "require_secure_transport",
         switch(false),
@@ -257,7 +257,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "session_track_gtids",
         choice(0, &["OFF", "OWN_GTID", "ALL_GTIDS"]),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     both(
         "session_track_schema",
         switch(true),
@@ -279,7 +279,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     both(
         "session_track_transaction_info",
         choice(0, &["OFF", "STATE", "CHARACTERISTICS"]),
-        "Accepted for compatibility.",
+        "What the client is told of its transaction.",
     ),
     global(
         "skip_name_resolve",
@@ -297,14 +297,14 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "skip_show_database",
         switch(false),
         "Accepted for compatibility.",
-    )
+    ).without_effect()
     .read_only(),
     session(
         "sql_log_bin",
         switch(true),
         "Accepted for compatibility: there is no binary log.",
-    ),
-    both("sql_log_off", switch(false), "Accepted for compatibility."),
+    ).without_effect(),
+    both("sql_log_off", switch(false), "Accepted for compatibility.").without_effect(),
     session(
         "statement_id",
         number(0, 0, i64::MAX as u64),
@@ -315,7 +315,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "thread_cache_size",
         number(9, 0, 16_384),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     global(
         "thread_handling",
         choice(
@@ -326,25 +326,25 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
                 "loaded-dynamically",
             ],
         ),
-        "How connections get threads.",
-    )
+        "Accepted for compatibility.",
+    ).without_effect()
     .read_only(),
     global(
         "thread_stack",
         blocks(MIB, 128 * KIB, u64::MAX - 1023, KIB),
-        "The stack of a connection's thread.",
-    )
+        "Accepted for compatibility.",
+    ).without_effect()
     .read_only(),
     both(
         "transaction_alloc_block_size",
         blocks(8 * KIB, KIB, 128 * KIB, KIB),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     session(
         "transaction_allow_batching",
         switch(false),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     both(
         "transaction_isolation",
         choice(
@@ -362,7 +362,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "transaction_prealloc_size",
         blocks(4 * KIB, KIB, 128 * KIB, KIB),
         "Accepted for compatibility.",
-    ),
+    ).without_effect(),
     both(
         "transaction_read_only",
         switch(false),

@@ -77,6 +77,8 @@ pub(crate) struct SystemVariable {
     pub(crate) hintable: bool,
     /// Setting NULL sets the text to NULL instead of failing.
     pub(crate) nullable: bool,
+    /// Values other than the default are accepted, with a warning, and nothing depends on them.
+    pub(crate) without_effect: bool,
     /// What it does, in a sentence.
     pub(crate) documentation: &'static str,
 }
@@ -96,6 +98,7 @@ impl SystemVariable {
             session_writable: true,
             hintable: false,
             nullable: false,
+            without_effect: false,
             documentation,
         }
     }
@@ -118,6 +121,12 @@ impl SystemVariable {
     /// It is set when the engine starts, if ever.
     pub(crate) const fn read_only(mut self) -> Self {
         self.dynamic = false;
+        self
+    }
+
+    /// It is there because clients and scripts set it: nothing depends on it.
+    pub(crate) const fn without_effect(mut self) -> Self {
+        self.without_effect = true;
         self
     }
 

@@ -17,7 +17,8 @@ mod temporary_tables;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use mayfly_types::{CollationId, SqlType, Value};
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Error, SqlType, Value};
 
 pub(crate) use self::definition::{Kind, Scope, SystemVariable};
 pub(crate) use self::settings::Settings;
@@ -90,7 +91,19 @@ pub(crate) enum Setting {
     Text(Option<Arc<str>>),
 }
 
+/// The names of the variables that are accepted for compatibility alone.
+pub fn variables_without_effect() -> impl Iterator<Item = &'static str> {
+    let inert = all().iter().filter(|variable| variable.without_effect);
+    inert.map(|variable| variable.name)
+}
+
 impl SystemVariable {
+    /// The warning that a setting has no effect; none for the default, which says how things are.
+    pub(crate) fn warning_of(&self, setting: &Setting) -> Option<Error> {
+        let is_in_vain = self.without_effect && *setting != self.default_setting();
+        is_in_vain.then(|| codes::ER_VARIABLE_WITHOUT_EFFECT.with(&[&self.name]))
+    }
+
     /// The default value.
     pub(crate) fn default_setting(&self) -> Setting {
         let text = |text: &str| Setting::Text(Some(Arc::from(text)));
@@ -184,5 +197,30 @@ impl SystemVariable {
             }
             (Setting::Text(text), _) => return text.as_deref().map(str::to_owned),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_without_effect_are_listed() {
+        let text = include_str!("../../../../COMPAT.md");
+        let list = text.split("## Variables without effect").nth(1).unwrap();
+        let list = list.split("\n\n").nth(2).unwrap();
+        let listed: Vec<&str> = list.split([',', '\n']).map(|name| name.trim()).collect();
+        let listed = listed.into_iter().filter(|name| !name.is_empty());
+        let names = variables_without_effect().map(|name| format!("`{name}`"));
+        assert_eq!(listed.collect::<Vec<_>>(), names.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_has_no_effect_says_so() {
+        for variable in all() {
+            let text = variable.documentation;
+            let says_so = text.starts_with("Accepted for compatibility");
+            assert_eq!(says_so, variable.without_effect, "{}", variable.name);
+        }
     }
 }

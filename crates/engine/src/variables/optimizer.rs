@@ -93,12 +93,14 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         switch(false),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "eq_range_index_dive_limit",
         number(200, 0, U32_MAX),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "explain_format",
@@ -109,7 +111,8 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "explain_json_format_version",
         number(1, 1, 2),
         "Accepted for compatibility.",
-    ),
+    )
+    .without_effect(),
     both(
         "foreign_key_checks",
         switch(true),
@@ -126,7 +129,8 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "information_schema_stats_expiry",
         number(86_400, 0, 31_536_000),
         "Accepted for compatibility: statistics are always those of the moment.",
-    ),
+    )
+    .without_effect(),
     global(
         "statement_cache_size",
         blocks(16 * MIB, 0, GIB, KIB),
@@ -147,7 +151,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     both(
         "max_join_size",
         number(u64::MAX, 1, u64::MAX),
-        "How many rows a SELECT may examine when sql_big_selects is off.",
+        "How many rows of tables a SELECT may read, as it is planned, when sql_big_selects is off.",
     )
     .hintable(),
     both(
@@ -155,36 +159,42 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         number(65_536, 3, MIB),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "max_seeks_for_key",
         number(u64::MAX, 1, u64::MAX),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "min_examined_row_limit",
         number(0, 0, u64::MAX),
-        "Statements that examine fewer rows are not logged as slow.",
+        "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "optimizer_max_subgraph_pairs",
         number(100_000, 1, 2_147_483_647),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "optimizer_prune_level",
         number(1, 0, 1),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "optimizer_search_depth",
         number(62, 0, 62),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "optimizer_switch",
@@ -202,7 +212,8 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
             words: &["enabled", "one_line"],
         },
         "Accepted for compatibility.",
-    ),
+    )
+    .without_effect(),
     both(
         "optimizer_trace_features",
         Kind::Switches {
@@ -215,17 +226,20 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
             ],
         },
         "Accepted for compatibility.",
-    ),
+    )
+    .without_effect(),
     both(
         "optimizer_trace_limit",
         number(1, 0, i64::MAX as u64),
         "Accepted for compatibility.",
-    ),
+    )
+    .without_effect(),
     both(
         "optimizer_trace_max_mem_size",
         number(MIB, 0, u64::MAX),
         "Accepted for compatibility.",
-    ),
+    )
+    .without_effect(),
     both(
         "optimizer_trace_offset",
         Kind::Signed {
@@ -234,38 +248,44 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
             max: i64::MAX,
         },
         "Accepted for compatibility.",
-    ),
+    )
+    .without_effect(),
     both(
         "parser_max_mem_size",
         number(u64::MAX, 10_000_000, u64::MAX),
         "Bytes of memory that the tree of a statement and its plan may take.",
     ),
-    both("profiling", switch(false), "Accepted for compatibility."),
+    both("profiling", switch(false), "Accepted for compatibility.").without_effect(),
     both(
         "profiling_history_size",
         number(15, 0, 100),
         "Accepted for compatibility.",
-    ),
+    )
+    .without_effect(),
     both(
         "query_alloc_block_size",
         blocks_of(8 * KIB),
         "Accepted for compatibility.",
-    ),
+    )
+    .without_effect(),
     both(
         "query_prealloc_size",
         blocks_of(8 * KIB),
         "Accepted for compatibility.",
-    ),
+    )
+    .without_effect(),
     global(
         "regexp_stack_limit",
         number(8_000_000, 0, 2_147_483_647),
         "Accepted for compatibility.",
-    ),
+    )
+    .without_effect(),
     global(
         "regexp_time_limit",
         number(32, 0, 2_147_483_647),
         "Accepted for compatibility.",
-    ),
+    )
+    .without_effect(),
     session(
         "rand_seed1",
         number(0, 0, u64::MAX),
@@ -279,8 +299,9 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     session(
         "resultset_metadata",
         choice(1, &["NONE", "FULL"]),
-        "Whether results come with their columns' metadata.",
-    ),
+        "Accepted for compatibility.",
+    )
+    .without_effect(),
     both(
         "restrict_fk_on_non_standard_key",
         switch(true),
@@ -289,40 +310,45 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     both(
         "show_create_table_verbosity",
         switch(false),
-        "SHOW CREATE TABLE prints ROW_FORMAT even when the statement did not.",
-    ),
+        "Accepted for compatibility.",
+    )
+    .without_effect(),
     session(
         "show_create_table_skip_secondary_engine",
         switch(false),
         "Accepted for compatibility.",
-    ),
+    )
+    .without_effect(),
     both(
         "show_gipk_in_create_table_and_information_schema",
         switch(true),
-        "Accepted for compatibility.",
-    ),
+        "Accepted for compatibility: generated primary keys are always shown.",
+    )
+    .without_effect(),
     both(
         "sql_auto_is_null",
         switch(false),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "sql_big_selects",
         switch(true),
-        "Whether a SELECT may examine more than max_join_size rows.",
+        "Whether a SELECT may read more rows than max_join_size says.",
     )
     .hintable(),
     both(
         "sql_buffer_result",
         switch(false),
-        "Every SELECT puts its result into a temporary table first.",
+        "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "sql_generate_invisible_primary_key",
         switch(false),
-        "Accepted for compatibility.",
+        "Whether a table without a primary key gets one, over an invisible column.",
     ),
     both(
         "sql_mode",
@@ -360,15 +386,11 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "How many rows a SELECT without LIMIT gives at most.",
     )
     .hintable(),
-    both(
-        "sql_warnings",
-        switch(false),
-        "Whether a single-row INSERT reports warnings in its information text.",
-    ),
+    both("sql_warnings", switch(false), "Accepted for compatibility.").without_effect(),
     both(
         "unique_checks",
         switch(true),
-        "Accepted for compatibility: unique keys are always checked.",
+        "OFF lets an engine leave out checks of unique keys; they are always checked.",
     )
     .hintable(),
     both(
@@ -376,18 +398,21 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         choice(1, &["NO", "YES"]),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     session(
         "use_secondary_engine",
         choice(1, &["OFF", "ON", "FORCED"]),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "windowing_use_high_precision",
         switch(true),
-        "Whether windows add exactly.",
+        "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "secondary_engine_cost_threshold",
@@ -398,29 +423,34 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         },
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     global(
         "ft_boolean_syntax",
         text("+ -><()~*:\"\"&|"),
-        "The operators of boolean full-text searches.",
-    ),
+        "Accepted for compatibility.",
+    )
+    .without_effect(),
     global(
         "ft_max_word_len",
         number(84, 10, 84),
-        "The longest word of a full-text index.",
+        "Accepted for compatibility.",
     )
+    .without_effect()
     .read_only(),
     global(
         "ft_min_word_len",
         number(4, 1, 84),
-        "The shortest word of a full-text index.",
+        "Accepted for compatibility.",
     )
+    .without_effect()
     .read_only(),
     global(
         "ngram_token_size",
         number(2, 1, 10),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .read_only(),
 ];
 

@@ -20,8 +20,9 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     both(
         "internal_tmp_mem_storage_engine",
         choice(1, &["MEMORY", "TempTable"]),
-        "The engine of internal temporary tables in memory.",
+        "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "max_heap_table_size",
@@ -44,12 +45,14 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         blocks(256 * KIB, 16 * KIB, u64::MAX - 1023, KIB),
         "Accepted for compatibility: INTERSECT and EXCEPT use a temporary table like any other.",
     )
+    .without_effect()
     .hintable(),
     global(
         "temptable_max_mmap",
         number(0, 0, u64::MAX),
         "Accepted for compatibility: temporary tables overflow to files, never to mapped memory.",
-    ),
+    )
+    .without_effect(),
     global(
         "temptable_max_ram",
         number(GIB, 2 * MIB, u64::MAX),
@@ -64,12 +67,14 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "temptable_use_mmap",
         switch(false),
         "Accepted for compatibility: temporary tables overflow to files, never to mapped memory.",
-    ),
+    )
+    .without_effect(),
     both(
         "tmp_disk_table_size",
         number(u64::MAX, 1024, u64::MAX),
-        "The largest size on disk of one internal temporary table.",
-    ),
+        "Accepted for compatibility.",
+    )
+    .without_effect(),
     both(
         "tmp_table_size",
         number(16 * MIB, 1024, u64::MAX),
@@ -82,12 +87,14 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         number(256 * KIB, 32 * KIB, u64::MAX),
         "Accepted for compatibility: sorts use a temporary table like any other.",
     )
+    .without_effect()
     .hintable(),
     both(
         "join_buffer_size",
         blocks(256 * KIB, 128, u64::MAX - 127, 128),
         "Accepted for compatibility: joins use a temporary table like any other.",
     )
+    .without_effect()
     .hintable(),
     both(
         "read_buffer_size",
@@ -100,18 +107,21 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         number(256 * KIB, 1, 2_147_483_647),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "bulk_insert_buffer_size",
         number(8 * MIB, 0, u64::MAX),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     global(
         "key_buffer_size",
         blocks(8 * MIB, 0, u64::MAX - 4095, 4096),
         "Accepted for compatibility: no MyISAM key cache exists.",
-    ),
+    )
+    .without_effect(),
     both(
         "select_into_buffer_size",
         blocks(128 * KIB, 8 * KIB, 2_147_479_552, 4 * KIB),
@@ -123,12 +133,14 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         number(1024, 4, 8 * MIB),
         "Accepted for compatibility: sorts compare whole values.",
     )
+    .without_effect()
     .hintable(),
     both(
         "max_length_for_sort_data",
         number(4096, 4, 8 * MIB),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
     both(
         "cte_max_recursion_depth",
@@ -140,11 +152,13 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
         "histogram_generation_max_mem_size",
         number(20_000_000, 1_000_000, u64::MAX),
         "Accepted for compatibility.",
-    ),
+    )
+    .without_effect(),
     both(
         "range_optimizer_max_mem_size",
         number(8 * MIB, 0, u64::MAX),
         "Accepted for compatibility.",
     )
+    .without_effect()
     .hintable(),
 ];

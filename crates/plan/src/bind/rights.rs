@@ -21,6 +21,10 @@ fn names(scope: &Scope, at: usize) -> Option<TableNames<'_>> {
         ScopeColumns::Base { table, .. } if table.temporary => None,
         ScopeColumns::Base { table, .. } => Some((&table.database, &table.name)),
         ScopeColumns::Derived(_) => {
+            let lasting = scope.lasting.iter().find(|(table, _)| *table == at);
+            if let Some((_, database)) = lasting {
+                return Some((database, &scope.tables[at].alias));
+            }
             let (_, parts) = scope.views.iter().find(|(view, _)| *view == at)?;
             Some((&parts.database, &parts.name))
         }

@@ -19,6 +19,9 @@ use crate::physical::OutputColumn;
 /// A column that a scalar expression may name.
 #[derive(Debug, Clone)]
 pub struct ScalarColumn<'a> {
+    /// The database of the table or view that it is a column of, which who names it must have the right to
+    /// read; `None` where nobody is asked: in a definition, for the row that comes, for a temporary table.
+    pub database: Option<&'a str>,
     /// Table name, for qualified references.
     pub table: &'a str,
     /// Its name.
@@ -148,6 +151,7 @@ impl Binder<'_> {
             .columns
             .iter()
             .map(|column| ScalarColumn {
+                database: None,
                 table: &table.name,
                 name: if column.hidden { "" } else { &column.name },
                 ty: &column.ty,

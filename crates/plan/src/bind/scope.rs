@@ -225,6 +225,8 @@ pub(crate) struct Scope {
     pub(crate) select_id: usize,
     /// Which of the tables are views.
     pub(crate) views: Vec<(usize, ViewParts)>,
+    /// Outside of a query: the tables that are in the catalog, with their databases.
+    pub(crate) lasting: Vec<(usize, String)>,
     /// The hints of its comment that are about indexes.
     pub(crate) index_hints: Vec<IndexHint>,
 }
@@ -294,6 +296,7 @@ impl Scope {
             groupings: Vec::new(),
             select_id,
             views: Vec::new(),
+            lasting: Vec::new(),
             index_hints: Vec::new(),
         }
     }
@@ -310,6 +313,14 @@ impl Scope {
                 client_type: ClientType::Plain,
                 claim: None,
             };
+            if let Some(database) = column.database
+                && self
+                    .tables
+                    .last()
+                    .is_none_or(|last| last.alias != column.table)
+            {
+                self.lasting.push((self.tables.len(), database.to_owned()));
+            }
             match self.tables.last_mut() {
                 Some(ScopeTable {
                     alias,

@@ -11,6 +11,7 @@ mod traditional;
 mod tree;
 
 pub use json::json;
+pub use outline::examined_rows;
 pub use traditional::{ExplainRow, traditional};
 pub use tree::tree;
 

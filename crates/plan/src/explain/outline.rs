@@ -82,6 +82,21 @@ fn steps_of(plan: &QueryPlan) -> Vec<Step> {
     steps
 }
 
+/// How many rows of tables a query probably reads, each as often as it is read.
+pub fn examined_rows(plan: &QueryPlan) -> f64 {
+    fn read(step: &Step) -> f64 {
+        let rows = |step: &Step| step.estimate.map_or(0.0, |(_, rows)| rows);
+        with_stack(|| match step.inputs.as_slice() {
+            [] => rows(step),
+            [left, right] if step.text.starts_with("Nested loop") => {
+                read(left) + rows(left) * read(right)
+            }
+            inputs => inputs.iter().map(read).sum(),
+        })
+    }
+    steps_of(plan).iter().map(read).sum()
+}
+
 /// The names of the columns that a part of a plan gives.
 pub(super) fn names_of(query: &QueryPlan, plan: &Plan) -> Vec<String> {
     let mut outliner = Outliner {

@@ -48,6 +48,8 @@ codes! {
     ER_KEY_COLUMN_DOES_NOT_EXIST = (1072, "42000", "Key column '{}' doesn't exist in table");
     ER_WRONG_AUTO_KEY = (1075, "42000", "Incorrect table definition; there can be only one auto column and it must be defined as a key");
     ER_WRONG_FIELD_TERMINATORS = (1083, "42000", "Field separator argument is not what is expected; check the manual");
+    ER_TOO_BIG_SELECT = (1104, "42000", "The SELECT would examine more than MAX_JOIN_SIZE rows; check your WHERE and use SET SQL_BIG_SELECTS=1 or SET MAX_JOIN_SIZE=# if the SELECT is okay");
+    ER_LOCK_OR_ACTIVE_TRANSACTION = (1192, "HY000", "Can't execute the given command because you have active locked tables or an active transaction");
     ER_LOAD_FROM_FIXED_SIZE_ROWS_TO_VAR = (1409, "HY000", "Can't load value from file with fixed size rows to variable");
     ER_BLOBS_AND_NO_TERMINATED = (1084, "42000", "You can't use fixed rowlength with BLOBs; please use 'fields terminated by'");
     ER_WRONG_SUB_KEY = (1089, "HY000", "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, or the storage engine doesn't support unique prefix keys");
@@ -90,12 +92,15 @@ codes! {
     ER_AES_INVALID_KDF_ITERATIONS = (3236, "HY000", "For KDF method pbkdf2_hmac iterations value less than 1000 or more than 65535 is not allowed due to security reasons. Please provide iterations >= 1000 and iterations < 65535");
     ER_UNKNOWN_EXPLAIN_FORMAT = (1791, "HY000", "Unknown EXPLAIN format name: '{}'");
     ER_INVALID_YEAR_COLUMN_LENGTH = (1818, "HY000", "Invalid display width. Use YEAR instead.");
+    ER_SERVER_OFFLINE_MODE = (3032, "HY000", "The server is currently in offline mode");
     ER_WARN_DEPRECATED_SQLMODE = (3090, "HY000", "Changing sql mode '{}' is deprecated. It will be removed in a future release.");
     ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN = (1906, "HY000", "The value specified for generated column '{}' in table '{}' has been ignored");
     ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN = (3105, "HY000", "The value specified for generated column '{}' in table '{}' is not allowed.");
     ER_SQL_MODE_MERGED = (3135, "HY000", "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be used with strict mode. They will be merged with strict mode in a future release.");
+    ER_MANDATORY_ROLE = (3628, "HY000", "The role {} is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.");
     ER_DEPRECATED_UTF8_ALIAS = (3719, "HY000", "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a future release. Please consider using UTF8MB4 in order to be unambiguous.");
     ER_INVALID_DEFAULT_UTF8MB4_COLLATION = (3721, "HY000", "Invalid default collation {}: utf8mb4_0900_ai_ci or utf8mb4_general_ci expected");
+    ER_TABLE_WITHOUT_PK = (3750, "HY000", "Unable to create or change a table without a primary key, when the system variable 'sql_require_primary_key' is set. Add a primary key to the table or unset this variable to avoid this message. Note that tables without a primary key can cause performance problems in row-based replication, so please consult your DBA before changing this setting.");
     ER_CHECK_CONSTRAINT_VIOLATED = (3819, "HY000", "Check constraint '{}' is violated.");
     ER_CLIENT_LOCAL_FILES_DISABLED = (3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides");
     EE_CANTCREATEFILE = (1, "HY000", "Can't create/write to file '{}' (OS errno {} - {})");
@@ -172,6 +177,9 @@ codes! {
     ER_CANNOT_ADD_FOREIGN = (1215, "HY000", "Cannot add foreign key constraint");
     ER_DEFAULT_AS_VAL_GENERATED = (3773, "HY000", "DEFAULT function cannot be used with default value expressions");
     ER_CANT_USE_OPTION_HERE = (1234, "42000", "Incorrect usage/placement of '{}'");
+    ER_GIPK_FAILED_COLUMN_EXISTS = (4108, "HY000", "Failed to generate invisible primary key. Column 'my_row_id' already exists.");
+    ER_GIPK_FAILED_AUTOINC_COLUMN_EXISTS = (4109, "HY000", "Failed to generate invisible primary key. Auto-increment column already exists.");
+    ER_VARIABLE_WITHOUT_EFFECT = (1235, "42000", "Variable '{}' is accepted for compatibility and has no effect");
     ER_NOT_SUPPORTED_YET = (1235, "42000", "This version of MySQL doesn't yet support '{}'");
     ER_INCORRECT_GLOBAL_LOCAL_VAR = (1238, "HY000", "Variable '{}' is a {} variable");
     ER_OPERAND_COLUMNS = (1241, "21000", "Operand should contain {} column(s)");

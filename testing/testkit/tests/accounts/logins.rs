@@ -572,3 +572,109 @@ fn an_account_may_require_tls_and_certificates() {
         must(&mut root, "DROP USER u");
     }
 }
+
+/// The nanoseconds that this thread has run.
+fn thread_time() -> u64 {
+    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    statistics.split(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_login_costs_little_whatever_is_sent() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    must(
+        &mut root,
+        "CREATE USER u IDENTIFIED BY 'right', open, \
+         old IDENTIFIED WITH mysql_native_password BY 'right'",
+    );
+    for length in [257, 1_000, 100_000, 1 << 20, 16 << 20] {
+        let password = vec![b'x'; length];
+        for user in ["u", "open", "old", "nobody"] {
+            let login = database.account_for(user, "10.0.0.1");
+            let before = thread_time();
+            assert!(!login.check_password(&password));
+            assert!(!login.check_native(&[7; 20], &password));
+            login.check_fast(&[7; 20], &password);
+            let milliseconds = (thread_time() - before) / 1_000_000;
+            assert!(milliseconds < 20, "{user}, {length}: {milliseconds} ms");
+        }
+    }
+}
+
+#[test]
+fn a_password_has_at_most_256_bytes() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    let longest = "x".repeat(256);
+    must(
+        &mut root,
+        &format!("CREATE USER u IDENTIFIED BY '{longest}'"),
+    );
+    assert!(
+        database
+            .account_for("u", "h")
+            .check_password(longest.as_bytes())
+    );
+    for (statement, operation) in [
+        (
+            "CREATE USER v IDENTIFIED BY '{}'",
+            "CREATE USER failed for 'v'@'%'",
+        ),
+        (
+            "ALTER USER u IDENTIFIED BY '{}'",
+            "ALTER USER failed for 'u'@'%'",
+        ),
+        (
+            "SET PASSWORD FOR u = '{}'",
+            "SET PASSWORD failed for 'u'@'%'",
+        ),
+        (
+            "CREATE USER w IDENTIFIED WITH mysql_native_password BY '{}'",
+            "CREATE USER failed for 'w'@'%'",
+        ),
+    ] {
+        let statement = statement.replace("{}", &"x".repeat(257));
+        let error = root.execute(&statement).unwrap_err();
+        assert_eq!(error.errno(), 1396);
+        assert!(error.to_string().contains(operation), "{error}");
+    }
+    assert!(
+        database
+            .account_for("u", "h")
+            .check_password(longest.as_bytes())
+    );
+}
+
+#[test]
+fn unknown_names_look_like_those_of_accounts() {
+    let fixture = Fixture::open(|_| {});
+    let database = &fixture.database;
+    let mut root = database.session();
+    let drawn = || {
+        let plugin = |number| {
+            let name = format!("nobody{number}");
+            let plugin = database.account_for(&name, "h").plugin();
+            assert_eq!(plugin, database.account_for(&name, "h").plugin());
+            plugin.name()
+        };
+        (0..64)
+            .map(plugin)
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    must(&mut root, "CREATE USER open, shut IDENTIFIED BY 'x'");
+    assert_eq!(drawn().len(), 1);
+    for user in ["open", "shut", "nobody"] {
+        let login = database.account_for(user, "h");
+        let answer = login.check_fast(&[7; 20], &[1; 32]);
+        assert_eq!(answer, FastCheck::PasswordNeeded, "{user}");
+    }
+    // Who is asked for the other plugin may be somebody or nobody.
+    must(
+        &mut root,
+        "CREATE USER old IDENTIFIED WITH mysql_native_password BY 'x'",
+    );
+    assert_eq!(drawn().len(), 2);
+}

@@ -3,6 +3,8 @@
 
 mod logins;
 mod privileges;
+mod reading;
+mod restrictions;
 mod storage;
 
 use std::sync::Arc;

@@ -126,6 +126,7 @@ pub(super) fn revoke(
 ) -> Result<Outcome> {
     let (roles, names) = (all_named(session, roles)?, all_named(session, accounts)?);
     require_admin(session, &roles)?;
+    session.database.accounts.refuse_mandatory(&roles)?;
     let mut warnings = Vec::new();
     session.database.accounts.change(session, |accounts| {
         for role in &roles {
@@ -170,7 +171,7 @@ fn chosen(
     account: &AccountName,
     granted: &Account,
 ) -> Result<BTreeSet<AccountName>> {
-    let roles = &granted.grants.roles;
+    let roles = session.database.accounts.roles_of(granted);
     let listed = |list: &[AccountReference]| -> Result<BTreeSet<AccountName>> {
         let names = list.iter().map(|reference| named(session, reference));
         names.collect()
@@ -178,15 +179,15 @@ fn chosen(
     let chosen = match choice {
         RoleChoice::None => BTreeSet::new(),
         RoleChoice::Default => granted.grants.default_roles.clone(),
-        RoleChoice::All => roles.keys().cloned().collect(),
+        RoleChoice::All => roles.clone(),
         RoleChoice::AllExcept(list) => {
             let without = listed(list)?;
-            let kept = roles.keys().filter(|role| !without.contains(*role));
+            let kept = roles.iter().filter(|role| !without.contains(*role));
             kept.cloned().collect()
         }
         RoleChoice::List(list) => listed(list)?,
     };
-    match chosen.iter().find(|role| !roles.contains_key(*role)) {
+    match chosen.iter().find(|role| !roles.contains(*role)) {
         Some(role) => Err(not_granted(role, account)),
         None => Ok(chosen),
     }

@@ -50,6 +50,9 @@ pub(in super::super) fn grants(
     }
     if reference.is_none() {
         roles.clone_from(session.roles());
+        for role in session.database.accounts.roles_of(&account) {
+            grants.roles.entry(role).or_insert(false);
+        }
     }
     let sources = session.database.accounts.with_roles(&name, &roles);
     for role in sources.iter().filter(|source| source.name != name) {

@@ -46,7 +46,8 @@ pub(super) fn create(session: &Session, statement: &CreateUser) -> Result<Outcom
             let mut account = Account::new(name.clone(), default_plugin(), now);
             let identified = definition.identified.as_ref();
             let (database, options) = (&session.database, &statement.options);
-            let password = define(database, &mut account, identified, options, now)?;
+            let operation = ("CREATE USER", now);
+            let password = define(database, &mut account, identified, options, operation)?;
             generated.extend(password.map(|password| (name.clone(), password)));
             for role in &roles {
                 account.grants.roles.insert(role.clone(), false);
@@ -122,7 +123,9 @@ pub(super) fn alter(session: &mut Session, statement: &AlterUser) -> Result<Outc
                 refuse_system_user(session, account)?;
             }
             let account = Arc::make_mut(account);
-            let password = alter_one(session, account, definition, &statement.options, now)?;
+            let operation = ("ALTER USER", now);
+            let options = &statement.options;
+            let password = alter_one(session, account, definition, options, operation)?;
             generated.extend(password.map(|password| (name.clone(), password)));
         }
         match missing.is_empty() || statement.if_exists {
@@ -147,7 +150,7 @@ fn alter_one(
     account: &mut Account,
     definition: &AccountDefinition,
     options: &AccountOptions,
-    now: i64,
+    operation: (&str, i64),
 ) -> Result<Option<String>> {
     if definition.discards {
         account.second_password = Kept::default();
@@ -157,7 +160,7 @@ fn alter_one(
         check_current(session, account, definition.replaces.as_deref())?;
     }
     let before = account.password.clone();
-    let password = define(&session.database, account, identified, options, now)?;
+    let password = define(&session.database, account, identified, options, operation)?;
     if definition.retains {
         retain(account, before)?;
     }
@@ -240,13 +243,9 @@ pub(super) fn set_password(
             if name != own {
                 refuse_system_user(session, account)?;
             }
-            alter_one(
-                session,
-                account,
-                &definition,
-                &AccountOptions::default(),
-                now,
-            )
+            let options = AccountOptions::default();
+            let operation = ("SET PASSWORD", now);
+            alter_one(session, account, &definition, &options, operation)
         })
     })?;
     if name == own {
@@ -272,6 +271,7 @@ pub(super) fn drop(
         false => require_create_user(session)?,
     }
     let names = all_named(session, references)?;
+    session.database.accounts.refuse_mandatory(&names)?;
     let mut missing = Vec::new();
     session.database.accounts.change(session, |accounts| {
         for name in &names {

@@ -59,6 +59,7 @@ impl Assignments {
         let mut columns = columns_of(session, definition);
         columns.extend(fields.iter().map(|name| ScalarColumn {
             default: DefaultSource::None,
+            database: None,
             table: "",
             name,
             ty: text,

@@ -201,7 +201,9 @@ impl Binder<'_> {
             .places(0..1.min(scope.tables.len()))
             .find(|place| same_name(scope.tables[place.table].name(place.column), written))
             .ok_or_else(unknown)?;
-        let mut value = scope.column(place);
+        // As MySQL has it, though the value is the statement's own.
+        self.check_read(0, place)?;
+        let mut value = self.scope().column(place);
         if let ExpressionKind::Column(id) = &mut value.kind {
             *id += inserted;
         }
