@@ -318,6 +318,13 @@ fn describe(
             let planned = statements::select::plan(session, &into.query);
             planned.map(|_| Arc::default())
         }
+        Statement::CreateTable(create) => match &create.select {
+            Some(select) => {
+                let planned = statements::select::plan(session, &select.query);
+                planned.map(|_| Arc::default())
+            }
+            None => Ok(Arc::default()),
+        },
         Statement::Insert(insert) => statements::insert::describe(session, insert),
         Statement::Update(update) => statements::change::describe(session, Change::Update(update)),
         Statement::Delete(delete) => statements::change::describe(session, Change::Delete(delete)),
