@@ -20,7 +20,7 @@ use super::definition::{
     KeyTarget, TableDefinition, same_name,
 };
 use super::foreign_key_checks::are_compatible;
-use super::{BaseTable, foreign_references, primary_keys};
+use super::{BaseTable, foreign_references};
 use crate::session::Session;
 
 /// Whether a column is computed when it is read.
@@ -79,7 +79,6 @@ pub(crate) fn definition(
     let sources = alteration.columns.iter().map(|column| column.source);
     let mut sources: Vec<Option<usize>> = sources.collect();
     let mut definition = alteration.builder.finish()?;
-    primary_keys::require_of_altered(session, old, &definition)?;
     let hidden = definition.columns.iter().skip(sources.len());
     sources.extend(hidden.map(|new| {
         let text = |column: &ColumnDefinition| column.generated.as_ref().map(|g| g.text.clone());

@@ -24,7 +24,7 @@ use crate::builder;
 use crate::catalog::alter::{self, Altered};
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition, same_name};
 use crate::catalog::foreign_key_checks::{self, NewForeignKeys};
-use crate::catalog::{BaseTable, create as names};
+use crate::catalog::{BaseTable, create as names, primary_keys};
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
@@ -75,6 +75,7 @@ fn alter(session: &mut Session, statement: &AlterTable) -> Result<Outcome> {
     };
     let table = super::writable_table(session, &database, &name)?;
     let mut altered = alter::definition(session, &table, statement)?;
+    primary_keys::require_of_altered(session, &table.definition, &altered.definition)?;
     let old = Some(&*table.definition);
     let new_keys = foreign_key_checks::check(session, &mut altered.definition, old)?;
     // What was committed until the parents were held.
