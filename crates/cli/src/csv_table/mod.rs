@@ -116,6 +116,7 @@ mod tests {
             delimiter: b',',
             has_header: true,
             carriage_returns: true,
+            has_byte_order_mark: false,
         };
         assert_eq!(
             create_statement("a`b", &shape),

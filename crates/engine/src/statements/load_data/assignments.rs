@@ -51,7 +51,7 @@ impl Assignments {
             for name in names {
                 session
                     .user_variables()
-                    .set(name, text.clone(), Value::Null);
+                    .set(name, text.clone(), Value::Null)?;
             }
         }
         // As columns they have names that no column of a statement can have.

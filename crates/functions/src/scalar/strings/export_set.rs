@@ -118,7 +118,7 @@ mod tests {
             ),
             (
                 "export_set",
-                &[i(1), t(&"a".repeat(1_100_000)), t("b")],
+                &[i(1), t("a".repeat(1_100_000).leak()), t("b")],
                 "NULL +1301",
             ),
         ]);
