@@ -180,10 +180,14 @@ impl<'s> SessionCatalog<'s> {
     }
 
     /// What was planned, or 1345 when EXPLAIN would show of it what the user may not know. As in
-    /// MySQL, what is wrong with the statement outside of its views comes first.
+    /// MySQL, what is wrong with the statement outside of its views comes first, but for reading the
+    /// changed table below one.
     pub(crate) fn explained<P>(&self, planned: Result<P>) -> Result<P> {
+        let is_of_views = |error: &Error| {
+            error.is(&codes::ER_VIEW_INVALID) || error.is(&codes::ER_UPDATE_TABLE_USED)
+        };
         match planned {
-            Err(error) if !error.is(&codes::ER_VIEW_INVALID) => Err(error),
+            Err(error) if !is_of_views(&error) => Err(error),
             _ if self.is_hidden.get() => Err(codes::ER_VIEW_NO_EXPLAIN.error()),
             planned => planned,
         }

@@ -488,25 +488,33 @@ fn begin(directory: &DataDirectory, log: &mut Log) -> std::io::Result<()> {
 
 /// Of a file without a log, which is a copy: whether it has the pages that it counts.
 fn check_length(file: &DirectoryFile) -> std::io::Result<()> {
-    let mut page = [0; LAST_PAGE + 8];
-    if file.length()? < page.len() as u64 {
+    let Some([page_bytes, ..]) = meta_words(file, 0)? else {
         // The library says that it is none.
         return Ok(());
-    }
-    file.read_at(&mut page, 0)?;
-    let word = |at: usize| {
-        page[at..]
-            .first_chunk()
-            .map_or(0, |word| u64::from_le_bytes(*word))
     };
-    let page_bytes = word(PAGE_BYTES) & u64::from(u32::MAX);
-    let pages = word(LAST_PAGE).saturating_sub(UNWRITTEN_PAGES);
+    let page_bytes = page_bytes & u64::from(u32::MAX);
+    let metas = [meta_words(file, 0)?, meta_words(file, page_bytes)?];
+    let last = metas.into_iter().flatten().max_by_key(|[_, _, txn]| *txn);
+    let pages = last.map_or(0, |[_, pages, _]| pages);
+    let pages = pages.saturating_sub(UNWRITTEN_PAGES);
     is_as_long(file, pages.saturating_mul(page_bytes))
 }
 
-/// Where LMDB's first page says how long a page is, four bytes, and which is the last one.
-const PAGE_BYTES: usize = 40;
-const LAST_PAGE: usize = 136;
+/// What a meta page says (`MDB_meta` of LMDB's source): how long a page is, which is the last one, and the number of
+/// the transaction that wrote it. The first two pages are meta pages, of which the newer one counts.
+fn meta_words(file: &DirectoryFile, page: u64) -> std::io::Result<Option<[u64; 3]>> {
+    const PLACES: [usize; 3] = [40, 136, 144];
+    let mut meta = [0; 152];
+    if file.length()? < page.saturating_add(meta.len() as u64) {
+        return Ok(None);
+    }
+    file.read_at(&mut meta, page)?;
+    Ok(Some(PLACES.map(|place| {
+        let word = meta.get(place..).and_then(<[u8]>::first_chunk);
+        word.map_or(0, |word| u64::from_le_bytes(*word))
+    })))
+}
+
 /// The library counts pages at the end that it has taken and given back without writing them.
 const UNWRITTEN_PAGES: u64 = 64;
 

@@ -52,7 +52,6 @@ const STATEMENTS: &[&[Kw]] = &[
     &[Kw::RESET],
     &[Kw::RESIGNAL],
     &[Kw::RESTART],
-    &[Kw::SET, Kw::RESOURCE, Kw::GROUP],
     &[Kw::SHOW, Kw::PARSE_TREE],
     &[Kw::SIGNAL],
     &[Kw::START, Kw::GROUP_REPLICATION],
