@@ -78,6 +78,14 @@ fn explained() -> Result<(), Failed> {
             previous = line;
         }
     }
+    for file in corpus::files("isolation", "script") {
+        let text = std::fs::read_to_string(&file)?;
+        let slugs = text.lines().filter_map(|line| {
+            let (_, slug) = line.strip_prefix("only ")?.split_once('(')?;
+            slug.strip_suffix(')')
+        });
+        used.extend(slugs.map(str::to_owned));
+    }
     for row in about_mariadb.lines() {
         if let Some((slug, _)) = row
             .strip_prefix("| `")

@@ -184,7 +184,7 @@ impl<'s> SessionCatalog<'s> {
     /// changed table below one.
     pub(crate) fn explained<P>(&self, planned: Result<P>) -> Result<P> {
         let is_of_views = |error: &Error| {
-            error.is(&codes::ER_VIEW_INVALID) || error.is(&codes::ER_UPDATE_TABLE_USED)
+            error.is(&codes::ER_VIEW_INVALID) || error.is(&codes::ER_VIEW_PREVENT_UPDATE)
         };
         match planned {
             Err(error) if !is_of_views(&error) => Err(error),

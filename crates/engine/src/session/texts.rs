@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use mayfly_syntax::SyntaxErrorKind;
+use mayfly_syntax::ast::Statement;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
@@ -100,7 +101,11 @@ impl Session {
             Err(payload) => Err(Error::of_panic(payload.as_ref())),
         };
         let parsed = match parsed {
-            Ok(_) if alone && reader.has_more() => {
+            Ok((parsed, _))
+                if alone
+                    && reader.has_more()
+                    && !matches!(parsed.statement, Statement::Unsupported(_)) =>
+            {
                 let before = &sql[..sql.len() - reader.rest().len()];
                 let line = before.matches('\n').count() + 1;
                 Err(codes::ER_PARSE_ERROR.with(&[&reader.rest().trim(), &line]))

@@ -16,6 +16,10 @@ use crate::logical::{ColumnSet, Scan};
 use crate::options::PlanOptions;
 use crate::physical::build::rows::{filtered, selectivity};
 
+/// A table is never believed to have fewer rows than this. It may have more than its statistics know, and a statement that
+/// locks what it reads would keep others from all of it where a range of an index keeps them from a key.
+const TABLE_ROWS_MIN: f64 = 2.0;
+
 /// What reading begins with.
 pub(crate) const START_COST: f64 = 0.25;
 /// A row of a scan, or of an index that holds all that is asked for.
@@ -137,9 +141,10 @@ pub(crate) fn best(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) -> (P
 /// The whole table.
 pub(crate) fn table_path(scan: &Scan) -> Path {
     let all = scan.table.row_count as f64;
+    let read = all.max(TABLE_ROWS_MIN);
     Path {
         access: Access::Table,
-        cost: START_COST + all * (ROW_COST + check_cost(scan.predicates.len())),
+        cost: START_COST + read * (ROW_COST + check_cost(scan.predicates.len())),
         rows: scan.rows.unwrap_or_else(|| filtered(all, &scan.predicates)),
     }
 }

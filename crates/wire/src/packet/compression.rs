@@ -7,16 +7,16 @@ use std::io::Read;
 
 use flate2::read::{ZlibDecoder, ZlibEncoder};
 
-use super::{PacketError, number_of_three, three_bytes};
+use super::{PAYLOAD_MAX, PacketError, number_of_three, three_bytes};
 
 const HEADER: usize = 7;
 
 /// Shorter pieces are not worth it: the protocol's own limit.
 const LENGTH_MIN: usize = 50;
 
-/// So much is compressed at a time. What a compressor needs grows with it (three MiB at the highest level that
-/// is allowed), and what it saves does not.
-const PIECE: usize = 256 << 10;
+/// So much is compressed at a time with zstd, whose tables are as large as what is compressed (three MiB at the highest
+/// level that is allowed), while what it saves hardly grows.
+const ZSTD_PIECE: usize = 256 << 10;
 
 /// How the content is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,7 +115,12 @@ impl Compression {
 
     /// Plain packets as compressed ones, to `out`.
     pub(crate) fn encode(&mut self, plain: &[u8], out: &mut Vec<u8>) -> std::io::Result<()> {
-        for piece in plain.chunks(PIECE) {
+        let piece_bytes = match self.algorithm {
+            // As MySQL does: mysql-connector-python reads a row from no more than two compressed packets.
+            Algorithm::Zlib => PAYLOAD_MAX,
+            Algorithm::Zstd(_) => ZSTD_PIECE,
+        };
+        for piece in plain.chunks(piece_bytes) {
             let begin = out.len();
             out.extend_from_slice(&[0; HEADER]);
             if piece.len() >= LENGTH_MIN {
