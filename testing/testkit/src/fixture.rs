@@ -88,6 +88,12 @@ impl DataDirectory {
         Self(path)
     }
 
+    /// One that is there already.
+    #[must_use]
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -16,6 +16,7 @@ pub mod embedded;
 pub mod fixture;
 pub mod isolation;
 pub mod prepared;
+pub mod random;
 pub mod runner;
 pub mod server;
 pub mod wire;
