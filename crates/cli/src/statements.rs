@@ -43,6 +43,9 @@ pub(crate) struct StatementReader<R> {
     bytes_done: u64,
 }
 
+/// What may stand before a text in UTF-8, and is no part of it (The Unicode Standard, 23.8).
+pub(crate) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// What a piece of text is.
 enum Piece {
     /// Belongs to a statement.
@@ -113,7 +116,6 @@ impl<R: Read> StatementReader<R> {
 
     /// Skips blanks, comments, delimiters and commands of the client.
     fn skip_to_statement(&mut self) -> io::Result<()> {
-        const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
         if self.bytes_done == 0 {
             self.require(BYTE_ORDER_MARK.len())?;
             if self.rest().starts_with(BYTE_ORDER_MARK) {

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 
 use mayfly_engine::{Error, LocalFiles, codes};
 
-use super::infer::BYTE_ORDER_MARK;
+use crate::statements::BYTE_ORDER_MARK;
 
 /// The files of this process, one of them without its byte order mark.
 #[derive(Debug)]

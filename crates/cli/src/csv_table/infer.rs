@@ -7,6 +7,8 @@ use mayfly_engine::delimited::{
     self, Block, Blocks, Format, LineEnd, Parser, Splitter, Step, Taker,
 };
 
+use crate::statements::BYTE_ORDER_MARK;
+
 /// Text columns up to this many characters become VARCHAR(255), longer ones LONGTEXT.
 const VARCHAR_CHARACTERS: usize = 255;
 /// What MySQL's DECIMAL can hold.
@@ -14,8 +16,6 @@ const DECIMAL_DIGITS_MAX: usize = 65;
 const DECIMAL_SCALE_MAX: usize = 30;
 /// The head of the file from which delimiter and line ends are guessed.
 const HEAD_BYTES: usize = 1 << 16;
-/// What may stand before a text in UTF-8, and is no part of it (The Unicode Standard, 23.8).
-pub(super) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// What a file looks like.
 #[derive(Debug)]

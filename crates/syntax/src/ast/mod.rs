@@ -19,7 +19,7 @@ pub mod prepared;
 pub mod set;
 pub mod show;
 pub mod stored_program;
-mod transaction;
+pub mod transaction;
 pub mod view;
 
 pub use sqlparser::ast::*;
