@@ -59,7 +59,8 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
+/// The Rust files below a folder, in order.
+pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_path_buf()];
     while let Some(directory) = open.pop() {

@@ -1,0 +1,482 @@
+//! The import graph of each crate's files: which files need each other.
+//!
+//! An import is a path that names something another file defines; a path through a re-export leads to the file
+//! behind it. Files that reach each other are a circle: none of them can be read, tested or moved alone. A folder's
+//! file and its children may be one, as long as it is small.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use petgraph::algo::tarjan_scc;
+use petgraph::graphmap::DiGraphMap;
+use proc_macro2::{TokenStream, TokenTree};
+use syn::visit::{self, Visit};
+use syn::{Attribute, Item, ItemMod, ItemUse, UseTree, Visibility};
+
+use crate::tidy::{root, rust_files};
+
+/// Files that a circle may have.
+const CIRCLE_MAX: usize = 8;
+
+/// The names of the modules from the crate's root to a module.
+type ModulePath = Vec<String>;
+
+/// A `use` that a module offers to others under a name; `*` for all that is in a module.
+struct Reexport {
+    name: String,
+    target: Vec<String>,
+}
+
+/// The modules of a crate.
+#[derive(Default)]
+struct Modules {
+    /// The file that each module stands in, by its number.
+    files: BTreeMap<ModulePath, usize>,
+    reexports: BTreeMap<ModulePath, Vec<Reexport>>,
+}
+
+impl Modules {
+    /// The file that defines what a path means in a module; `None` for paths into other crates.
+    fn resolve(&self, module: &[String], path: &[String], depth: usize) -> Option<usize> {
+        // Two modules may re-export all of each other.
+        const DEPTH_MAX: usize = 16;
+        let mut current: ModulePath = module.to_vec();
+        let mut rest = path;
+        match path.first()?.as_str() {
+            "crate" => {
+                current.clear();
+                rest = &rest[1..];
+            }
+            "self" => rest = &rest[1..],
+            "super" => {}
+            first => {
+                let child = [module, &[first.to_owned()]].concat();
+                if !self.files.contains_key(&child) && self.reexported(module, first).is_none() {
+                    return None;
+                }
+            }
+        }
+        while let Some((first, others)) = rest.split_first() {
+            let child = [current.as_slice(), std::slice::from_ref(first)].concat();
+            if first == "super" {
+                current.pop();
+            } else if self.files.contains_key(&child) {
+                current = child;
+            } else if depth < DEPTH_MAX
+                && let Some(target) = self.reexported(&current, first)
+                && let Some(file) = self.resolve(&current, &[target, others].concat(), depth + 1)
+            {
+                return Some(file);
+            } else {
+                return self
+                    .in_all_of_others(&current, rest, depth)
+                    .or_else(|| self.files.get(&current).copied());
+            }
+            rest = others;
+        }
+        self.files.get(&current).copied()
+    }
+
+    fn reexported(&self, module: &[String], name: &str) -> Option<&[String]> {
+        let mut known = self.reexports.get(module)?.iter();
+        let found = known.find(|reexport| reexport.name == name)?;
+        Some(&found.target)
+    }
+
+    /// A name that a module offers because it offers all of another one.
+    fn in_all_of_others(&self, module: &[String], path: &[String], depth: usize) -> Option<usize> {
+        let globs = self
+            .reexports
+            .get(module)?
+            .iter()
+            .filter(|reexport| reexport.name == "*");
+        for glob in globs.filter(|_| depth < 4) {
+            let own = self.files.get(module);
+            let of_glob = self.resolve(module, &glob.target, depth + 1);
+            let found = self.resolve(module, &[glob.target.as_slice(), path].concat(), depth + 1);
+            if found.is_some() && found != own.copied() && found != of_glob {
+                return found;
+            }
+        }
+        None
+    }
+}
+
+/// Whether an item is there for tests alone.
+fn is_of_tests(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute
+                .meta
+                .require_list()
+                .is_ok_and(|list| list.tokens.to_string().contains("test"))
+    })
+}
+
+/// The paths that a `use` brings in, each with the name that it gets.
+fn used(tree: &UseTree, before: &mut Vec<String>, found: &mut Vec<Reexport>) {
+    match tree {
+        UseTree::Path(path) => {
+            before.push(path.ident.to_string());
+            used(&path.tree, before, found);
+            before.pop();
+        }
+        UseTree::Group(group) => group
+            .items
+            .iter()
+            .for_each(|item| used(item, before, found)),
+        UseTree::Name(name) if name.ident == "self" => found.push(Reexport {
+            name: before.last().cloned().unwrap_or_default(),
+            target: before.clone(),
+        }),
+        UseTree::Name(name) => found.push(Reexport {
+            name: name.ident.to_string(),
+            target: [before.as_slice(), &[name.ident.to_string()]].concat(),
+        }),
+        UseTree::Rename(rename) => found.push(Reexport {
+            name: rename.rename.to_string(),
+            target: [before.as_slice(), &[rename.ident.to_string()]].concat(),
+        }),
+        UseTree::Glob(_) => found.push(Reexport {
+            name: "*".to_owned(),
+            target: before.clone(),
+        }),
+    }
+}
+
+/// Notes the inline modules and the re-exports of a file.
+struct Declarations<'m> {
+    modules: &'m mut Modules,
+    module: ModulePath,
+    file: usize,
+}
+
+impl<'ast> Visit<'ast> for Declarations<'_> {
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        if item.content.is_none() || is_of_tests(&item.attrs) {
+            return;
+        }
+        self.module.push(item.ident.to_string());
+        self.modules.files.insert(self.module.clone(), self.file);
+        visit::visit_item_mod(self, item);
+        self.module.pop();
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        if matches!(item.vis, Visibility::Inherited) || is_of_tests(&item.attrs) {
+            return;
+        }
+        let reexports = self
+            .modules
+            .reexports
+            .entry(self.module.clone())
+            .or_default();
+        used(&item.tree, &mut Vec::new(), reexports);
+    }
+}
+
+/// Collects the files that a file imports.
+struct Imports<'m> {
+    modules: &'m Modules,
+    module: ModulePath,
+    files: BTreeSet<usize>,
+}
+
+impl Imports<'_> {
+    fn add(&mut self, path: &[String]) {
+        self.files
+            .extend(self.modules.resolve(&self.module, path, 0));
+    }
+
+    /// Paths in the arguments of a macro, which are tokens only.
+    fn add_tokens(&mut self, tokens: TokenStream) {
+        let mut path: Vec<String> = Vec::new();
+        let mut colons = 0;
+        for token in tokens {
+            match token {
+                TokenTree::Punct(punct) if punct.as_char() == ':' && !path.is_empty() => {
+                    colons += 1
+                }
+                TokenTree::Ident(ident) if colons == 2 => {
+                    path.push(ident.to_string());
+                    colons = 0;
+                }
+                other => {
+                    self.add_of_macro(&path);
+                    path.clear();
+                    colons = 0;
+                    match other {
+                        TokenTree::Ident(ident) => path.push(ident.to_string()),
+                        TokenTree::Group(group) => self.add_tokens(group.stream()),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        self.add_of_macro(&path);
+    }
+
+    fn add_of_macro(&mut self, path: &[String]) {
+        if path.len() > 1 {
+            self.add(path);
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Imports<'_> {
+    fn visit_item(&mut self, item: &'ast Item) {
+        let attributes: &[Attribute] = match item {
+            Item::Fn(item) => &item.attrs,
+            Item::Impl(item) => &item.attrs,
+            Item::Mod(item) => &item.attrs,
+            Item::Use(item) => &item.attrs,
+            _ => &[],
+        };
+        if !is_of_tests(attributes) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        self.module.push(item.ident.to_string());
+        visit::visit_item_mod(self, item);
+        self.module.pop();
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        // What a file only passes on, it does not need.
+        if matches!(item.vis, Visibility::Inherited) {
+            let mut found = Vec::new();
+            used(&item.tree, &mut Vec::new(), &mut found);
+            found.iter().for_each(|import| self.add(&import.target));
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names: Vec<String> = path
+            .segments
+            .iter()
+            .map(|segment| segment.ident.to_string())
+            .collect();
+        if names.len() > 1 {
+            self.add(&names);
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, item: &'ast syn::Macro) {
+        self.add_tokens(item.tokens.clone());
+        visit::visit_macro(self, item);
+    }
+}
+
+/// The module that a file of `src/` is.
+fn module_of(file: &Path) -> ModulePath {
+    let mut names: ModulePath = file
+        .iter()
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    let last = names.pop().unwrap_or_default();
+    let stem = last.trim_end_matches(".rs");
+    if !["mod", "lib", "main"].contains(&stem) {
+        names.push(stem.to_owned());
+    }
+    names
+}
+
+/// The circles of a crate's files, largest first, by the modules that they are.
+fn circles(files: &[(ModulePath, syn::File)]) -> Vec<Vec<String>> {
+    let mut modules = Modules::default();
+    for (number, (module, _)) in files.iter().enumerate() {
+        modules.files.insert(module.clone(), number);
+    }
+    for (file, (module, parsed)) in files.iter().enumerate() {
+        Declarations {
+            modules: &mut modules,
+            module: module.clone(),
+            file,
+        }
+        .visit_file(parsed);
+    }
+    let mut graph = DiGraphMap::<usize, ()>::new();
+    for (file, (module, parsed)) in files.iter().enumerate() {
+        let mut imports = Imports {
+            modules: &modules,
+            module: module.clone(),
+            files: BTreeSet::new(),
+        };
+        imports.visit_file(parsed);
+        for other in imports.files.into_iter().filter(|other| *other != file) {
+            graph.add_edge(file, other, ());
+        }
+    }
+    let mut circles: Vec<Vec<String>> = tarjan_scc(&graph)
+        .into_iter()
+        .filter(|circle| circle.len() > 1)
+        .map(|circle| {
+            let mut names: Vec<String> = circle
+                .iter()
+                .map(|file| files[*file].0.join("::"))
+                .collect();
+            names.sort();
+            names
+        })
+        .collect();
+    circles.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
+    circles
+}
+
+/// Whether a circle is a small folder: a module and modules right below it.
+fn is_small_folder(circle: &[String]) -> bool {
+    let parent = circle.iter().min_by_key(|name| name.len());
+    let is_below = |name: &String, parent: &String| {
+        name == parent || name.rsplit_once("::").map_or("", |(above, _)| above) == parent
+    };
+    circle.len() <= CIRCLE_MAX
+        && parent.is_some_and(|parent| circle.iter().all(|name| is_below(name, parent)))
+}
+
+/// The circles of each crate that has any.
+fn of_crates() -> Result<BTreeMap<String, Vec<Vec<String>>>, String> {
+    let mut found = BTreeMap::new();
+    let folder = root().join("crates");
+    let entries =
+        std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for entry in entries {
+        let entry = entry.map_err(|error| error.to_string())?;
+        let source = entry.path().join("src");
+        let mut files = Vec::new();
+        let is_of_tests = |path: &PathBuf| {
+            let tests: HashSet<&str> = ["tests", "testing", "bin", "examples"].into();
+            path.iter()
+                .any(|name| tests.contains(name.to_string_lossy().trim_end_matches(".rs")))
+        };
+        for path in rust_files(&source) {
+            let own = path.strip_prefix(&source).unwrap_or(&path).to_path_buf();
+            if is_of_tests(&own) {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path)
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+            let parsed =
+                syn::parse_file(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+            files.push((module_of(&own), parsed));
+        }
+        let circles = circles(&files);
+        if !circles.is_empty() {
+            found.insert(entry.file_name().to_string_lossy().into_owned(), circles);
+        }
+    }
+    Ok(found)
+}
+
+/// Prints every circle, and says whether there is one that is more than a small folder.
+pub(crate) fn run() -> ExitCode {
+    let found = match of_crates() {
+        Ok(found) => found,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut too_large = 0;
+    for (name, circles) in found {
+        for circle in circles {
+            let verdict = if is_small_folder(&circle) {
+                "a small folder"
+            } else {
+                "too large"
+            };
+            too_large += usize::from(!is_small_folder(&circle));
+            println!(
+                "{name}: {} files, {verdict}: {}",
+                circle.len(),
+                circle.join(" ")
+            );
+        }
+    }
+    println!("imports: {too_large} circles are too large");
+    if too_large == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+        let parsed: Vec<_> = files
+            .iter()
+            .map(|(name, text)| {
+                (
+                    module_of(Path::new(name)),
+                    syn::parse_file(text).expect("Rust"),
+                )
+            })
+            .collect();
+        circles(&parsed)
+    }
+
+    #[test]
+    fn files_that_reach_each_other_are_a_circle() {
+        let found = of(&[
+            ("a.rs", "use crate::b::B; pub struct A;"),
+            ("b.rs", "pub struct B; fn f() { crate::c::f() }"),
+            ("c.rs", "pub fn f() { println!(\"{:?}\", crate::a::A) }"),
+            ("d.rs", "use super::a::A;"),
+        ]);
+        assert_eq!(found, [["a", "b", "c"]]);
+    }
+
+    #[test]
+    fn what_is_passed_on_leads_to_its_file() {
+        let found = of(&[
+            ("lib.rs", "mod base; pub use base::Tree;"),
+            (
+                "base/mod.rs",
+                "mod tree; mod rows; pub use tree::{Tree, Leaf as Page}; pub use rows::*;",
+            ),
+            (
+                "base/tree.rs",
+                "use super::Row; pub struct Tree; pub struct Leaf;",
+            ),
+            ("base/rows.rs", "pub struct Row;"),
+            ("user.rs", "use crate::Tree; use crate::base::Page;"),
+        ]);
+        assert!(found.is_empty(), "{found:?}");
+        let found = of(&[
+            ("base/mod.rs", "mod tree; mod rows; pub use tree::Tree;"),
+            ("base/tree.rs", "use super::rows::Row; pub struct Tree;"),
+            ("base/rows.rs", "use super::Tree; pub struct Row;"),
+        ]);
+        assert_eq!(found, [["base::rows", "base::tree"]]);
+    }
+
+    #[test]
+    fn tests_do_not_count() {
+        let found = of(&[
+            (
+                "a.rs",
+                "pub struct A; #[cfg(test)] mod tests { use crate::b::B; }",
+            ),
+            ("b.rs", "use crate::a::A; pub struct B;"),
+        ]);
+        assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn a_small_folder_is_a_module_and_what_is_right_below_it() {
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert!(is_small_folder(&names(&[
+            "base",
+            "base::rows",
+            "base::tree"
+        ])));
+        assert!(!is_small_folder(&names(&["base::rows", "base::tree"])));
+        assert!(!is_small_folder(&names(&["base", "exec"])));
+    }
+}
