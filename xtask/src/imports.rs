@@ -4,8 +4,8 @@
 //! behind it. Files that reach each other are a circle: none of them can be read, tested or moved alone. A folder's
 //! file and its children may be one, as long as it is small.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::ExitCode;
 
 use petgraph::algo::tarjan_scc;
@@ -285,8 +285,27 @@ fn module_of(file: &Path) -> ModulePath {
     names
 }
 
-/// The circles of a crate's files, largest first, by the modules that they are.
-fn circles(files: &[(ModulePath, syn::File)]) -> Vec<Vec<String>> {
+/// Files that reach each other.
+#[derive(Debug)]
+struct Circle {
+    /// The modules that they are.
+    files: Vec<String>,
+    /// Who imports whom among them, and how many files the largest circle would have without it.
+    imports: Vec<(String, String, usize)>,
+}
+
+type Graph = DiGraphMap<usize, ()>;
+
+/// The circles of a graph's files, largest first.
+fn circles_of(graph: &Graph) -> Vec<Vec<usize>> {
+    let mut circles = tarjan_scc(graph);
+    circles.retain(|circle| circle.len() > 1);
+    circles.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
+    circles
+}
+
+/// The circles of a crate's files, largest first.
+fn circles(files: &[(ModulePath, syn::File)]) -> Vec<Circle> {
     let mut modules = Modules::default();
     for (number, (module, _)) in files.iter().enumerate() {
         modules.files.insert(module.clone(), number);
@@ -299,7 +318,7 @@ fn circles(files: &[(ModulePath, syn::File)]) -> Vec<Vec<String>> {
         }
         .visit_file(parsed);
     }
-    let mut graph = DiGraphMap::<usize, ()>::new();
+    let mut graph = Graph::new();
     for (file, (module, parsed)) in files.iter().enumerate() {
         let mut imports = Imports {
             modules: &modules,
@@ -311,20 +330,25 @@ fn circles(files: &[(ModulePath, syn::File)]) -> Vec<Vec<String>> {
             graph.add_edge(file, other, ());
         }
     }
-    let mut circles: Vec<Vec<String>> = tarjan_scc(&graph)
-        .into_iter()
-        .filter(|circle| circle.len() > 1)
-        .map(|circle| {
-            let mut names: Vec<String> = circle
-                .iter()
-                .map(|file| files[*file].0.join("::"))
-                .collect();
-            names.sort();
-            names
-        })
-        .collect();
-    circles.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
-    circles
+    let name = |file: usize| files[file].0.join("::");
+    let described = circles_of(&graph).into_iter().map(|circle| {
+        let edges = graph.all_edges();
+        let inside: Vec<(usize, usize)> = edges
+            .map(|(from, to, ())| (from, to))
+            .filter(|(from, to)| circle.contains(from) && circle.contains(to))
+            .collect();
+        let without = |edge: &(usize, usize)| {
+            let others = inside.iter().filter(|other| *other != edge);
+            let left = circles_of(&Graph::from_edges(others));
+            (name(edge.0), name(edge.1), left.first().map_or(1, Vec::len))
+        };
+        let mut imports: Vec<_> = inside.iter().map(without).collect();
+        imports.sort_by_key(|(.., left)| *left);
+        let mut files: Vec<String> = circle.iter().map(|file| name(*file)).collect();
+        files.sort();
+        Circle { files, imports }
+    });
+    described.collect()
 }
 
 /// Whether a circle is a small folder: a module and modules right below it.
@@ -337,8 +361,8 @@ fn is_small_folder(circle: &[String]) -> bool {
         && parent.is_some_and(|parent| circle.iter().all(|name| is_below(name, parent)))
 }
 
-/// The circles of each crate that has any.
-fn of_crates() -> Result<BTreeMap<String, Vec<Vec<String>>>, String> {
+/// The circles of each crate.
+fn of_crates() -> Result<BTreeMap<String, Vec<Circle>>, String> {
     let mut found = BTreeMap::new();
     let folder = root().join("crates");
     let entries =
@@ -347,32 +371,33 @@ fn of_crates() -> Result<BTreeMap<String, Vec<Vec<String>>>, String> {
         let entry = entry.map_err(|error| error.to_string())?;
         let source = entry.path().join("src");
         let mut files = Vec::new();
-        let is_of_tests = |path: &PathBuf| {
-            let tests: HashSet<&str> = ["tests", "testing", "bin", "examples"].into();
-            path.iter()
-                .any(|name| tests.contains(name.to_string_lossy().trim_end_matches(".rs")))
-        };
         for path in rust_files(&source) {
-            let own = path.strip_prefix(&source).unwrap_or(&path).to_path_buf();
-            if is_of_tests(&own) {
+            let own = path.strip_prefix(&source).unwrap_or(&path);
+            if is_for_tests(own) {
                 continue;
             }
-            let text = std::fs::read_to_string(&path)
-                .map_err(|error| format!("{}: {error}", path.display()))?;
-            let parsed =
-                syn::parse_file(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-            files.push((module_of(&own), parsed));
+            let in_file = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+            let text = std::fs::read_to_string(&path).map_err(|error| in_file(&error))?;
+            let parsed = syn::parse_file(&text).map_err(|error| in_file(&error))?;
+            files.push((module_of(own), parsed));
         }
-        let circles = circles(&files);
-        if !circles.is_empty() {
-            found.insert(entry.file_name().to_string_lossy().into_owned(), circles);
-        }
+        let name = entry.file_name().to_string_lossy().into_owned();
+        found.insert(name, circles(&files));
     }
     Ok(found)
 }
 
-/// Prints every circle, and says whether there is one that is more than a small folder.
-pub(crate) fn run() -> ExitCode {
+/// Whether a file of `src/` is there for tests alone, or a program of its own.
+fn is_for_tests(path: &Path) -> bool {
+    path.iter().any(|name| {
+        let name = name.to_string_lossy();
+        ["tests", "testing", "bin", "examples"].contains(&name.trim_end_matches(".rs"))
+    })
+}
+
+/// Prints every circle, and says whether there is one that is more than a small folder. Of a crate that is
+/// named, prints also who imports whom in its circles: first what would make them smallest if it went.
+pub(crate) fn run(named: Option<&str>) -> ExitCode {
     let found = match of_crates() {
         Ok(found) => found,
         Err(error) => {
@@ -381,19 +406,23 @@ pub(crate) fn run() -> ExitCode {
         }
     };
     let mut too_large = 0;
-    for (name, circles) in found {
-        for circle in circles {
-            let verdict = if is_small_folder(&circle) {
-                "a small folder"
-            } else {
-                "too large"
-            };
-            too_large += usize::from(!is_small_folder(&circle));
-            println!(
-                "{name}: {} files, {verdict}: {}",
-                circle.len(),
-                circle.join(" ")
-            );
+    for (name, circle) in found
+        .iter()
+        .flat_map(|(name, circles)| circles.iter().map(move |circle| (name, circle)))
+    {
+        let is_small = is_small_folder(&circle.files);
+        too_large += usize::from(!is_small);
+        let verdict = if is_small {
+            "a small folder"
+        } else {
+            "too large"
+        };
+        let (count, files) = (circle.files.len(), circle.files.join(" "));
+        println!("{name}: {count} files, {verdict}: {files}");
+        if named == Some(name) {
+            for (from, to, left) in &circle.imports {
+                println!("  {from} -> {to}: {left} without");
+            }
         }
     }
     println!("imports: {too_large} circles are too large");
@@ -418,7 +447,8 @@ mod tests {
                 )
             })
             .collect();
-        circles(&parsed)
+        let circles = circles(&parsed).into_iter();
+        circles.map(|circle| circle.files).collect()
     }
 
     #[test]

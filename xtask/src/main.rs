@@ -8,7 +8,7 @@ mod tidy;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask tidy    check the repository's own rules
-       cargo xtask imports print the circles of files that import each other
+       cargo xtask imports [crate]  print the circles of files that import each other
        cargo xtask test    run every test (the script ./test)
        cargo xtask dist    build the program to hand out, with its debug information beside it";
 
@@ -16,7 +16,7 @@ fn main() -> ExitCode {
     let task = std::env::args().nth(1);
     match task.as_deref() {
         Some("tidy") => tidy::run(),
-        Some("imports") => imports::run(),
+        Some("imports") => imports::run(std::env::args().nth(2).as_deref()),
         Some("test") => test(),
         Some("dist") => dist::run(),
         _ => {
