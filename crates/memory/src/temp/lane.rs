@@ -96,6 +96,31 @@ impl Free {
     }
 }
 
+/// A file that is being made. Unless it is done, the file and its space go when this is dropped, by an error
+/// or a panic: the next who needs the file makes it anew.
+struct Making<'a> {
+    io: &'a dyn IoBackend,
+    path: &'a Path,
+    disk: &'a DiskSpace,
+    reserved: u64,
+    is_created: bool,
+}
+
+impl Making<'_> {
+    fn finish(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Making<'_> {
+    fn drop(&mut self) {
+        if self.is_created {
+            let _ = self.io.remove_file(self.path);
+        }
+        self.disk.shrink(self.reserved);
+    }
+}
+
 #[derive(Debug, Default)]
 struct LaneState {
     file: Option<(Arc<dyn IoFile>, Arc<Path>)>,
@@ -151,29 +176,25 @@ impl Lane {
             bytes: initial,
             source,
         };
-        let made = io
+        let mut making = Making {
+            io,
+            path: &path,
+            disk,
+            reserved: initial,
+            is_created: false,
+        };
+        let file = io
             .create_file(&path)
-            .map_err(|error| failure("create", error));
-        let made = made.and_then(|file| {
-            if initial > 0
-                && let Err(error) = file.allocate(initial)
-            {
-                let _ = io.remove_file(&path);
-                return Err(failure("allocate", error));
-            }
-            Ok(file)
-        });
-        match made {
-            Ok(file) => {
-                state.file = Some((Arc::from(file), Arc::from(path)));
-                state.length = initial;
-                Ok(true)
-            }
-            Err(error) => {
-                disk.shrink(initial);
-                Err(error)
-            }
+            .map_err(|error| failure("create", error))?;
+        making.is_created = true;
+        if initial > 0 {
+            let allocated = file.allocate(initial);
+            allocated.map_err(|error| failure("allocate", error))?;
         }
+        making.finish();
+        state.file = Some((Arc::from(file), Arc::from(path)));
+        state.length = initial;
+        Ok(true)
     }
 
     /// Takes a place back. Beyond `idle_limit` its space goes to the file system, but not that of the

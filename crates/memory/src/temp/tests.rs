@@ -278,6 +278,38 @@ fn files_are_made_with_their_first_bytes_and_never_take_more_than_the_limit() {
 }
 
 #[test]
+fn a_file_that_a_panic_left_half_made_is_made_again() {
+    let scratch = Scratch::new("half_made");
+    let options = TempSpaceOptions {
+        initial: 64 << 10,
+        ..TempSpaceOptions::new(scratch.0.clone(), 1, 1 << 20)
+    };
+    let budget = Budget::unlimited(BudgetKind::TempSpace);
+    let calls = {
+        let io = Arc::new(FaultIo::new(Arc::new(SystemIo), Fault::DeviceError, 0));
+        let file = TempSpace::new(io.clone(), options.clone()).file(&budget);
+        drop(file.write(&pattern(4096, 1)).unwrap());
+        io.calls()
+    };
+    assert!(calls >= 3, "creating, allocating and writing");
+    for due in 1..=calls {
+        let io = FaultIo::listening(Arc::new(SystemIo), move |call| {
+            assert_ne!(call, due, "an injected bug");
+        });
+        let space = TempSpace::new(Arc::new(io), options.clone());
+        let file = space.file(&budget);
+        let write = || file.write(&pattern(4096, 1)).map(drop);
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(write));
+        assert!(panicked.is_err(), "call {due}");
+        let extent = file.write(&pattern(4096, 2)).unwrap();
+        assert_eq!(space.disk_bytes().0, 64 << 10, "call {due}");
+        drop((extent, file));
+        space.trim();
+        assert_eq!((space.disk_bytes().0, scratch.entries()), (0, 0));
+    }
+}
+
+#[test]
 fn a_file_does_not_grow_while_what_is_free_would_do() {
     let scratch = Scratch::new("steady");
     let space = space(Arc::new(SystemIo), &scratch, 16 << 20);
