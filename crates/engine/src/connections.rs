@@ -14,7 +14,9 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
 use crate::database::Database;
-use crate::session::{Admission, KillHandle, Session, SessionOptions, SessionShared};
+use crate::session::{
+    Admission, ConnectAttributes, KillHandle, Session, SessionOptions, SessionShared,
+};
 
 /// Why a connection came to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +63,10 @@ pub(crate) struct Connections {
     aborted_clients: AtomicU64,
     aborted_connects: AtomicU64,
     errors: [AtomicU64; CONNECTION_ERRORS.len()],
+    /// The most bytes of connection attributes that a client sent.
+    longest_attributes: AtomicU64,
+    /// Sessions whose attributes were not all kept.
+    lost_attributes: AtomicU64,
     shutdown: Shutdown,
 }
 
@@ -127,6 +133,14 @@ impl Connections {
         }
     }
 
+    /// A session begins whose client has sent these.
+    pub(crate) fn note_attributes(&self, attributes: &ConnectAttributes) {
+        let longest = &self.longest_attributes;
+        longest.fetch_max(attributes.sent_bytes, Ordering::Relaxed);
+        let lost = u64::from(attributes.lost_bytes > 0);
+        self.lost_attributes.fetch_add(lost, Ordering::Relaxed);
+    }
+
     fn take_place(&self, now: i64) -> u64 {
         let connected = self.connected.fetch_add(1, Ordering::Relaxed) + 1;
         let before = self.most_connected.fetch_max(connected, Ordering::Relaxed);
@@ -156,6 +170,14 @@ impl Connections {
             (
                 "Max_used_connections_time",
                 at(get(&self.most_connected_at)),
+            ),
+            (
+                "Performance_schema_session_connect_attrs_longest_seen",
+                get(&self.longest_attributes).to_string(),
+            ),
+            (
+                "Performance_schema_session_connect_attrs_lost",
+                get(&self.lost_attributes).to_string(),
             ),
             ("Threads_cached", "0".to_owned()),
             (

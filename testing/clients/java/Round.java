@@ -360,7 +360,7 @@ public class Round {
             }
         });
         check("connect.attributes", () -> {
-            needs(SERVER.equals("mysql"), "performance_schema");
+            needs(!SERVER.equals("mariadb"), "performance_schema");
             try (Connection connection = open("connectionAttributes=round:java")) {
                 equal(texts(connection, "SELECT attr_value FROM performance_schema.session_connect_attrs WHERE processlist_id = CONNECTION_ID() AND attr_name = 'round'"), "java", "attribute");
             }

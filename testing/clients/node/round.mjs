@@ -180,7 +180,7 @@ check('connect.compression', async () => {
   await connection.end();
 });
 check('connect.attributes', async () => {
-  needs(server === 'mysql', 'performance_schema');
+  needs(server !== 'mariadb', 'performance_schema');
   const connection = await open({ connectAttributes: { round: 'node' } });
   const sql = "SELECT attr_value FROM performance_schema.session_connect_attrs WHERE processlist_id = CONNECTION_ID() AND attr_name = 'round'";
   equal(await scalar(connection, sql), 'node');

@@ -360,7 +360,7 @@ def connect__commands():
 
 @check
 def connect__attributes():
-    needs(SERVER == "mysql", "performance_schema")
+    needs(SERVER != "mariadb", "performance_schema")
     connection = client.connect(conn_attrs={"program": "the round"})
     rows = query(connection, "SELECT attr_name, attr_value FROM performance_schema.session_connect_attrs WHERE processlist_id = CONNECTION_ID()")
     equal(dict(rows)["program"], "the round")

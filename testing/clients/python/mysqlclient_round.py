@@ -202,7 +202,7 @@ def connect__compression():
 
 @check
 def connect__attributes():
-    needs(SERVER == "mysql", "performance_schema")
+    needs(SERVER != "mariadb", "performance_schema")
     connection = client.connect()
     rows = query(connection, "SELECT attr_name, attr_value FROM performance_schema.session_connect_attrs WHERE processlist_id = CONNECTION_ID()")
     equal(dict(rows)["_client_name"], "libmariadb")

@@ -198,7 +198,7 @@ def reconnect__found_rows():
 
 @check
 def connect__attributes():
-    needs(SERVER == "mysql", "performance_schema")
+    needs(SERVER != "mariadb", "performance_schema")
     connection = client.connect(program_name="the round")
     rows = query(connection, "SELECT attr_name, attr_value FROM performance_schema.session_connect_attrs WHERE processlist_id = CONNECTION_ID()")
     equal(dict(rows)["program_name"], "the round")

@@ -4,6 +4,7 @@
 //! sees it as a table like any other; there is nothing special about reading it.
 
 mod columns;
+mod connect_attributes;
 mod constraints;
 mod extensions;
 pub(crate) mod logs;
@@ -48,6 +49,7 @@ const RELATIONS: &[&[Relation]] = &[
     variables::RELATIONS,
     views::RELATIONS,
     processlist::RELATIONS,
+    connect_attributes::RELATIONS,
     temp_tables::RELATIONS,
     extensions::RELATIONS,
     privileges::RELATIONS,

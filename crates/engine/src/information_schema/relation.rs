@@ -70,8 +70,12 @@ impl Relation {
 pub(crate) enum Kind {
     /// VARCHAR of so many characters, in the collation of names.
     Text(u32),
+    /// VARCHAR of so many characters, compared byte by byte.
+    Binary(u32),
     /// LONGTEXT
     Long,
+    /// INT
+    Int,
     /// BIGINT UNSIGNED
     UInt,
     /// DOUBLE
@@ -83,6 +87,8 @@ impl Kind {
     pub(crate) fn sql_type(self) -> SqlType {
         match self {
             Self::Text(length) => SqlType::varchar(length, CollationId::UTF8MB3_GENERAL_CI),
+            Self::Binary(length) => SqlType::varchar(length, CollationId::UTF8MB4_BIN),
+            Self::Int => SqlType::integer(TypeKind::Int),
             Self::Long => SqlType::text(TypeKind::LongText, CollationId::UTF8MB3_GENERAL_CI),
             Self::UInt => SqlType::bigint_unsigned(),
             Self::Double => SqlType::double(),

@@ -123,6 +123,7 @@ impl Session {
             changes_expired_password: false,
             found_rows: self.counts_found_rows,
             ignore_space: self.ignores_space,
+            attributes: self.identity().attributes.kept.clone(),
         };
         let admission = self.admission_again();
         self.begin_as(options, admission);

@@ -8,6 +8,7 @@ mod activity;
 mod admission;
 mod client;
 mod conditions;
+mod connect_attributes;
 mod context;
 mod from_client;
 mod own_memory;
@@ -42,6 +43,7 @@ pub(crate) use self::admission::Admission;
 use self::admission::KnownRights;
 pub use self::client::{ClientLimits, Command, LocalFiles, SessionState};
 use self::conditions::ConditionCounts;
+pub(crate) use self::connect_attributes::ConnectAttributes;
 pub(crate) use self::own_memory::{ParseError, TreeMemory};
 pub use self::shared::{
     ClientCertificate, Compression, Encryption, KillHandle, ProgressHandle, SessionOptions,
@@ -164,7 +166,7 @@ impl Session {
         admission: Admission,
     ) -> Self {
         let database = Arc::clone(place.database());
-        let identity = identity(&options, &admission);
+        let identity = identity(&database, &options, &admission);
         let (memory, temp_space) = database.budgets.of_user(&options.user);
         let memories = [
             memory,
@@ -185,7 +187,8 @@ impl Session {
         admission: Admission,
     ) -> Self {
         let user_text = format!("{}@{}", options.user, options.host);
-        let identity = identity(&options, &admission);
+        let identity = identity(&database, &options, &admission);
+        database.connections.note_attributes(&identity.attributes);
         let rights_text = admission.rights_text(&user_text);
         let mut settings = database.globals();
         client::begin_settings(&mut settings, &options);
@@ -691,8 +694,11 @@ impl Drop for Session {
     }
 }
 
-fn identity(options: &SessionOptions, admission: &Admission) -> Arc<Identity> {
+fn identity(database: &Database, options: &SessionOptions, admission: &Admission) -> Arc<Identity> {
+    let globals = database.globals();
+    let bytes_max = globals.unsigned("performance_schema_session_connect_attrs_size");
     Arc::new(Identity {
+        attributes: ConnectAttributes::within(bytes_max, &options.attributes),
         user: options.user.clone(),
         host: options.host.clone(),
         account: admission.account.clone(),

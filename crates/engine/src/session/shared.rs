@@ -8,6 +8,7 @@ use mayfly_exec::Progress;
 use mayfly_memory::Budget;
 use mayfly_types::CollationId;
 
+use super::ConnectAttributes;
 use super::activity::Activity;
 use crate::accounts::account::AccountName;
 use crate::status::Counters;
@@ -31,6 +32,8 @@ pub struct SessionOptions {
     pub found_rows: bool,
     /// `sql_mode` begins with IGNORE_SPACE too.
     pub ignore_space: bool,
+    /// Connection attributes: names and values, such as `program_name`.
+    pub attributes: Vec<(String, String)>,
 }
 
 impl SessionOptions {
@@ -45,6 +48,7 @@ impl SessionOptions {
             changes_expired_password: false,
             found_rows: false,
             ignore_space: false,
+            attributes: Vec::new(),
         }
     }
 }
@@ -62,6 +66,8 @@ pub(crate) struct Identity {
     pub(crate) host: String,
     /// The account that it has logged in to, if it had to.
     pub(crate) account: Option<AccountName>,
+    /// What its client says of itself.
+    pub(crate) attributes: ConnectAttributes,
 }
 
 /// What is called when a connection is to end.

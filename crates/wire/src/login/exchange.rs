@@ -64,6 +64,11 @@ pub(crate) fn session_options(
         collation: CollationId::by_number(response.collation),
         found_rows: capabilities.contains(CapabilityFlags::CLIENT_FOUND_ROWS),
         ignore_space: capabilities.contains(CapabilityFlags::CLIENT_IGNORE_SPACE),
+        attributes: response
+            .attributes
+            .iter()
+            .map(|(name, value)| (text(name), text(value)))
+            .collect(),
         changes_expired_password: capabilities
             .contains(CapabilityFlags::CLIENT_CAN_HANDLE_EXPIRED_PASSWORDS),
     }

@@ -254,7 +254,7 @@ async fn connections(round: &mut Round) {
         .await;
     round
         .check("connect.attributes", || async {
-            needs(SERVER.as_str() == "mysql", "performance_schema")?;
+            needs(SERVER.as_str() != "mariadb", "performance_schema")?;
             let mut connection = Conn::new(options().connect_attribute("round", "rust")).await?;
             let sql = "SELECT attr_value FROM performance_schema.session_connect_attrs \
                        WHERE processlist_id = CONNECTION_ID() AND attr_name = 'round'";
