@@ -46,7 +46,8 @@ pub use self::client::{
 pub use self::connections::{ConnectionError, ConnectionPlace};
 pub use self::database::Database;
 pub use self::options::{
-    Clock, DatabaseOptions, FileAccess, HashMode, Randomness, SystemClock, SystemRandomness,
+    BackgroundErrors, Clock, DatabaseOptions, FileAccess, HashMode, Randomness, SystemClock,
+    SystemRandomness,
 };
 pub use self::result::{
     Bytes, ResultColumn, ResultOrigin, ResultStream, StatementResult, StatementSummary,

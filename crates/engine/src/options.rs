@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mayfly_memory::io::{IoBackend, SystemIo};
-use mayfly_types::Checkpoint;
+use mayfly_types::{Checkpoint, Error};
 
 /// Tells the time. Injected so that a run can be repeated.
 pub trait Clock: Send + Sync + std::fmt::Debug {
@@ -41,6 +41,12 @@ impl Randomness for SystemRandomness {
     fn fill(&self, bytes: &mut [u8]) {
         mayfly_functions::context::system_entropy(bytes);
     }
+}
+
+/// Hears of what goes wrong where no client is there to be told.
+pub trait BackgroundErrors: Send + Sync + std::fmt::Debug {
+    /// The data directory could not be brought to disk; without an error, it is on disk again.
+    fn sync(&self, error: Option<&Error>);
 }
 
 /// How rows are hashed.
@@ -100,6 +106,8 @@ pub struct DatabaseOptions {
     pub temp_io: Arc<dyn IoBackend>,
     /// Is told of every moment at which a statement could end early, for tests.
     pub checkpoint: Option<Arc<dyn Checkpoint>>,
+    /// Hears of errors that no client is told.
+    pub background_errors: Option<Arc<dyn BackgroundErrors>>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Gives random bytes.
@@ -127,6 +135,7 @@ impl DatabaseOptions {
             local_infile: true,
             temp_io: Arc::new(SystemIo),
             checkpoint: None,
+            background_errors: None,
             clock: Arc::new(SystemClock),
             randomness: Arc::new(SystemRandomness),
             variables: Vec::new(),

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_engine::{Database, RootPassword, VERSION};
+use mayfly_engine::{BackgroundErrors, Database, RootPassword, VERSION};
 use mayfly_wire::{Server, ServerOptions};
 use sd_notify::NotifyState;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -30,13 +30,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Serves until a signal or a client asks it to stop.
 pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, String> {
-    let settings = Settings::gather(serve, options)?;
+    let mut settings = Settings::gather(serve, options)?;
     start_log(&settings.log_level)?;
     // From here on signals wait until they are read.
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| error.to_string())?;
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
+    settings.database.background_errors = Some(Arc::new(ServerLog));
     let database = Database::open(settings.database).map_err(|error| error.to_string())?;
     let most = database.variable("max_connections");
     if let Err(warning) = descriptors::raise_limit(most.and_then(|it| it.parse().ok()).unwrap_or(0))
@@ -65,6 +66,21 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
     }
     tracing::info!("shutdown complete");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Errors that no client is told are in the log.
+#[derive(Debug)]
+struct ServerLog;
+
+impl BackgroundErrors for ServerLog {
+    fn sync(&self, error: Option<&mayfly_engine::Error>) {
+        match error {
+            Some(error) => tracing::error!(
+                "the data directory cannot be brought to disk, which is tried every second: {error}"
+            ),
+            None => tracing::info!("the data directory is on disk again"),
+        }
+    }
 }
 
 fn start_log(level: &str) -> Result<(), String> {

@@ -22,6 +22,7 @@ use super::definition::{IndexTree, TableDefinition};
 use super::environment::TreeId;
 use super::fill::Fill;
 use super::overlay::{Filled, TreeChanges};
+use super::random;
 use super::rows::Rows;
 use super::snapshot::{Snapshot, Walk};
 use super::store::Store;
@@ -352,7 +353,7 @@ pub(super) struct Keys {
 impl Keys {
     /// The position of the row that has the key, if one has. Each entry is its key and position.
     pub(super) fn find(&self, key: &[u8]) -> Option<Vec<u8>> {
-        let entry = self.by_hash.get(&xxhash_rust::xxh3::xxh3_64(key))?;
+        let entry = self.by_hash.get(&random::hash(key))?;
         if let Some(position) = entry.strip_prefix(key) {
             return Some(position.to_vec());
         }
@@ -362,7 +363,7 @@ impl Keys {
     /// Adds a key that was not found.
     pub(super) fn add(&mut self, key: &[u8], position: &[u8]) {
         self.bytes += (key.len() + position.len()) as u64 + KEY_BYTES;
-        match self.by_hash.entry(xxhash_rust::xxh3::xxh3_64(key)) {
+        match self.by_hash.entry(random::hash(key)) {
             Entry::Occupied(_) => {
                 self.others.insert(key.to_vec(), position.to_vec());
             }

@@ -6,15 +6,11 @@
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use arrow_array::cast::AsArray;
 use mayfly_types::{Batch, Result};
 
-use super::bulk::{Bulk, BulkTree, Keys, Limits};
-use super::definition::TableDefinition;
-use super::transaction::{NAME, Statement};
+use super::bulk::{Bulk, BulkTree, Limits};
 use super::writer::{BatchKeys, DurableWriter, WHOLE_TABLE, written};
-use crate::error::user_error;
-use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten, Table};
+use crate::table::{Duplicate, LockMode, LockWait, RowsWritten};
 
 /// An insert of so many rows at a time into an empty table fills it as a whole.
 const BULK_ROWS: usize = 256;
@@ -128,65 +124,5 @@ impl DurableWriter {
             self.table.statement.transaction.join(bulk.finish()?)?;
         }
         Ok(())
-    }
-}
-
-impl Statement {
-    /// Fills an index that a table has got, from the rows that the statement sees: its tree is empty
-    /// before. Nobody else writes to the table meanwhile. The row that has the key of another, when
-    /// the index is unique and there is one; then nothing is kept.
-    pub fn build_index(
-        &self,
-        definition: &Arc<TableDefinition>,
-        index: IndexId,
-    ) -> Result<Option<(Duplicate, Batch)>> {
-        let Some(tree) = definition
-            .index(index)
-            .filter(|_| !definition.is_clustered(index))
-        else {
-            return Err(super::table::internal(&"the table has no such index"));
-        };
-        let table = self.table(definition)?;
-        let mut columns: Vec<ColumnId> = (0..definition.columns().len()).map(ColumnId).collect();
-        columns.push(ColumnId::POSITION);
-        let mut scan = table.scan(&columns)?;
-        let limits = Limits::of(&self.0.transaction.storage.memory);
-        let store = &self.0.transaction.store;
-        let filled = BulkTree::new(store, limits, tree.tree, &tree.types);
-        let Some(mut filled) = filled else {
-            return Err(super::table::internal(&"the index is not empty"));
-        };
-        let mut keys = Keys::default();
-        let transaction = &self.0.transaction;
-        let mut reservation = transaction.storage.memory.reservation();
-        let mut key = Vec::new();
-        while let Some(batch) = scan.next_batch()? {
-            let arrays = batch.columns();
-            let positions = arrays[definition.columns().len()].as_binary_view();
-            let of_index = tree.encoder.rows(arrays);
-            let first = filled.pending();
-            for row in 0..batch.row_count() {
-                key.clear();
-                of_index.append(row, &mut key);
-                let position = positions.value(row);
-                if tree.unique && !of_index.has_null(row) {
-                    if let Some(position) = keys.find(&key) {
-                        return Ok(Some((Duplicate { index, position }, batch.slice(row, 1))));
-                    }
-                    keys.add(&key, position);
-                }
-                key.extend_from_slice(position);
-                filled.push_key(&key);
-            }
-            let of_tree: Vec<&ArrayRef> = tree.arrays(arrays).collect();
-            filled.push_columns(&of_tree, first, batch.row_count())?;
-            let needed = filled.memory() + keys.memory();
-            if needed > reservation.bytes() {
-                let grown = reservation.try_resize(needed);
-                grown.map_err(|error| user_error(&error.into(), NAME))?;
-            }
-        }
-        transaction.join(vec![filled.finish()?])?;
-        Ok(None)
     }
 }

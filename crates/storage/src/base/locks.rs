@@ -157,12 +157,11 @@ pub(super) struct Locks {
 
 impl Default for Locks {
     fn default() -> Self {
-        let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
         Self {
             state: Mutex::default(),
             has_ranges: AtomicBool::new(false),
             range_waiters: AtomicUsize::new(0),
-            seed: random,
+            seed: super::random::number(),
         }
     }
 }

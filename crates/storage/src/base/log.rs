@@ -140,7 +140,7 @@ impl Log {
             file.write_at(&header.encode(), slot_of(header.generation))?;
             file.sync()?;
         }
-        let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
+        let random = super::random::number();
         let log = Self {
             file,
             generation: newest.as_ref().map_or(0, |header| header.generation),
@@ -366,11 +366,11 @@ impl Log {
     /// could not be made, and what is behind it. The next one takes its place.
     pub(super) fn cut(&mut self, place: u64) {
         self.frame.clear();
-        let is_written = self.at > place;
         self.end = place;
         self.at = place;
         self.synced = self.synced.min(place);
-        if is_written {
+        // A write that has failed may have written its bytes.
+        if self.length >= place + FRAME_BYTES as u64 {
             // If that fails too, and the process ends before the next commit, the transactions that
             // failed are found committed.
             let removed = self.file.write_at(&[0; FRAME_BYTES], place);

@@ -44,6 +44,7 @@ mod locks;
 mod log;
 mod overlay;
 mod pipeline;
+mod random;
 mod ranges;
 mod redo;
 mod row;

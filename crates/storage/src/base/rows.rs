@@ -16,6 +16,7 @@ use super::block::{
     Block, CHECKSUM_BYTES, Checked, Damaged, FORMAT, HEADER_BYTES, Strings, Values, checksum_of,
 };
 use super::block_sizes::Sizes;
+use super::random;
 
 /// Strings, one behind the other.
 #[derive(Debug, Default)]
@@ -92,7 +93,7 @@ impl Texts {
         let mut codes = Vec::with_capacity(rows);
         for row in 0..rows {
             let text = self.get(row);
-            let mut slot = xxhash_rust::xxh3::xxh3_64(text) as usize % slots.len();
+            let mut slot = random::hash(text) as usize % slots.len();
             let code = loop {
                 match slots[slot].checked_sub(1) {
                     Some(code) if strings.get(usize::from(code)) == text => break code,

@@ -9,8 +9,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use mayfly_memory::{Budget, StableRanges, TempDirectory};
-use mayfly_types::Result;
 use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
 
 use super::change_map::ChangeStorage;
 use super::commit::{Committer, Durability, LAST_TREE};
@@ -232,17 +232,30 @@ pub struct SyncThread {
 }
 
 impl SyncThread {
-    /// Starts it. It keeps the store open.
-    pub fn start(store: &DurableStore) -> Result<Self> {
+    /// Starts it. It keeps the store open. `told` hears of the first sync of several that fail, and of the
+    /// first one that succeeds again; the last one of all is when this is dropped.
+    pub fn start(
+        store: &DurableStore,
+        told: impl Fn(Option<&Error>) + Send + 'static,
+    ) -> Result<Self> {
         let store = store.clone();
         let (stop, stopped) = channel();
+        let mut has_failed = false;
+        let mut sync = move || {
+            let synced = store.sync();
+            if synced.is_err() != has_failed {
+                told(synced.as_ref().err());
+            }
+            has_failed = synced.is_err();
+        };
         let thread = std::thread::Builder::new()
             .name("sync".to_owned())
             .spawn(move || {
+                // What fails is tried again in a second.
                 while stopped.recv_timeout(SECOND) == Err(RecvTimeoutError::Timeout) {
-                    // It is tried again in a second.
-                    let _ = store.sync();
+                    sync();
                 }
+                sync();
             })
             .map_err(|error| codes::ER_OUT_OF_MEMORY.with(&[&error]))?;
         Ok(Self {

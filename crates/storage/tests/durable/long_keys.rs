@@ -252,10 +252,9 @@ fn run(seed: u64) {
     let trees: Vec<TreeId> = (0..5).map(|_| session.new_tree().unwrap()).collect();
     session.commit().unwrap();
     let by_string = random.below(2) == 0;
-    let built = random.below(2) == 0;
-    let mut hostile = Hostile {
+    let hostile = Hostile {
         by_string,
-        definition: Hostile::definition(by_string, &trees[..5 - usize::from(built)]),
+        definition: Hostile::definition(by_string, &trees),
     };
     let mut model = BTreeMap::<i64, Row>::new();
     let mut committed = model.clone();
@@ -337,13 +336,6 @@ fn run(seed: u64) {
     }
     check(&hostile, &session, &model, &strings, random);
     session.commit().unwrap();
-    if built {
-        hostile.definition = Hostile::definition(by_string, &trees);
-        let statement = session.statement(options(ReadView::Statement));
-        let refused = statement.build_index(&hostile.definition, IndexId(3));
-        assert!(refused.unwrap().is_none());
-        session.commit().unwrap();
-    }
     check(&hostile, &session, &model, &strings, random);
     drop((session, store));
     let store = open();

@@ -6,6 +6,7 @@ mod damage;
 mod fill;
 mod find;
 mod kill;
+mod large_transactions;
 mod long_keys;
 mod model;
 mod power_cut;
@@ -466,72 +467,4 @@ fn a_backup_is_a_store_of_the_moment() {
         rows_of(table(&transaction, &definition).scan(&ALL).unwrap()),
         rows
     );
-}
-
-#[test]
-fn an_index_is_built_from_rows() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
-    let session = store.session(storage());
-    let columns = vec![
-        PhysicalType::Int64,
-        PhysicalType::Bytes,
-        PhysicalType::Int64,
-    ];
-    let primary = index(vec![part(0, KeyMode::Binary)], true, true);
-    let trees: Vec<_> = (0..4).map(|_| session.new_tree().unwrap()).collect();
-    let without = TableDefinition::new(
-        columns.clone(),
-        vec![primary.clone()],
-        trees[0],
-        vec![trees[1]],
-    );
-    let without = Arc::new(without);
-    let rows: Vec<Person> = (0..3000).map(person).collect();
-    insert(&session, &without, &rows).unwrap();
-    session.commit().unwrap();
-
-    let with = |column, unique| {
-        let added = index(
-            vec![part(
-                column,
-                if column == 1 { TEXT } else { KeyMode::Binary },
-            )],
-            unique,
-            false,
-        );
-        let indexes = vec![primary.clone(), added];
-        Arc::new(TableDefinition::new(
-            columns.clone(),
-            indexes,
-            trees[0],
-            vec![trees[1], trees[2]],
-        ))
-    };
-    let statement = session.statement(options(ReadView::Statement));
-    let refused = statement
-        .build_index(&with(1, true), IndexId(1))
-        .unwrap()
-        .unwrap();
-    assert_eq!(refused.0.index, IndexId(1));
-    assert!(!session.has_changes());
-    let definition = with(1, false);
-    assert!(
-        statement
-            .build_index(&definition, IndexId(1))
-            .unwrap()
-            .is_none()
-    );
-    let range = KeyRange::equal(vec!["name 5 and more of it".into()]);
-    let expected: Vec<Person> = rows.iter().filter(|row| row.0 % 97 == 5).cloned().collect();
-    for _ in 0..2 {
-        let table = table(&session, &definition);
-        let scan = table.index_scan(IndexId(1), std::slice::from_ref(&range), false, &ALL);
-        assert_eq!(rows_of(scan.unwrap()), expected);
-        session.commit().unwrap();
-    }
-    store.check(&[definition]).unwrap();
-    session.drop_tree(trees[2]);
-    session.commit().unwrap();
-    store.check(&[without]).unwrap();
 }

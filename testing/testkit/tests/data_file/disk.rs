@@ -277,6 +277,7 @@ impl Change {
                 let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
                 watched.entries.extend(entries.map(|entry| entry.path()));
             }
+            watched.moment(&format!("after a sync of {}", path.display()));
             return;
         }
         let watched = self.note(|known, numbers| match is_done {
@@ -319,17 +320,33 @@ impl Watched {
     }
 }
 
+/// What a power cut takes of what was not synced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loss {
+    All,
+    Nothing,
+    Some,
+}
+
 impl Moment {
     /// Makes a directory `to` what a power cut at this moment may leave of `root`.
     pub(crate) fn cut(&self, root: &Path, to: &Path, numbers: &mut Numbers) {
+        let loss = match numbers.below(5) {
+            0 => Loss::All,
+            1 => Loss::Nothing,
+            _ => Loss::Some,
+        };
+        self.cut_with(root, to, loss, numbers);
+    }
+
+    /// The same with what is lost.
+    pub(crate) fn cut_with(&self, root: &Path, to: &Path, loss: Loss, numbers: &mut Numbers) {
         let _ = std::fs::remove_dir_all(to);
         std::fs::create_dir_all(to).unwrap();
-        // All that was not synced is lost, or none of it, or some.
-        let mode = numbers.below(5);
-        let survives = |numbers: &mut Numbers| match mode {
-            0 => false,
-            1 => true,
-            _ => numbers.below(2) == 0,
+        let survives = |numbers: &mut Numbers| match loss {
+            Loss::All => false,
+            Loss::Nothing => true,
+            Loss::Some => numbers.below(2) == 0,
         };
         let mut gone: Vec<&Path> = Vec::new();
         for (path, is_directory) in &self.there {
@@ -349,7 +366,7 @@ impl Moment {
             let length = match survives(numbers) {
                 true if !file.lengths.is_empty() => {
                     let last = file.lengths.len() as u64 - 1;
-                    let one = if mode == 1 {
+                    let one = if loss == Loss::Nothing {
                         last
                     } else {
                         numbers.below(last + 1)
@@ -374,13 +391,13 @@ impl Moment {
                     continue;
                 }
                 let last = versions.len() as u64 - 1;
-                let one = if mode == 1 {
+                let one = if loss == Loss::Nothing {
                     last
                 } else {
                     numbers.below(last + 1)
                 };
                 let mut page = *versions[usize::try_from(one).unwrap()];
-                if mode > 1 && numbers.below(8) == 0 {
+                if loss == Loss::Some && numbers.below(8) == 0 {
                     // Some sectors are as they were.
                     let before = file.on_disk.get(number).map_or([0; PAGE], |page| **page);
                     for sector in (0..PAGE).step_by(SECTOR) {

@@ -12,6 +12,10 @@ mod definitions;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod disk;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod every_sync;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod failed_commits;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[allow(dead_code, reason = "another test writes more kinds of rows")]
 #[path = "../crash/model.rs"]
 mod model;

@@ -76,28 +76,30 @@ fn rounds() -> u64 {
     number("MAYFLY_POWER_CUTS").unwrap_or(16)
 }
 
-fn first_seed() -> u64 {
+pub(crate) fn first_seed() -> u64 {
     let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     number("MAYFLY_POWER_CUTS_SEED").unwrap_or_else(|| clock.map_or(0, |now| now.as_secs()) << 16)
 }
 
-fn directory(name: &str) -> PathBuf {
+pub(crate) fn directory(name: &str) -> PathBuf {
     let name = format!("{}-{name}-{}", disk::NAME, std::process::id());
     std::env::temp_dir().canonicalize().unwrap().join(name)
 }
 
 /// How a round opens its directory.
 #[derive(Debug, Clone, Copy)]
-struct Settings {
-    threads: usize,
-    write_buffer: u64,
-    flush: u64,
+pub(crate) struct Settings {
+    pub(crate) threads: usize,
+    pub(crate) write_buffer: u64,
+    pub(crate) flush: u64,
 }
 
-fn try_open(directory: &Path, settings: Settings) -> Result<Arc<Database>, String> {
+pub(crate) fn try_open(directory: &Path, settings: Settings) -> Result<Arc<Database>, String> {
     let mut options = DatabaseOptions::new();
     options.threads = settings.threads;
     options.parallel_rows_min = 500;
+    // A load writes its blocks in smaller steps, and not all of them are in the log.
+    options.memory_limit = Some(24 << 20);
     let variables = [
         ("write_buffer_size", settings.write_buffer),
         ("innodb_flush_log_at_trx_commit", settings.flush),

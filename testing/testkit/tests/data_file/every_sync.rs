@@ -1,0 +1,203 @@
+//! The power is cut before and after every single sync of a work that is the same each time, also when one of the
+//! syncs has failed, for each of them. What was acknowledged is there, and nothing is there by half.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+use mayfly_engine::Database;
+use mayfly_testkit::fixture::{Watchdog, must, rows};
+
+use crate::calls::{Fault, Where, arm_for, calls, disarm};
+use crate::disk::{self, Loss, Moment};
+use crate::faults::alone;
+use crate::model::Numbers;
+use crate::power_cuts::{Settings, directory, first_seed, try_open};
+
+/// What is done: `REOPEN`, or a statement.
+const STEPS: [&str; 15] = [
+    "CREATE DATABASE work",
+    "CREATE TABLE work.t (i INT PRIMARY KEY, s VARCHAR(200), KEY (s))",
+    "INSERT INTO work.t VALUES (1, 'a'), (2, 'b')",
+    // More than is logged of a load.
+    "CREATE TABLE work.l AS WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 900) \
+     SELECT i, CONCAT(i, REPEAT('x', 3000)) s FROM r",
+    "UPDATE work.t SET s = CONCAT(s, 'x')",
+    "INSERT INTO work.t SELECT i + 10, LEFT(s, 100) FROM work.l WHERE i < 200",
+    REOPEN,
+    "DELETE FROM work.t WHERE i % 3 = 0",
+    "ALTER TABLE work.t ADD COLUMN n INT DEFAULT 7",
+    "CREATE TABLE work.m (i INT PRIMARY KEY, s TEXT) AS SELECT i, s FROM work.l",
+    "DROP TABLE work.l",
+    "RENAME TABLE work.t TO work.u",
+    "UPDATE work.m SET s = i WHERE i % 100 = 0",
+    REOPEN,
+    "INSERT INTO work.u (i, s) VALUES (5000, 'last')",
+];
+
+const REOPEN: &str = "reopen";
+
+/// All that there is.
+fn look(database: &Arc<Database>) -> Vec<String> {
+    let mut session = database.session();
+    let mut seen = Vec::new();
+    for table in ["t", "u", "l", "m"] {
+        let shown = [
+            format!("SHOW CREATE TABLE work.{table}"),
+            format!("SELECT COUNT(*), SUM(i), SUM(CRC32(s)) FROM work.{table}"),
+        ];
+        for sql in shown {
+            match rows(&mut session, &sql) {
+                Ok(rows) => seen.extend(rows),
+                Err(error) => seen.push(error.errno().to_string()),
+            }
+        }
+    }
+    seen
+}
+
+/// Does the next step; whether it succeeded.
+fn step(database: &mut Option<Arc<Database>>, root: &Path, settings: Settings, step: &str) -> bool {
+    for _ in 0..4 {
+        if step == REOPEN || database.is_none() {
+            *database = None;
+            *database = try_open(root, settings).ok();
+        }
+        let Some(opened) = database else {
+            continue;
+        };
+        if step == REOPEN {
+            return true;
+        }
+        match rows(&mut opened.session(), step) {
+            Ok(_) => return true,
+            Err(error) => assert!(
+                [1021, 1024, 1026].contains(&error.errno()),
+                "{step}: {error}"
+            ),
+        }
+    }
+    false
+}
+
+/// All steps, of which the n-th sync fails if it is one: the moments of syncs.
+fn run(root: &Path, settings: Settings, failing: u64, seed: u64) -> (Vec<Moment>, u64) {
+    let _ = std::fs::remove_dir_all(root);
+    std::fs::create_dir_all(root).unwrap();
+    let begun = Arc::new(AtomicU64::new(0));
+    let done = Arc::new(AtomicU64::new(0));
+    let asked = (Arc::clone(&done), Arc::clone(&begun));
+    let ask = move || vec![asked.0.load(SeqCst), asked.1.load(SeqCst)];
+    disk::watch(root, seed, usize::MAX, Box::new(ask));
+    arm_for(Fault::DeviceError, Where::Syncs, failing, 1);
+    let mut database = None;
+    for (place, wanted) in (1..).zip(STEPS) {
+        begun.store(place, SeqCst);
+        if !step(&mut database, root, settings, wanted) {
+            break;
+        }
+        done.store(place, SeqCst);
+    }
+    drop(database);
+    let calls = calls();
+    disarm();
+    let (mut moments, ..) = disk::stop();
+    moments.retain(|moment| moment.name.contains(" a sync of "));
+    (moments, calls)
+}
+
+#[test]
+fn nothing_is_lost_when_the_power_is_cut_at_any_sync() {
+    let _alone = alone();
+    let _watchdog = Watchdog::new();
+    let settings = Settings {
+        threads: 1,
+        write_buffer: 1 << 20,
+        flush: 1,
+    };
+    let seed = first_seed();
+    let mut numbers = Numbers::new(seed);
+    let (root, copy) = (directory("every-root"), directory("every-copy"));
+    let _ = std::fs::remove_dir_all(&root);
+    let mut database = None;
+    let mut looks = Vec::new();
+    for wanted in [REOPEN].iter().chain(&STEPS) {
+        assert!(step(&mut database, &root, settings, wanted), "{wanted}");
+        looks.extend(database.as_ref().map(look));
+    }
+    drop(database);
+    let mut cuts = 0;
+    let mut verify = |moment: &Moment, failing: u64, loss: Loss| {
+        moment.cut_with(&root, &copy, loss, &mut numbers);
+        cuts += 1;
+        let [done, begun] = moment.acknowledged[..] else {
+            unreachable!("it was asked for both")
+        };
+        let here = format!(
+            "MAYFLY_POWER_CUTS_SEED={seed}, sync {failing} fails, {}, {loss:?}, {done} of {begun} steps done",
+            moment.name
+        );
+        let opened = try_open(&copy, settings);
+        let database = opened.unwrap_or_else(|error| panic!("{here}: {error}"));
+        let checked = database.check();
+        checked.unwrap_or_else(|error| panic!("{here}: {error}"));
+        let seen = look(&database);
+        let mut wanted = done..=begun;
+        assert!(
+            wanted.any(|place| looks[usize::try_from(place).unwrap()] == seen),
+            "{here}: {seen:#?}"
+        );
+    };
+    let (moments, syncs) = run(&root, settings, 0, seed);
+    for moment in &moments {
+        verify(moment, 0, Loss::All);
+        verify(moment, 0, Loss::Some);
+    }
+    let of_data = |moment: &&Moment| {
+        moment.name.contains("after a sync of") && moment.name.contains("data.mdb")
+    };
+    let checkpoints = moments.iter().filter(of_data).count();
+    assert!(checkpoints > 6, "{checkpoints} syncs of the data file");
+    for failing in 1..=syncs {
+        let (moments, _) = run(&root, settings, failing, seed);
+        // Until it fails, all is as it was.
+        let after = usize::try_from(failing).unwrap() * 2 - 1;
+        // What was synced is on disk until the next sync, before which more was acknowledged.
+        let before = moments.iter().enumerate().skip(after);
+        let before = before.filter(|(_, moment)| moment.name.starts_with("before"));
+        for (place, moment) in before {
+            let loss = if place % 4 < 2 { Loss::All } else { Loss::Some };
+            verify(moment, failing, loss);
+        }
+    }
+    println!("{cuts} power cuts at {syncs} syncs (MAYFLY_POWER_CUTS_SEED={seed})");
+    for directory in [root, copy] {
+        let _ = std::fs::remove_dir_all(directory);
+    }
+}
+
+/// The steps leave something to be seen.
+#[test]
+fn no_two_steps_look_the_same() {
+    let _alone = alone();
+    let root = directory("every-look");
+    let _ = std::fs::remove_dir_all(&root);
+    let settings = Settings {
+        threads: 1,
+        write_buffer: 1 << 20,
+        flush: 1,
+    };
+    let mut database = Some(try_open(&root, settings).unwrap());
+    let mut before = Vec::new();
+    for wanted in STEPS.iter().filter(|step| **step != REOPEN).skip(1) {
+        if before.is_empty() {
+            must(&mut database.as_ref().unwrap().session(), STEPS[0]);
+        }
+        assert!(step(&mut database, &root, settings, wanted));
+        let seen = look(database.as_ref().unwrap());
+        assert_ne!(seen, before, "{wanted}");
+        before = seen;
+    }
+    drop(database);
+    let _ = std::fs::remove_dir_all(&root);
+}
