@@ -11,6 +11,8 @@ use crate::record::{End, Operation, Transaction};
 /// How the sessions of a history read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
+    /// Reads as the next one does.
+    ReadUncommitted,
     ReadCommitted,
     RepeatableRead,
     /// REPEATABLE READ, and every SELECT locks.
@@ -19,12 +21,26 @@ pub(crate) enum Level {
 }
 
 impl Level {
+    pub(crate) const ALL: [Self; 5] = [
+        Self::ReadUncommitted,
+        Self::ReadCommitted,
+        Self::RepeatableRead,
+        Self::LockingReads,
+        Self::Serializable,
+    ];
+
     pub(crate) fn sql(self) -> &'static str {
         match self {
+            Self::ReadUncommitted => "READ UNCOMMITTED",
             Self::ReadCommitted => "READ COMMITTED",
             Self::RepeatableRead | Self::LockingReads => "REPEATABLE READ",
             Self::Serializable => "SERIALIZABLE",
         }
+    }
+
+    /// Whether each statement sees a moment of its own.
+    fn is_by_statement(self) -> bool {
+        matches!(self, Self::ReadUncommitted | Self::ReadCommitted)
     }
 
     fn is_serializable(self) -> bool {
@@ -280,7 +296,7 @@ fn read(
             }
         };
         let (place, values) = repeated;
-        if level != Level::ReadCommitted
+        if !level.is_by_statement()
             && let Some(first) = before.insert(place, values.clone())
             && first != values
         {
@@ -391,6 +407,13 @@ mod tests {
         }
     }
 
+    fn rolled_back(number: u64, operations: Vec<Operation>) -> Transaction {
+        Transaction {
+            end: End::RolledBack,
+            ..transaction(number, operations)
+        }
+    }
+
     fn set(values: &[u64]) -> Operation {
         Operation::Set {
             key: 0,
@@ -402,6 +425,132 @@ mod tests {
         Operation::Add { key: 0, value }
     }
 
+    fn list(key: usize, values: &[u64]) -> Operation {
+        Operation::List {
+            key,
+            values: values.to_vec(),
+        }
+    }
+
+    fn append(key: usize, value: u64) -> Operation {
+        Operation::Append { key, value }
+    }
+
+    fn register(version: u64, value: u64) -> Operation {
+        Operation::Register {
+            key: 0,
+            version,
+            value,
+        }
+    }
+
+    fn write(value: u64) -> Operation {
+        Operation::Write { key: 0, value }
+    }
+
+    /// At which levels a history is wrong.
+    fn found(history: &[Transaction]) -> Vec<Level> {
+        let is_wrong = |level: &Level| !problems(*level, history).is_empty();
+        Level::ALL.into_iter().filter(is_wrong).collect()
+    }
+
+    const SERIALIZABLE: [Level; 2] = [Level::LockingReads, Level::Serializable];
+    const REPEATABLE: [Level; 3] = [
+        Level::RepeatableRead,
+        Level::LockingReads,
+        Level::Serializable,
+    ];
+
+    /// G0: two transactions overwrite each other's changes, in different orders.
+    #[test]
+    fn dirty_writes_are_found() {
+        let history = [
+            transaction(1, vec![append(0, 100), append(1, 101)]),
+            transaction(2, vec![append(0, 200), append(1, 201)]),
+            transaction(3, vec![list(0, &[100, 200]), list(1, &[201, 101])]),
+        ];
+        assert_eq!(found(&history), Level::ALL);
+        let mut history = history;
+        history[2].operations[1] = list(1, &[101, 201]);
+        assert_eq!(found(&history), []);
+    }
+
+    /// G1a.
+    #[test]
+    fn reads_of_what_was_rolled_back_are_found() {
+        let history = [
+            rolled_back(1, vec![append(0, 100)]),
+            transaction(2, vec![list(0, &[100])]),
+            transaction(3, vec![list(0, &[])]),
+        ];
+        assert_eq!(found(&history), Level::ALL);
+        let history = [
+            rolled_back(1, vec![write(100)]),
+            transaction(2, vec![register(1, 100)]),
+            transaction(3, vec![register(0, 0)]),
+        ];
+        assert_eq!(found(&history), Level::ALL);
+        let history = [
+            rolled_back(1, vec![add(100)]),
+            transaction(2, vec![set(&[100])]),
+            transaction(3, vec![set(&[])]),
+        ];
+        assert_eq!(found(&history), Level::ALL);
+    }
+
+    /// G1b.
+    #[test]
+    fn reads_of_intermediate_values_are_found() {
+        let history = [
+            transaction(1, vec![append(0, 100), append(0, 101)]),
+            transaction(2, vec![list(0, &[100])]),
+            transaction(3, vec![list(0, &[100, 101])]),
+        ];
+        assert_eq!(found(&history), Level::ALL);
+        let history = [
+            transaction(
+                1,
+                vec![write(100), register(1, 100), write(101), register(2, 101)],
+            ),
+            transaction(2, vec![register(1, 100)]),
+            transaction(3, vec![register(2, 101)]),
+        ];
+        assert_eq!(found(&history), Level::ALL);
+    }
+
+    /// G1c: two transactions have each read what the other wrote.
+    #[test]
+    fn information_that_flows_in_a_circle_is_found() {
+        let history = [
+            transaction(1, vec![append(0, 100), list(1, &[200])]),
+            transaction(2, vec![append(1, 200), list(0, &[100])]),
+            transaction(3, vec![list(0, &[100]), list(1, &[200])]),
+        ];
+        assert_eq!(found(&history), Level::ALL);
+    }
+
+    /// G-single.
+    #[test]
+    fn a_snapshot_of_two_moments_is_found() {
+        let history = [
+            transaction(1, vec![append(0, 100), add(101)]),
+            transaction(2, vec![list(0, &[]), set(&[101])]),
+            transaction(3, vec![list(0, &[100]), set(&[101])]),
+        ];
+        assert_eq!(found(&history), REPEATABLE);
+    }
+
+    #[test]
+    fn a_read_that_cannot_be_repeated_is_found() {
+        let history = [
+            transaction(1, vec![list(0, &[]), list(0, &[200])]),
+            transaction(2, vec![append(0, 200)]),
+            transaction(3, vec![list(0, &[200])]),
+        ];
+        assert_eq!(found(&history), REPEATABLE);
+    }
+
+    /// G2: each has read what the other changed, before that.
     #[test]
     fn write_skew_is_found_where_it_is_forbidden() {
         let history = [
@@ -409,36 +558,48 @@ mod tests {
             transaction(2, vec![set(&[]), add(200)]),
             transaction(3, vec![set(&[100, 200])]),
         ];
-        assert!(problems(Level::RepeatableRead, &history).is_empty());
+        assert_eq!(found(&history), SERIALIZABLE);
         assert_eq!(problems(Level::Serializable, &history).len(), 1);
-        assert_eq!(problems(Level::LockingReads, &history).len(), 1);
+        let history = [
+            transaction(1, vec![list(0, &[]), append(1, 100)]),
+            transaction(2, vec![list(1, &[]), append(0, 200)]),
+            transaction(3, vec![list(0, &[200]), list(1, &[100])]),
+        ];
+        assert_eq!(found(&history), SERIALIZABLE);
     }
 
+    /// Both have read a version before they wrote the next one.
     #[test]
-    fn a_snapshot_of_two_moments_is_found() {
-        let list = |values: &[u64]| Operation::List {
-            key: 0,
-            values: values.to_vec(),
+    fn lost_updates_are_found() {
+        let history = |second| {
+            [
+                transaction(1, vec![register(0, 0), write(100), register(1, 100)]),
+                transaction(2, vec![register(0, 0), write(200), register(second, 200)]),
+                transaction(3, vec![register(second, 200)]),
+            ]
         };
-        let append = |value| Operation::Append { key: 0, value };
-        let history = [
-            transaction(1, vec![append(100), add(101)]),
-            transaction(2, vec![list(&[]), set(&[101])]),
-            transaction(3, vec![list(&[100]), set(&[101])]),
-        ];
-        assert!(problems(Level::ReadCommitted, &history).is_empty());
-        assert_eq!(problems(Level::RepeatableRead, &history).len(), 1);
+        // MySQL's snapshots do not keep a transaction from changing rows that are newer.
+        assert_eq!(found(&history(2)), SERIALIZABLE);
+        // Of two changes, one has not seen the other: n = n + 1 did not read what it overwrote.
+        assert_eq!(found(&history(1)), Level::ALL);
     }
 
     #[test]
     fn what_is_lost_or_was_rolled_back_is_found() {
         let mut history = [
             transaction(1, vec![add(100)]),
-            transaction(2, vec![set(&[100])]),
+            transaction(2, vec![list(0, &[])]),
             transaction(3, vec![set(&[])]),
         ];
-        assert!(!problems(Level::ReadCommitted, &history).is_empty());
+        assert_eq!(found(&history), Level::ALL);
         history[0].end = End::RolledBack;
-        assert_eq!(problems(Level::ReadCommitted, &history).len(), 1);
+        assert_eq!(found(&history), []);
+        history[2].operations = vec![set(&[100])];
+        assert_eq!(found(&history), Level::ALL);
+        // Who was killed while it committed may have done so, or not.
+        history[0].end = End::Unknown;
+        assert_eq!(found(&history), []);
+        history[2].operations = vec![set(&[])];
+        assert_eq!(found(&history), []);
     }
 }

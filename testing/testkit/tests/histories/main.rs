@@ -1,6 +1,7 @@
-//! What concurrent transactions have seen of each other: sessions write and read the same keys, are killed
-//! and roll back, and their recorded operations are searched for what each isolation level forbids
-//! (Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from Experimental Observations", 2020).
+//! What concurrent transactions have seen of each other: sessions write and read the same keys, their statements,
+//! they themselves and their whole process are killed, they roll back, and their recorded operations are searched
+//! for what each isolation level forbids (Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from
+//! Experimental Observations", 2020).
 //!
 //! There are lists that values are appended to, registers with a version, and sets that rows are added to
 //! and that are read by a range, so that the order of versions, and who has not seen whom, is in what was
@@ -8,17 +9,21 @@
 //! where it begins.
 
 mod check;
+mod events;
+mod process;
 mod record;
 
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mayfly_engine::{KillHandle, Session};
-use mayfly_testkit::fixture::{Fixture, must, rows};
+use mayfly_engine::Database;
+use mayfly_testkit::fixture::{DataDirectory, Fixture, must};
 
 use check::Level;
-use record::{Random, Recorder, Transaction};
+use events::{Event, transactions};
+use record::{Handles, Random, Recorder, Transaction};
 
 /// Keys of each kind.
 const KEYS: usize = 4;
@@ -30,9 +35,10 @@ fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-fn prepare(session: &mut Session) {
+fn prepare(database: &Arc<Database>) {
+    let mut session = database.session();
     must(
-        session,
+        &mut session,
         "CREATE DATABASE histories; USE histories;
          CREATE TABLE list (k INT PRIMARY KEY, v TEXT);
          CREATE TABLE register (k INT PRIMARY KEY, n INT, v BIGINT);
@@ -41,7 +47,7 @@ fn prepare(session: &mut Session) {
     );
     for key in 0..KEYS {
         must(
-            session,
+            &mut session,
             &format!(
                 "INSERT INTO list VALUES ({key}, ''); INSERT INTO register VALUES ({key}, 0, 0)"
             ),
@@ -49,63 +55,119 @@ fn prepare(session: &mut Session) {
     }
 }
 
-/// One history: what was done, and what was there at the end.
-fn history(level: Level, seed: u64) -> Vec<Transaction> {
-    let mut random = Random(seed);
-    let fixture = Fixture::open(|_| ());
-    let mut session = fixture.database.session();
-    prepare(&mut session);
-    let sessions = 8 + random.below(25);
-    let numbers = Arc::new(AtomicU64::new(1));
+/// What sessions of one process do.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    level: Level,
+    seed: u64,
+    sessions: usize,
+    /// Transactions of each.
+    transactions: usize,
+    /// The number of the first one.
+    first: u64,
+}
+
+/// Lets sessions work beside each other; their events go to `tell`. The number that no transaction has.
+fn work(
+    database: &Arc<Database>,
+    work: Work,
+    tell: impl Fn(u64, Event) + Clone + Send + 'static,
+) -> u64 {
+    let mut random = Random(work.seed);
+    let numbers = Arc::new(AtomicU64::new(work.first));
     let is_over = Arc::new(AtomicBool::new(false));
-    let mut handles: Vec<KillHandle> = Vec::new();
+    let handles: Handles = Arc::default();
     let mut threads = Vec::new();
-    for _ in 0..sessions {
-        let mut session = fixture.database.session();
-        handles.push(session.kill_handle());
+    for place in 0..work.sessions {
         let (numbers, seed) = (Arc::clone(&numbers), random.next());
+        let mut recorder = Recorder::new(
+            database,
+            (&handles, place),
+            work.level,
+            (Random(seed), KEYS),
+            Box::new(tell.clone()),
+        );
         threads.push(std::thread::spawn(move || {
-            must(
-                &mut session,
-                "USE histories; SET innodb_lock_wait_timeout = 1",
-            );
-            must(
-                &mut session,
-                &format!("SET SESSION TRANSACTION ISOLATION LEVEL {}", level.sql()),
-            );
-            let mut recorder = Recorder::new(session, level, Random(seed), KEYS);
-            let work = (0..TRANSACTIONS).map(|_| {
-                let number = numbers.fetch_add(1, Ordering::Relaxed);
-                recorder.transaction(number)
-            });
-            work.collect::<Vec<Transaction>>()
+            for _ in 0..work.transactions {
+                recorder.transaction(numbers.fetch_add(1, Ordering::Relaxed));
+            }
         }));
     }
-    // Statements are ended wherever they are, in a wait or a commit.
+    // Statements and sessions are ended wherever they are, in a wait or a commit.
     let killer = {
         let (is_over, mut random) = (Arc::clone(&is_over), Random(random.next()));
         std::thread::spawn(move || {
             while !is_over.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(1 + random.below(20) as u64));
-                handles[random.below(handles.len())].kill();
+                let handles = handles.lock().unwrap_or_else(PoisonError::into_inner);
+                let handle = &handles[random.below(handles.len())];
+                match random.below(4) {
+                    0 => handle.close(),
+                    _ => handle.kill(),
+                }
             }
         })
     };
-    let mut all: Vec<Transaction> = Vec::new();
     for thread in threads {
-        all.extend(thread.join().expect("a session does not panic"));
+        thread.join().expect("a session does not panic");
     }
     is_over.store(true, Ordering::Relaxed);
     killer.join().expect("the killer ends");
-    let mut last = Recorder::new(session, level, Random(0), KEYS);
-    all.push(last.everything(numbers.fetch_add(1, Ordering::Relaxed)));
-    drop(last);
-    let mut session = fixture.database.session();
-    must(&mut session, "DROP DATABASE histories");
-    assert!(rows(&mut session, "SELECT 1").is_ok());
-    drop(session);
+    numbers.load(Ordering::Relaxed)
+}
+
+/// One history: what was done, and what was there at the end. How many processes were killed meanwhile.
+fn history(level: Level, seed: u64) -> (Vec<Transaction>, usize) {
+    let mut random = Random(seed);
+    let directory = DataDirectory::new(&format!("histories-{level:?}"));
+    prepare(&directory.open());
+    let (sessions, kills) = (8 + random.below(25), random.below(3));
+    let mut work_of = |first| Work {
+        level,
+        seed: random.next(),
+        sessions,
+        transactions: TRANSACTIONS,
+        first,
+    };
+    let mut events: Vec<(u64, Event)> = Vec::new();
+    let mut first = 1;
+    for _ in 0..kills {
+        let work = work_of(first);
+        events.extend(process::run_and_kill(directory.path(), work));
+        let last = events.iter().map(|(number, _)| *number).max().unwrap_or(0);
+        first = first.max(last + 1);
+    }
+    let last = work_of(first);
+    events.extend(to_the_end(directory.path(), last));
+    (transactions(events), kills)
+}
+
+/// Works in this process, and reads what there is then.
+fn to_the_end(directory: &Path, of: Work) -> Vec<(u64, Event)> {
+    let fixture = Fixture::open(|options| options.datadir = Some(directory.to_owned()));
+    let database = &fixture.database;
+    let events: Arc<Mutex<Vec<(u64, Event)>>> = Arc::default();
+    let told = Arc::clone(&events);
+    let tell = move |number, event| {
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.push((number, event));
+    };
+    let number = work(database, of, tell.clone());
+    let handles = Handles::default();
+    // What has changed since is not hidden from it.
+    let mut last = Recorder::new(
+        database,
+        (&handles, 0),
+        Level::ReadCommitted,
+        (Random(0), KEYS),
+        Box::new(tell),
+    );
+    last.everything(number);
+    drop((last, handles));
+    database.check().expect("the data directory is in order");
     fixture.finish();
-    all
+    let mut events = events.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::take(&mut *events)
 }
 
 fn histories(level: Level) {
@@ -115,7 +177,7 @@ fn histories(level: Level) {
         .unwrap_or_else(|| clock.map_or(1, |time| time.as_nanos() as u64));
     for round in 0..rounds {
         let seed = first.wrapping_add(round);
-        let history = history(level, seed);
+        let (history, kills) = history(level, seed);
         let committed = history.iter().filter(|it| it.is_committed()).count();
         let problems = check::problems(level, &history);
         assert!(
@@ -129,10 +191,15 @@ fn histories(level: Level) {
             history.len()
         );
         println!(
-            "{level:?}, seed {seed}: {committed} of {} committed",
+            "{level:?}, seed {seed}: {committed} of {} committed, {kills} processes killed",
             history.len()
         );
     }
+}
+
+#[test]
+fn read_uncommitted() {
+    histories(Level::ReadUncommitted);
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Transactions at random, and what became of them.
 
-use mayfly_engine::Session;
-use mayfly_testkit::fixture::rows;
+use std::sync::{Arc, Mutex};
+
+use mayfly_engine::{Database, KillHandle, Session};
+use mayfly_testkit::fixture::{must, rows};
 
 use crate::check::Level;
+use crate::events::{Event, Tell};
 
 /// A generator that the same seed repeats (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
 /// Generators", 2014).
@@ -79,13 +82,19 @@ impl Transaction {
     }
 }
 
+/// Who may end statements and sessions, of each session.
+pub(crate) type Handles = Arc<Mutex<Vec<KillHandle>>>;
+
 /// A session that does so.
 pub(crate) struct Recorder {
+    database: Arc<Database>,
     session: Session,
+    place: usize,
+    handles: Handles,
+    level: Level,
     random: Random,
     keys: usize,
-    /// What is behind each SELECT.
-    locks: bool,
+    tell: Tell,
 }
 
 fn numbers(text: &[String]) -> Vec<u64> {
@@ -94,21 +103,42 @@ fn numbers(text: &[String]) -> Vec<u64> {
 }
 
 impl Recorder {
-    pub(crate) fn new(session: Session, level: Level, random: Random, keys: usize) -> Self {
+    /// One whose handle is at a place of `handles`.
+    pub(crate) fn new(
+        database: &Arc<Database>,
+        (handles, place): (&Handles, usize),
+        level: Level,
+        (random, keys): (Random, usize),
+        tell: Tell,
+    ) -> Self {
         Self {
-            session,
+            session: connect(database, level, handles, place),
+            database: Arc::clone(database),
+            place,
+            handles: Arc::clone(handles),
+            level,
             random,
             keys,
-            locks: level == Level::LockingReads,
+            tell,
         }
     }
 
+    /// Runs a statement. A session that was closed has rolled back.
     fn run(&mut self, sql: &str) -> Result<Vec<String>, u16> {
+        if self.session.kill_handle().is_closed() {
+            let new = connect(&self.database, self.level, &self.handles, self.place);
+            drop(std::mem::replace(&mut self.session, new));
+            return Err(0);
+        }
         rows(&mut self.session, sql).map_err(|error| error.errno())
     }
 
+    fn locks(&self) -> bool {
+        self.level == Level::LockingReads
+    }
+
     fn suffix(&mut self) -> &'static str {
-        match (self.locks, self.random.below(2)) {
+        match (self.locks(), self.random.below(2)) {
             (false, _) => "",
             (true, 0) => " FOR SHARE",
             (true, _) => " FOR UPDATE",
@@ -118,7 +148,7 @@ impl Recorder {
     fn list(&mut self, key: usize) -> Result<Operation, u16> {
         let lock = self.suffix();
         // Different ways to the same row.
-        let sql = match (self.locks, self.random.below(3)) {
+        let sql = match (self.locks(), self.random.below(3)) {
             (false, 0) => format!("SELECT v FROM (SELECT v FROM list WHERE k = {key} LIMIT 1) x"),
             (false, 1) => format!("SELECT (SELECT v FROM list WHERE k = {key})"),
             _ => format!("SELECT v FROM list WHERE k = {key}{lock}"),
@@ -141,7 +171,7 @@ impl Recorder {
 
     fn set(&mut self, copy: u64, key: usize) -> Result<Operation, u16> {
         let lock = self.suffix();
-        let sql = match (self.locks, self.random.below(3)) {
+        let sql = match (self.locks(), self.random.below(3)) {
             // What INSERT … SELECT reads is kept, whatever the level.
             (true, 0) => {
                 self.run(&format!(
@@ -157,81 +187,96 @@ impl Recorder {
         Ok(Operation::Set { key, values })
     }
 
-    /// One operation; what it came to.
-    fn operation(
-        &mut self,
-        number: u64,
-        place: usize,
-        operations: &mut Vec<Operation>,
-        reads: bool,
-    ) -> Result<(), u16> {
+    /// One operation, which is told when it is done.
+    fn operation(&mut self, number: u64, place: usize, reads: bool) -> Result<(), u16> {
         let key = self.random.below(self.keys);
         let value = number * 100 + place as u64;
-        match (self.random.below(3), reads || self.random.below(2) == 0) {
-            (0, true) => operations.push(self.list(key)?),
-            (1, true) => operations.push(self.register(key)?),
-            (_, true) => operations.push(self.set(value, key)?),
+        let done = match (self.random.below(3), reads || self.random.below(2) == 0) {
+            (0, true) => self.list(key)?,
+            (1, true) => self.register(key)?,
+            (_, true) => self.set(value, key)?,
             (0, false) => {
                 self.run(&format!(
                     "UPDATE list SET v = CONCAT(v, '{value},') WHERE k = {key}"
                 ))?;
-                operations.push(Operation::Append { key, value });
+                Operation::Append { key, value }
             }
             (1, false) => {
                 self.run(&format!(
                     "UPDATE register SET n = n + 1, v = {value} WHERE k = {key}"
                 ))?;
-                operations.push(Operation::Write { key, value });
+                self.done(number, Operation::Write { key, value });
                 // Which version it was.
-                operations.push(self.register(key)?);
+                self.register(key)?
             }
             (_, false) => {
                 self.run(&format!("INSERT INTO item VALUES ({value}, {key})"))?;
-                operations.push(Operation::Add { key, value });
+                Operation::Add { key, value }
             }
-        }
+        };
+        self.done(number, done);
         Ok(())
     }
 
+    fn done(&mut self, number: u64, operation: Operation) {
+        (self.tell)(number, Event::Done(operation));
+    }
+
     /// A transaction of a few operations.
-    pub(crate) fn transaction(&mut self, number: u64) -> Transaction {
-        let mut operations = Vec::new();
+    pub(crate) fn transaction(&mut self, number: u64) {
+        (self.tell)(number, Event::Begins);
         let reads = self.random.below(4) == 0;
         let length = 1 + self.random.below(4);
         let mut done = self.run("START TRANSACTION").map(|_| ());
         for place in 0..length {
-            done = done.and_then(|()| self.operation(number, place, &mut operations, reads));
+            done = done.and_then(|()| self.operation(number, place, reads));
         }
         let rolls_back = self.random.below(10) == 0;
         let end = match done {
-            Ok(()) if !rolls_back => match self.run("COMMIT") {
-                Ok(_) => End::Committed,
-                Err(_) => End::Unknown,
-            },
+            Ok(()) if !rolls_back => {
+                (self.tell)(number, Event::Commits);
+                match self.run("COMMIT") {
+                    Ok(_) => End::Committed,
+                    Err(_) => End::Unknown,
+                }
+            }
             _ => End::RolledBack,
         };
         // A statement that was killed may be this one.
         while end != End::Committed && self.run("ROLLBACK").is_err() {}
-        Transaction {
-            number,
-            operations,
-            end,
-        }
+        (self.tell)(number, Event::Ends(end));
     }
 
     /// A transaction that reads all there is.
-    pub(crate) fn everything(&mut self, number: u64) -> Transaction {
-        self.locks = false;
-        let mut operations = Vec::new();
+    pub(crate) fn everything(&mut self, number: u64) {
+        (self.tell)(number, Event::Begins);
         for key in 0..self.keys {
-            operations.push(self.list(key).expect("nobody else is there"));
-            operations.push(self.register(key).expect("nobody else is there"));
-            operations.push(self.set(number, key).expect("nobody else is there"));
+            for read in [
+                self.list(key),
+                self.register(key),
+                self.set(number * 100, key),
+            ] {
+                self.done(number, read.expect("nobody else is there"));
+            }
         }
-        Transaction {
-            number,
-            operations,
-            end: End::Committed,
-        }
+        (self.tell)(number, Event::Ends(End::Committed));
     }
+}
+
+fn connect(database: &Arc<Database>, level: Level, handles: &Handles, place: usize) -> Session {
+    let mut session = database.session();
+    must(
+        &mut session,
+        &format!(
+            "USE histories; SET innodb_lock_wait_timeout = 1;
+             SET SESSION TRANSACTION ISOLATION LEVEL {}",
+            level.sql()
+        ),
+    );
+    let mut handles = handles.lock().expect("nobody panics with it");
+    match handles.get_mut(place) {
+        Some(handle) => *handle = session.kill_handle(),
+        None => handles.push(session.kill_handle()),
+    }
+    session
 }
