@@ -96,6 +96,28 @@ fn cases() -> Vec<Case> {
             format!("SELECT {long} FROM {}", numbers(wide)),
         ),
         case(
+            "CAST in an aggregate",
+            format!(
+                "SELECT SUM(LENGTH(CAST(n AS BINARY(10000000)))) FROM {}",
+                numbers(wide)
+            ),
+        ),
+        case(
+            "CASE as result",
+            format!(
+                "SELECT CASE WHEN n % 2 THEN {long} ELSE REPEAT('b', n * 0 + 10000000) END FROM {}",
+                numbers(wide)
+            ),
+        ),
+        case(
+            "CAST and CASE in a derived table",
+            format!(
+                "SELECT MAX(a), COUNT(*) FROM (SELECT CASE WHEN n % 2 THEN CAST(n AS BINARY(10000000)) \
+                 ELSE CAST(-n AS BINARY(10000000)) END AS a FROM {}) AS d",
+                numbers(wide)
+            ),
+        ),
+        case(
             "REPEAT of one row",
             "SELECT LENGTH(REPEAT('a', 60000000))".into(),
         ),

@@ -114,6 +114,7 @@ impl Storing {
                 time_zone: &self.time_zone,
                 current_date: self.current_date,
                 operand: "",
+                room: None,
             },
             ignore: self.ignore,
             table: &self.table,

@@ -11,7 +11,7 @@ use arrow_array::{
     Array, ArrayRef, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array,
     Int64Array, PrimitiveArray, UInt64Array, new_null_array,
 };
-use arrow_buffer::{BooleanBuffer, NullBuffer, i256};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, i256};
 use mayfly_memory::Reservation;
 use mayfly_types::error::codes;
 use mayfly_types::{PhysicalType, Result, SqlType, Value};
@@ -73,63 +73,40 @@ const OWN_BUFFER_MIN: usize = 64 << 10;
 /// Strings of a batch that take no more than this together are charged to nobody: nearly all batches.
 const UNCHARGED_MAX: usize = 256 << 10;
 
-/// A column of strings under construction. What its strings take is charged to the statement for as
-/// long as anybody has the column, or a part of it.
+/// What the strings of a column take, charged to the statement for as long as anybody has the column, or
+/// a part of it.
 #[derive(Debug)]
-pub struct TextColumn<'a> {
-    builder: BinaryViewBuilder,
+pub struct TextCharge<'a> {
     bytes: usize,
     held: Option<Reservation>,
     context: &'a EvaluationContext,
 }
 
-/// What stands in a column's buffers for the memory that the column is charged.
-struct Charge(Reservation);
+/// A buffer of a column, and the memory that the column is charged.
+struct Charged {
+    buffer: Buffer,
+    _held: Arc<Reservation>,
+}
 
-impl AsRef<[u8]> for Charge {
+impl AsRef<[u8]> for Charged {
     fn as_ref(&self) -> &[u8] {
-        debug_assert!(self.0.bytes() > 0);
-        &[0]
+        &self.buffer
     }
 }
 
-impl<'a> TextColumn<'a> {
-    /// An empty one, that will have so many rows.
-    pub fn new(row_count: usize, context: &'a EvaluationContext) -> Self {
+impl<'a> TextCharge<'a> {
+    /// Nothing yet.
+    pub fn new(context: &'a EvaluationContext) -> Self {
         Self {
-            builder: BinaryViewBuilder::with_capacity(row_count),
             bytes: 0,
             held: None,
             context,
         }
     }
 
-    /// Appends a copy.
+    /// The strings take so many bytes more.
     #[inline]
-    pub fn append(&mut self, value: &[u8]) -> Result<()> {
-        self.count(value.len())?;
-        self.builder.try_append_value(value).map_err(too_long)
-    }
-
-    /// Appends what stands in `buffer`, and may take it.
-    #[inline]
-    fn append_buffer(&mut self, buffer: &mut Vec<u8>) -> Result<()> {
-        if buffer.len() < OWN_BUFFER_MIN {
-            return self.append(buffer);
-        }
-        let mut own = std::mem::take(buffer);
-        if own.capacity() > own.len() + own.len() / 8 {
-            own.shrink_to_fit();
-        }
-        self.count(own.capacity())?;
-        let length = u32::try_from(own.len()).map_err(too_long)?;
-        let block = self.builder.append_block(own.into());
-        let appended = self.builder.try_append_view(block, 0, length);
-        appended.map_err(too_long)
-    }
-
-    #[inline]
-    fn count(&mut self, bytes: usize) -> Result<()> {
+    pub fn add(&mut self, bytes: usize) -> Result<()> {
         self.bytes += bytes;
         let charged = self.held.as_ref().map_or(0, Reservation::bytes);
         if self.bytes > UNCHARGED_MAX && self.bytes as u64 > charged {
@@ -151,6 +128,67 @@ impl<'a> TextColumn<'a> {
         Ok(())
     }
 
+    /// Whether they take so much that it is charged.
+    pub fn is_charged(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// The column of the strings: each of its buffers keeps the charge, since others are made of some of them.
+    pub fn finish(self, column: BinaryViewArray) -> BinaryViewArray {
+        let Some(held) = self.held.map(Arc::new) else {
+            return column;
+        };
+        let buffers = column.data_buffers().iter().map(|buffer| {
+            Buffer::from(bytes::Bytes::from_owner(Charged {
+                buffer: buffer.clone(),
+                _held: Arc::clone(&held),
+            }))
+        });
+        let (views, nulls) = (column.views().clone(), column.nulls().cloned());
+        BinaryViewArray::try_new(views, buffers.collect::<Vec<_>>(), nulls).unwrap_or(column)
+    }
+}
+
+/// A column of strings under construction.
+#[derive(Debug)]
+pub struct TextColumn<'a> {
+    builder: BinaryViewBuilder,
+    charge: TextCharge<'a>,
+}
+
+impl<'a> TextColumn<'a> {
+    /// An empty one, that will have so many rows.
+    pub fn new(row_count: usize, context: &'a EvaluationContext) -> Self {
+        Self {
+            builder: BinaryViewBuilder::with_capacity(row_count),
+            charge: TextCharge::new(context),
+        }
+    }
+
+    /// Appends a copy.
+    #[inline]
+    pub fn append(&mut self, value: &[u8]) -> Result<()> {
+        self.charge.add(value.len())?;
+        self.builder.try_append_value(value).map_err(too_long)
+    }
+
+    /// Appends what stands in `buffer`, and may take it.
+    #[inline]
+    fn append_buffer(&mut self, buffer: &mut Vec<u8>) -> Result<()> {
+        if buffer.len() < OWN_BUFFER_MIN {
+            return self.append(buffer);
+        }
+        let mut own = std::mem::take(buffer);
+        if own.capacity() > own.len() + own.len() / 8 {
+            own.shrink_to_fit();
+        }
+        self.charge.add(own.capacity())?;
+        let length = u32::try_from(own.len()).map_err(too_long)?;
+        let block = self.builder.append_block(own.into());
+        let appended = self.builder.try_append_view(block, 0, length);
+        appended.map_err(too_long)
+    }
+
     /// Appends NULL.
     #[inline]
     pub fn append_null(&mut self) {
@@ -159,11 +197,7 @@ impl<'a> TextColumn<'a> {
 
     /// The column.
     pub fn finish(mut self) -> ArrayRef {
-        if let Some(held) = self.held {
-            let charge = bytes::Bytes::from_owner(Charge(held));
-            self.builder.append_block(charge.into());
-        }
-        Arc::new(self.builder.finish())
+        Arc::new(self.charge.finish(self.builder.finish()))
     }
 }
 

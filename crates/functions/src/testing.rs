@@ -124,6 +124,7 @@ fn convert(value: &Value, from: &SqlType, to: &SqlType, context: &EvaluationCont
         time_zone: &context.time_zone,
         current_date: DateTime::date(2024, 2, 29),
         operand: "",
+        room: None,
     };
     cast_value(value, from, to, &cast).expect("tests use convertible literals")
 }

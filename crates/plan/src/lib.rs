@@ -18,8 +18,8 @@ mod rules;
 mod testing;
 mod text;
 
-pub use bind::RowLock;
 pub use bind::{ChangedTable, ScalarColumn, ScalarNames, bind_returning, bind_scalar};
+pub use bind::{LENGTH_CASTS, RowLock};
 pub use bind::{ViewTarget, bind_view_target};
 pub use bind::{as_number, parameter_type};
 pub use catalog::{

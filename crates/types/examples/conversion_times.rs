@@ -109,6 +109,7 @@ fn main() {
         time_zone: &TimeZone::UTC,
         current_date: DateTime::default(),
         operand: "",
+        room: None,
     };
     let store = StoreContext {
         cast: context,

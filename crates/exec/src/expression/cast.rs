@@ -1,9 +1,16 @@
 //! Conversions, which are `types`' work: here only constants are kept constant.
 
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, new_null_array};
+use mayfly_functions::output::TextCharge;
 use mayfly_functions::{Column, EvaluationContext};
-use mayfly_types::convert::{CastContext, cast_array, cast_value};
+use mayfly_types::convert::{CastContext, Room, cast_array, cast_value};
+use mayfly_types::error::codes;
 use mayfly_types::temporal::DateTime;
-use mayfly_types::{Diagnostics, Result, SqlType, TypeKind};
+use mayfly_types::{Diagnostics, Result, SqlType, TypeKind, Value};
 
 /// Converts a column from one type to another, as CAST does.
 pub(super) fn cast(
@@ -13,14 +20,60 @@ pub(super) fn cast(
     text: Option<&str>,
     context: &EvaluationContext,
 ) -> Result<Column> {
-    let mut context = cast_context(from, context, &context.diagnostics);
+    if let Some(name) = text
+        && mayfly_plan::LENGTH_CASTS.contains(&name)
+        && u64::from(to.length) > context.max_allowed_packet
+    {
+        return Ok(too_long(input, to, name, context));
+    }
+    let charge = RefCell::new(TextCharge::new(context));
+    let count = |bytes| charge.borrow_mut().add(bytes);
+    let mut cast_context = cast_context(from, context, &context.diagnostics);
+    cast_context.room = Some(Room(&count));
     if let Some(text) = text {
-        context.operand = text;
+        cast_context.operand = text;
     }
     Ok(match input {
-        Column::Constant(value) => Column::Constant(cast_value(&value, from, to, &context)?),
-        Column::Array(array) => Column::Array(cast_array(&array, from, to, &context)?),
+        Column::Constant(value) => {
+            let value = cast_value(&value, from, to, &cast_context)?;
+            if let Value::Bytes(bytes) = &value {
+                count(bytes.len())?;
+            }
+            Column::Constant(value)
+        }
+        Column::Array(array) => {
+            let array = cast_array(&array, from, to, &cast_context)?;
+            Column::Array(charged(array, charge.into_inner()))
+        }
     })
+}
+
+fn charged(array: ArrayRef, charge: TextCharge<'_>) -> ArrayRef {
+    match array.as_binary_view_opt() {
+        Some(texts) if charge.is_charged() => Arc::new(charge.finish(texts.clone())),
+        _ => array,
+    }
+}
+
+/// Values of a length, as the user gave it, that no result may have: NULL whatever is converted.
+fn too_long(input: Column, to: &SqlType, name: &str, context: &EvaluationContext) -> Column {
+    let warn = |rows: usize| {
+        for _ in 0..rows {
+            context.diagnostics.warn_with(|| {
+                codes::ER_WARN_ALLOWED_PACKET_OVERFLOWED.with(&[&name, &context.max_allowed_packet])
+            });
+        }
+    };
+    match input {
+        Column::Constant(_) => {
+            warn(1);
+            Column::Constant(Value::Null)
+        }
+        Column::Array(array) => {
+            warn(array.len());
+            Column::Array(new_null_array(&to.physical().arrow(), array.len()))
+        }
+    }
 }
 
 /// What a conversion from this type needs to know of the statement.
@@ -43,5 +96,6 @@ pub(crate) fn cast_context<'a>(
         time_zone: &context.time_zone,
         current_date,
         operand: "(null)",
+        room: None,
     }
 }

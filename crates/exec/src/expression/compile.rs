@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mayfly_functions::scalar::Volatility;
 use mayfly_plan::{Expression, ExpressionKind};
+use mayfly_types::TypeKind;
 
 use super::compare::Comparer;
 use super::in_list::InList;
@@ -47,7 +48,12 @@ impl Compiler {
     fn node(&mut self, expression: &Expression) -> NodeId {
         stacker::maybe_grow(STACK_RED_ZONE, STACK_SEGMENT, || {
             let (operation, total) = self.operation(expression);
-            let computes = matches!(operation, Operation::Call { .. } | Operation::Subquery(_));
+            let computes = match &operation {
+                Operation::Call { .. } | Operation::Subquery(_) => true,
+                // It is padded.
+                Operation::Cast { to, .. } => to.kind == TypeKind::Char,
+                _ => false,
+            };
             self.wide |= computes && is_wide(&expression.ty);
             let id = self.nodes.len();
             self.nodes.push(Node {

@@ -13,8 +13,12 @@ use mayfly_types::convert::{CastContext, cast_value};
 use mayfly_types::temporal::DateTime;
 use mayfly_types::{Diagnostics, PhysicalType, SqlMode, Value};
 
+use crate::bind::LENGTH_CASTS;
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::with_stack;
+
+/// The smallest `max_allowed_packet`.
+const SMALLEST_PACKET: u32 = 1024;
 
 /// The value of an expression under these values of parameters, if it is known.
 pub(crate) fn known_value(
@@ -32,6 +36,12 @@ pub(crate) fn known_value(
 fn computed(expression: &Expression, parameters: &[Value], sql_mode: SqlMode) -> Option<Value> {
     let context = || EvaluationContext::new(sql_mode, Arc::new(Diagnostics::new(0)), 0);
     match &expression.kind {
+        // It may be NULL, or be padded to what nobody has accounted for.
+        ExpressionKind::Cast(_, Some(text))
+            if expression.ty.length > SMALLEST_PACKET && LENGTH_CASTS.contains(&&**text) =>
+        {
+            None
+        }
         ExpressionKind::Cast(inner, _) => {
             let value = known_value(inner, parameters, sql_mode)?;
             let context = context();
@@ -41,6 +51,7 @@ fn computed(expression: &Expression, parameters: &[Value], sql_mode: SqlMode) ->
                 time_zone: &context.time_zone,
                 current_date: DateTime::default(),
                 operand: "",
+                room: None,
             };
             cast_value(&value, &inner.ty, &expression.ty, &cast).ok()
         }

@@ -46,6 +46,7 @@ use crate::physical::{ClientType, ColumnOrigin, OutputColumn, StatementLimit};
 
 pub(crate) use change::{bind_delete, bind_update};
 use collation::{claimed, dissolve_claims};
+pub use expression::LENGTH_CASTS;
 pub use expression::literal::as_number;
 pub(crate) use expression::mirrored;
 pub(crate) use from::{conjunction, conjuncts};

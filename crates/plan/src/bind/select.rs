@@ -296,7 +296,9 @@ impl Binder<'_> {
         let claim = claim(&expression);
         self.has_claims |= claim.is_some();
         let mut expression = unclaimed(expression);
-        if let ExpressionKind::Cast(_, text) = &mut expression.kind {
+        if let ExpressionKind::Cast(_, text) = &mut expression.kind
+            && !expression.ty.is_string()
+        {
             text.get_or_insert_with(|| name.as_str().into());
         }
         let scope = self.scope();

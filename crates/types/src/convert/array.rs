@@ -9,13 +9,14 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, new_null_array};
 use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder};
+use arrow_schema::ArrowError;
 
 use super::number::round_half_even;
 use super::source::{Datum, Source};
-use super::{CastContext, numeric, string, temporal};
+use super::{CastContext, Room, numeric, string, temporal};
 use crate::decimal::native::max_unscaled_i128;
 use crate::decimal::{rescale_i128, rescale_i256};
-use crate::error::Result;
+use crate::error::{Result, codes};
 use crate::sql_type::{PhysicalType, SqlType, TypeKind};
 use crate::value::Value;
 
@@ -363,6 +364,21 @@ fn append_bytes(
     Ok(string::append_string(out, datum, from, to, context))
 }
 
+/// A string that is longer than this is a buffer of its own, without a copy.
+const OWN_BUFFER_MIN: usize = 64 << 10;
+
+fn append_text(builder: &mut BinaryViewBuilder, text: &mut Vec<u8>) -> Result<()> {
+    let too_long = |error: ArrowError| codes::ER_UNKNOWN_ERROR.with(&[&error]);
+    if text.len() < OWN_BUFFER_MIN {
+        return builder.try_append_value(text).map_err(too_long);
+    }
+    let mut own = std::mem::take(text);
+    own.shrink_to_fit();
+    let length = own.len() as u32;
+    let block = builder.append_block(own.into());
+    builder.try_append_view(block, 0, length).map_err(too_long)
+}
+
 fn cast_to_bytes(
     source: Source<'_>,
     rows: usize,
@@ -379,7 +395,12 @@ fn cast_to_bytes(
             None => None,
         };
         match value {
-            Some(()) => builder.append_value(&text),
+            Some(()) => {
+                if let Some(Room(more)) = context.room {
+                    more(text.len())?;
+                }
+                append_text(&mut builder, &mut text)?;
+            }
             None => builder.append_null(),
         }
     }

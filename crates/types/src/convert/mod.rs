@@ -46,6 +46,18 @@ pub struct CastContext<'a> {
     pub current_date: DateTime,
     /// What warning 1264 and error 1690 call the value.
     pub operand: &'a str,
+    /// Hears of the bytes of each string of a column that is made, and may say that there is no room for them.
+    pub room: Option<Room<'a>>,
+}
+
+/// What is told how many bytes a string takes that was made.
+#[derive(Clone, Copy)]
+pub struct Room<'a>(pub &'a dyn Fn(usize) -> crate::Result<()>);
+
+impl std::fmt::Debug for Room<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Room")
+    }
 }
 
 impl CastContext<'_> {

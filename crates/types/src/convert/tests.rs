@@ -46,6 +46,7 @@ fn cast_line(line: &str) -> (String, String) {
         time_zone: &TimeZone::UTC,
         current_date: now.value,
         operand: &operand,
+        room: None,
     };
     let (value, from) = literal(fields[1]);
     let result = cast_value(&value, &from, &to, &context);

@@ -67,6 +67,7 @@ impl ScalarFunction for GetUserVariable {
                 time_zone: &context.time_zone,
                 current_date: today.at_midnight(),
                 operand: "",
+                room: None,
             };
             cast_value(&value, &own, ty, &cast)?
         };

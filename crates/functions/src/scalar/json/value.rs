@@ -154,6 +154,7 @@ fn convert(found: &[u8], ty: &SqlType, context: &EvaluationContext) -> Result<Va
         time_zone: &context.time_zone,
         current_date: today.at_midnight(),
         operand: NAME,
+        room: None,
     };
     let value = cast_value(&value, &from, ty, &cast)?;
     if warnings.count() > 0 {

@@ -13,6 +13,9 @@ use crate::bind::types::{as_value, cast, string_of, text_target, with_collation}
 use crate::bind::{Binder, not_supported};
 use crate::expression::{Expression, ExpressionKind};
 
+/// What conversions to strings of a length that the user gives are called where none may be that long.
+pub const LENGTH_CASTS: [&str; 2] = ["cast_as_char", "cast_as_binary"];
+
 impl Binder<'_> {
     pub(super) fn bind_cast(&mut self, expr: &Expr, data_type: &DataType) -> Result<Expression> {
         let bound = self.bind_expression(expr)?;
@@ -45,8 +48,17 @@ impl Binder<'_> {
             || target.is_temporal()
             || matches!(target.kind, TypeKind::Json | TypeKind::Year)
             || self.gives_null_when_too_long(&target);
+        // Warning 1301 names the kind of the conversion.
+        let has_length = cast_type(data_type).is_some_and(|written| written.length.is_some());
+        let [as_char, as_binary] = LENGTH_CASTS;
+        let name = if target.collation == CollationId::BINARY {
+            as_binary
+        } else {
+            as_char
+        };
+        let text = (has_length && target.is_string()).then(|| name.into());
         let mut cast = Expression {
-            kind: ExpressionKind::Cast(Box::new(operand), None),
+            kind: ExpressionKind::Cast(Box::new(operand), text),
             ty: target,
             nullable,
         };

@@ -9,6 +9,7 @@ mod operator;
 mod subquery;
 
 pub(crate) use aggregate::{is_descending, position_of};
+pub use cast::LENGTH_CASTS;
 pub(crate) use operator::{bare, mirrored};
 
 use mayfly_syntax::ast::{self, BinaryOperator, Expr, UnaryOperator};

@@ -71,6 +71,7 @@ fn store_line(line: &str) -> (String, String) {
             time_zone: &TimeZone::UTC,
             current_date: now.value,
             operand: "",
+            room: None,
         },
         ignore: mode == "ignore",
         table: "t",
