@@ -3,65 +3,176 @@
 
 use mayfly_testkit::server::Flavour;
 
+use crate::answers::Answer;
+
+/// A query that another server answers otherwise.
+pub(crate) struct Difference<'d> {
+    pub(crate) flavour: Flavour,
+    pub(crate) query: &'d str,
+    /// The statements that have made the tables.
+    pub(crate) tables: &'d str,
+    pub(crate) ours: &'d Answer,
+    pub(crate) theirs: &'d Answer,
+}
+
+impl Difference<'_> {
+    /// Whether the tables have all types, and the query compares them with each other.
+    fn mixes_types(&self) -> bool {
+        self.tables.contains("utf8mb4_0900_bin")
+    }
+
+    fn names(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.query.contains(word))
+    }
+
+    /// Whether they refuse with one of these errors, whose text has this in it.
+    fn refuses(&self, errors: &[u16], has: &str) -> bool {
+        matches!(self.theirs, Answer::Error(errno, text) if errors.contains(errno) && text.contains(has))
+            && matches!(self.ours, Answer::Rows(_))
+    }
+}
+
 /// A difference that may be.
 pub(crate) struct Known {
     /// The row of COMPAT.md.
     pub(crate) slug: &'static str,
-    /// Whether it explains that a query gives `ours` here and `theirs` there.
-    pub(crate) explains:
-        fn(flavour: Flavour, query: &str, ours: &[String], theirs: &[String]) -> bool,
+    pub(crate) explains: fn(&Difference<'_>) -> bool,
 }
+
+/// What gives one of several values.
+const CHOICES: [&str; 13] = [
+    "IF(",
+    "CASE ",
+    "COALESCE(",
+    "IFNULL(",
+    "NULLIF(",
+    "GREATEST(",
+    "LEAST(",
+    "ANY_VALUE(",
+    "MIN(",
+    "MAX(",
+    "UNION",
+    "INTERSECT",
+    "EXCEPT",
+];
 
 /// All of them.
 pub(crate) const KNOWN: &[Known] = &[
     Known {
         slug: "decimal-scale",
-        explains: |_, query, ours, theirs| {
-            let chooses = [
-                "IF(",
-                "CASE ",
-                "COALESCE(",
-                "IFNULL(",
-                "NULLIF(",
-                "UNION",
-                "INTERSECT",
-                "EXCEPT",
-            ];
-            chooses.iter().any(|word| query.contains(word)) && same_numbers(ours, theirs)
-        },
+        explains: |found| found.names(&CHOICES) && same_numbers(found, 0.0),
     },
-    // A constant that is no date.
     Known {
         slug: "constant-no-date",
-        explains: |_, _, _, theirs| theirs.iter().any(|row| row.contains("ERROR 1525")),
+        explains: |found| matches!(found.theirs, Answer::Error(1525, _)),
     },
     Known {
         slug: "number-display",
-        explains: |flavour, _, ours, theirs| {
-            flavour == Flavour::MariaDb && same_numbers(ours, theirs)
+        explains: |found| found.flavour == Flavour::MariaDb && same_numbers(found, 0.0),
+    },
+    Known {
+        slug: "exact-sums",
+        explains: |found| {
+            found.names(&["SUM(", "AVG(", "STD", "VAR"]) && same_numbers(found, 1e-12)
+        },
+    },
+    Known {
+        slug: "year-zero",
+        explains: |found| {
+            let zero = |answer: &Answer| matches!(answer, Answer::Rows(rows) if rows.iter().any(|row| row.contains("0000")));
+            zero(found.ours) && same_numbers(found, 0.0)
+        },
+    },
+    Known {
+        slug: "bit-choices",
+        explains: |found| found.tables.contains(" BIT(") && found.names(&CHOICES),
+    },
+    Known {
+        slug: "having-columns",
+        explains: |found| found.refuses(&[1054], "'having clause'"),
+    },
+    Known {
+        slug: "json-collation",
+        explains: |found| {
+            let mixes = [1267, 1270, 1271];
+            found.refuses(&mixes, "(utf8mb4_bin,")
+                && (found.query.contains("JSON") || found.tables.contains(" JSON"))
+        },
+    },
+    Known {
+        slug: "binary-texts",
+        explains: |found| found.refuses(&[3854], "from binary to"),
+    },
+    Known {
+        slug: "removed-in-9",
+        explains: |found| {
+            let removed = ["MD5 ", "SHA1 ", "SHA ", "SHA1(", "MD5("];
+            removed.iter().any(|name| found.refuses(&[1305], name))
+        },
+    },
+    // IN takes -1 for 18446744073709551615; a year beside a date.
+    Known {
+        slug: "comparison-types",
+        explains: |found| {
+            let unsigned = ["BIGINT UNSIGNED", "BIT(64)", "18446744073709551615"];
+            let has_one = |text: &str| unsigned.iter().any(|word| text.contains(word));
+            found.names(&[" IN (", "CASE "]) && (has_one(found.query) || has_one(found.tables))
+                || (found.names(&[" IN ("]) || found.tables.contains(" YEAR"))
+                    && found.mixes_types()
+                    && found.names(&["DATE", "TIME"])
+        },
+    },
+    Known {
+        slug: "time-and-moment",
+        explains: |found| {
+            let compares = ["=", "<", ">", "BETWEEN"];
+            found.tables.contains(" TIME")
+                && found.names(&["DATE", "TIMESTAMP"])
+                && found.names(&compares)
+        },
+    },
+    Known {
+        slug: "count-distinct-null",
+        explains: |found| found.names(&["COUNT(DISTINCT "]) && found.names(&["(SELECT "]),
+    },
+    Known {
+        slug: "set-operations-in-subqueries",
+        explains: |found| {
+            let quantified = ["IN (SELECT", "ANY (SELECT", "ALL (SELECT", "EXISTS (SELECT"];
+            found.names(&quantified) && found.names(&[" INTERSECT ", " EXCEPT "])
         },
     },
 ];
 
-/// Whether rows differ in zeros at the ends of numbers alone.
-fn same_numbers(ours: &[String], theirs: &[String]) -> bool {
-    let shortened = |rows: &[String]| {
-        let mut rows: Vec<String> = rows
+/// Whether rows differ in zeros at the ends of numbers alone, or by that part of them.
+fn same_numbers(found: &Difference<'_>, part: f64) -> bool {
+    let (Answer::Rows(ours), Answer::Rows(theirs)) = (found.ours, found.theirs) else {
+        return false;
+    };
+    let cells = |rows: &[String]| {
+        let mut rows: Vec<Vec<String>> = rows
             .iter()
-            .map(|row| row.split('\t').map(shortest).collect::<Vec<_>>().join("\t"))
+            .map(|row| {
+                row.split('\t')
+                    .map(|cell| shortest(cell).to_owned())
+                    .collect()
+            })
             .collect();
         rows.sort();
-        rows
+        rows.concat()
     };
-    shortened(ours) == shortened(theirs)
+    let (ours, theirs) = (cells(ours), cells(theirs));
+    let near = |a: f64, b: f64| a == b || (a - b).abs() <= part * a.abs().max(b.abs());
+    let same = |a: &String, b: &String| {
+        a == b || a.parse().is_ok_and(|a| b.parse().is_ok_and(|b| near(a, b)))
+    };
+    ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|(a, b)| same(a, b))
 }
 
+/// A number or a time without zeros at its end.
 fn shortest(cell: &str) -> &str {
-    let is_decimal = cell.contains('.')
-        && cell
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b'-');
-    match is_decimal {
+    let is_part = |byte: u8| byte.is_ascii_digit() || b".-: ".contains(&byte);
+    match cell.contains('.') && cell.bytes().all(is_part) {
         true => cell.trim_end_matches('0').trim_end_matches('.'),
         false => cell,
     }

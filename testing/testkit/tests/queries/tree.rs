@@ -3,14 +3,21 @@
 /// What a part is: one may stand for another of its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// An integer or DECIMAL.
+    /// A number that is exact.
     Number,
+    /// A FLOAT or DOUBLE.
+    Float,
     /// A string that is compared by its bytes.
     Text,
-    /// A string whose case does not matter.
+    /// A string of which others are equal that are not the same.
     Loose,
-    /// A DATE.
+    /// A string of bytes.
+    Binary,
     Date,
+    Time,
+    /// A DATETIME or TIMESTAMP.
+    Moment,
+    Json,
     Condition,
     Query,
     /// Stands for nothing else.
@@ -18,16 +25,36 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The kinds of values.
-    pub(crate) const VALUES: [Self; 4] = [Self::Number, Self::Text, Self::Loose, Self::Date];
+    /// All kinds of values.
+    pub(crate) const VALUES: [Self; 9] = [
+        Self::Number,
+        Self::Float,
+        Self::Text,
+        Self::Loose,
+        Self::Binary,
+        Self::Date,
+        Self::Time,
+        Self::Moment,
+        Self::Json,
+    ];
+
+    /// Whether values that are equal look alike, so that it does not matter which one a group shows.
+    pub(crate) fn is_exact(self) -> bool {
+        !matches!(self, Self::Loose | Self::Float | Self::Json)
+    }
 
     /// A value of the kind.
     fn constant(self) -> Option<&'static str> {
         Some(match self {
             Self::Number => "1",
+            Self::Float => "1e0",
             Self::Text => "'a'",
+            Self::Binary => "x'61'",
             Self::Condition => "1 = 1",
             Self::Date => "DATE'2024-01-31'",
+            Self::Time => "TIME'10:11:12'",
+            Self::Moment => "TIMESTAMP'2024-01-31 10:11:12'",
+            Self::Json => "JSON_ARRAY()",
             Self::Loose | Self::Query | Self::Fixed => return None,
         })
     }
@@ -37,6 +64,8 @@ impl Kind {
 #[derive(Debug, Clone)]
 pub(crate) enum Piece {
     Word(String),
+    /// A constant, which a parameter may stand for.
+    Constant(String),
     Part(Tree),
 }
 
@@ -56,6 +85,15 @@ impl Tree {
             kind,
             optional: false,
             pieces: vec![Piece::Word(text.into())],
+        }
+    }
+
+    /// A constant.
+    pub(crate) fn constant(kind: Kind, text: impl Into<String>) -> Self {
+        Self {
+            kind,
+            optional: false,
+            pieces: vec![Piece::Constant(text.into())],
         }
     }
 
@@ -89,17 +127,46 @@ impl Tree {
     /// The statement's text.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
-        self.write(&mut text);
+        self.write(&mut text, &mut |constant, out| out.push_str(constant));
         text
     }
 
-    fn write(&self, out: &mut String) {
+    /// The statement's text with `?` for strings, and for integers too if those are wanted, and what
+    /// they stand for.
+    pub(crate) fn parameterized(&self, integers: bool) -> (String, Vec<String>) {
+        let (mut text, mut values) = (String::new(), Vec::new());
+        self.write(&mut text, &mut |constant, out| {
+            let quoted = |end: bool| end && constant.len() > 1 && constant.starts_with('\'');
+            let is_taken =
+                quoted(constant.ends_with('\'')) || integers && constant.parse::<i64>().is_ok();
+            match is_taken {
+                true => {
+                    values.push(constant.to_owned());
+                    out.push('?');
+                }
+                false => out.push_str(constant),
+            }
+        });
+        (text, values)
+    }
+
+    fn write(&self, out: &mut String, constant: &mut impl FnMut(&str, &mut String)) {
         for piece in &self.pieces {
             match piece {
                 Piece::Word(word) => out.push_str(word),
-                Piece::Part(part) => part.write(out),
+                Piece::Constant(value) => constant(value, out),
+                Piece::Part(part) => part.write(out, constant),
             }
         }
+    }
+
+    /// The texts of the parts right below.
+    pub(crate) fn parts(&self) -> Vec<String> {
+        let parts = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Part(part) => Some(part.text()),
+            Piece::Word(_) | Piece::Constant(_) => None,
+        });
+        parts.collect()
     }
 
     /// Statements that are this one with one part less, or a smaller one.

@@ -4,13 +4,16 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
+use mayfly_types::{PhysicalType, Result, SqlType, TypeKind, Value};
 
 use crate::comparison::compare_texts;
 use crate::scalar::ScalarFunction;
 use crate::{
     Argument, Column, EvaluationContext, Signature, SignatureContext, choice, derive, input,
 };
+
+/// The most digits of a second.
+const TEMPORAL_DECIMALS_MAX: u8 = 6;
 
 /// One of the two.
 #[derive(Debug)]
@@ -55,13 +58,14 @@ impl ScalarFunction for Extreme {
             && !arguments.iter().any(is_year)
             && arguments.iter().any(|it| is_date(&it))
         {
-            let dates = arguments.iter().filter(is_date);
-            let has_time = dates.clone().any(|date| date.ty.kind != TypeKind::Date);
+            let mut dates = arguments.iter().filter(is_date);
+            let has_time = dates.any(|date| date.ty.kind != TypeKind::Date);
             let kind = match has_time {
                 true => TypeKind::DateTime,
                 false => TypeKind::Date,
             };
-            let decimals = dates.map(|date| date.ty.decimals).max().unwrap_or(0);
+            let decimals = arguments.iter().map(fraction_digits).max().unwrap_or(0);
+            let decimals = if has_time { decimals } else { 0 };
             ty = SqlType::temporal(kind, decimals);
         }
         if matches!(ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Json) {
@@ -147,13 +151,31 @@ impl Extreme {
             let mut best = (value(row, 0)?, 0);
             for index in 1..arguments.len() {
                 let candidate = value(row, index)?;
-                if compare(candidate, best.0) == self.wanted {
+                let order = compare(candidate, best.0);
+                // Of texts that are equal GREATEST() gives the last one, LEAST() the first.
+                if order == self.wanted || order.is_eq() && self.wanted.is_gt() {
                     best = (candidate, index);
                 }
             }
             Some(best.1)
         })
     }
+}
+
+/// The digits of a second that an argument may have as a date with time.
+fn fraction_digits(argument: &Argument<'_>) -> u8 {
+    let digits = match argument.constant {
+        _ if argument.ty.is_temporal() => argument.ty.decimals,
+        Some(Value::Bytes(text)) => {
+            let fraction = text.iter().skip_while(|byte| **byte != b'.').skip(1);
+            fraction.take_while(|byte| byte.is_ascii_digit()).count() as u8
+        }
+        Some(Value::Null) => 0,
+        _ if argument.ty.is_integer() => 0,
+        _ if argument.ty.is_numeric() => argument.ty.decimals,
+        _ => TEMPORAL_DECIMALS_MAX,
+    };
+    digits.min(TEMPORAL_DECIMALS_MAX)
 }
 
 #[cfg(test)]
@@ -172,6 +194,8 @@ mod tests {
             ("least", &[i(2), i(0)], "0"),
             ("least", &[t("b"), i(1), t("a")], "1"),
             ("least", &[t("a"), t("B")], "a"),
+            ("greatest", &[t("B"), t("b")], "b"),
+            ("least", &[t("B"), t("b")], "B"),
         ]);
     }
 }

@@ -46,8 +46,12 @@ impl ScalarFunction for JsonValid {
         _context: &EvaluationContext,
     ) -> Result<ArrayRef> {
         let ty = &signature.arguments[0];
+        let is_json = ty.kind == TypeKind::Json;
+        if ty.kind != TypeKind::Null && !ty.is_string() && !is_json {
+            // No number and no date is a document, nor is NULL in their place.
+            return output::bools(row_count, |_| Ok(Some(false)));
+        }
         if !ty.is_string() || ty.is_binary_string() {
-            let is_json = ty.kind == TypeKind::Json;
             return output::bools(row_count, |row| {
                 Ok((!choice::is_null(&arguments[0], row)).then_some(is_json))
             });

@@ -38,6 +38,11 @@ impl ScalarFunction for JsonValue {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
+        let document = arguments[0].ty;
+        let is_text = document.is_string() || document.kind == TypeKind::Json;
+        if !is_text && document.kind != TypeKind::Null {
+            return Err(codes::ER_INVALID_TYPE_FOR_JSON.with(&[&1, &NAME]));
+        }
         let result = match arguments.get(2) {
             Some(returning) if returning.ty.kind != TypeKind::Null => returning.ty.clone(),
             _ => SqlType::varchar(512, CollationId::UTF8MB4_0900_BIN),
@@ -70,6 +75,10 @@ impl ScalarFunction for JsonValue {
         let mut values = Vec::with_capacity(row_count);
         for row in 0..row_count {
             let value = match (documents.get(row), paths.get(row)?) {
+                // A binary string is no document, whatever is in it.
+                (Err(error), _) if error.is(&codes::ER_INVALID_JSON_CHARSET) => {
+                    return Err(error);
+                }
                 (Err(error), _) => on_error.value(row, || error)?,
                 (Ok(Some(document)), Some(path)) => {
                     let mut found = Vec::new();

@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
-use mayfly_types::{Result, Value};
+use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMALS_NOT_FIXED};
+use mayfly_types::{Result, SqlType, Value};
 
 use super::numeric;
 use crate::scalar::ScalarFunction;
@@ -14,6 +14,9 @@ use crate::{
 
 /// The most digits that a result is said to have.
 const DIGITS_MAX: u32 = 21;
+
+/// The decimals of an operand that says nothing of them, a text or a FLOAT: with room for each FLOAT.
+const INEXACT_SCALE: u8 = 26;
 
 /// The digits of an operand before the point, as MySQL counts them.
 fn whole_digits(operand: &Argument<'_>) -> u32 {
@@ -63,6 +66,8 @@ impl ScalarFunction for IntegerDivide {
             .map(|argument| {
                 if exact_integers {
                     numeric::integer_argument(argument.ty)
+                } else if numeric::kind_of(argument.ty) == numeric::Kind::Double {
+                    SqlType::decimal(DECIMAL_PRECISION_MAX, INEXACT_SCALE)
                 } else {
                     numeric::decimal_argument(argument)
                 }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, SqlType};
+use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use crate::scalar::ScalarFunction;
 use crate::{
@@ -264,11 +264,16 @@ impl ScalarFunction for IsAddress {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        Ok(Signature::new(
+        // No number is an address, nor is NULL in its place.
+        let ty = arguments[0].ty;
+        let is_number = ty.is_numeric() || matches!(ty.kind, TypeKind::Bit | TypeKind::Year);
+        let mut signature = Signature::new(
             vec![derive::text_of(&arguments[0], context)],
             derive::int_of_width(1),
-            arguments[0].nullable,
-        ))
+            arguments[0].nullable && !is_number,
+        );
+        signature.known = is_number.then_some(Value::Int(0));
+        Ok(signature)
     }
 
     fn evaluate(

@@ -15,6 +15,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Trim {
     names: &'static [&'static str],
+    /// What errors call it.
+    operation: &'static str,
     arity: RangeInclusive<usize>,
     leading: bool,
     trailing: bool,
@@ -22,21 +24,40 @@ pub(crate) struct Trim {
 
 /// LTRIM()
 pub(crate) static LTRIM: Trim = Trim {
-    names: &["ltrim", "trim leading"],
-    arity: 1..=2,
+    names: &["ltrim"],
+    operation: "ltrim",
+    arity: 1..=1,
+    leading: true,
+    trailing: false,
+};
+/// TRIM(LEADING … FROM …)
+pub(crate) static TRIM_LEADING: Trim = Trim {
+    names: &["trim leading"],
+    operation: "ltrim",
+    arity: 2..=2,
     leading: true,
     trailing: false,
 };
 /// RTRIM()
 pub(crate) static RTRIM: Trim = Trim {
-    names: &["rtrim", "trim trailing"],
-    arity: 1..=2,
+    names: &["rtrim"],
+    operation: "rtrim",
+    arity: 1..=1,
+    leading: false,
+    trailing: true,
+};
+/// TRIM(TRAILING … FROM …)
+pub(crate) static TRIM_TRAILING: Trim = Trim {
+    names: &["trim trailing"],
+    operation: "rtrim",
+    arity: 2..=2,
     leading: false,
     trailing: true,
 };
 /// TRIM()
 pub(crate) static TRIM: Trim = Trim {
     names: &["trim", "trim both"],
+    operation: "trim",
     arity: 1..=2,
     leading: true,
     trailing: true,
@@ -60,7 +81,7 @@ impl ScalarFunction for Trim {
         derive::text_signature(
             arguments,
             context,
-            self.names[0],
+            self.operation,
             characters,
             derive::any_nullable(arguments),
         )

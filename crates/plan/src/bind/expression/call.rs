@@ -77,7 +77,13 @@ impl Binder<'_> {
             FunctionArguments::Subquery(_) => return Err(not_supported(name)),
         };
         if let Some(function) = aggregate::by_name(name) {
-            return self.bind_aggregate(name, function, call);
+            // ANY_VALUE() is one only where there may be one.
+            let aggregates = self.scopes.last().is_some_and(|scope| {
+                scope.clause.allows_aggregates() && scope.inside_aggregate == 0
+            });
+            if aggregates || function.names()[0] != "any_value" {
+                return self.bind_aggregate(name, function, call);
+            }
         }
         if let Some(bound) = self.bind_special(name, arguments)? {
             return Ok(bound);
@@ -433,9 +439,11 @@ impl Binder<'_> {
             Some(removed) => Some(self.bind_expression(removed)?),
             None => None,
         };
-        let name = match side {
-            Some(ast::TrimWhereField::Leading) => "ltrim",
-            Some(ast::TrimWhereField::Trailing) => "rtrim",
+        let name = match (side, &removed) {
+            (Some(ast::TrimWhereField::Leading), None) => "ltrim",
+            (Some(ast::TrimWhereField::Leading), Some(_)) => "trim leading",
+            (Some(ast::TrimWhereField::Trailing), None) => "rtrim",
+            (Some(ast::TrimWhereField::Trailing), Some(_)) => "trim trailing",
             _ => "trim",
         };
         let mut arguments = vec![operand];

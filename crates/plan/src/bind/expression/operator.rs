@@ -350,6 +350,7 @@ impl Binder<'_> {
         documents_as_scalars(&mut operands);
         share_collation(&mut operands, "between")?;
         as_numbers(&mut operands);
+        as_dates(self.catalog, &mut operands)?;
         let [operand, low, high] = operands;
         self.with_value(operand, |binder, operand| {
             let catalog = binder.catalog;
@@ -541,11 +542,12 @@ fn share_collation(operands: &mut [Expression], operation: &str) -> Result<()> {
     Ok(())
 }
 
+fn is_text(operand: &Expression) -> bool {
+    has_collation(&operand.ty) && operand.ty.kind != TypeKind::Json
+}
+
 /// A text between a number and a text is compared with both as a number.
 fn as_numbers(operands: &mut [Expression; 3]) {
-    fn is_text(operand: &Expression) -> bool {
-        has_collation(&operand.ty) && operand.ty.kind != TypeKind::Json
-    }
     let [operand, low, high] = &*operands;
     let mixed = |text: &Expression, number: &Expression| is_text(text) && number.ty.is_numeric();
     if !is_text(operand) || !(mixed(low, high) || mixed(high, low)) {
@@ -556,6 +558,30 @@ fn as_numbers(operands: &mut [Expression; 3]) {
         let text = std::mem::replace(bound, super::literal::null());
         *bound = cast(text, &SqlType::double());
     }
+}
+
+/// A text between a date and a text is compared with both as a date.
+fn as_dates(catalog: &dyn Catalog, operands: &mut [Expression; 3]) -> Result<()> {
+    let is_date = |operand: &Expression| {
+        matches!(
+            operand.ty.kind,
+            TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp
+        )
+    };
+    let [operand, low, high] = operands;
+    if !is_text(operand) {
+        return Ok(());
+    }
+    let (text, date) = match (is_date(low), is_date(high)) {
+        (true, false) => (high, low),
+        (false, true) => (low, high),
+        _ => return Ok(()),
+    };
+    if is_text(text) {
+        let bound = std::mem::replace(text, super::literal::null());
+        (*text, _) = unify_for_comparison(catalog, bound, date.clone(), "between")?;
+    }
+    Ok(())
 }
 
 fn same_lookup(a: &Expression, b: &Expression) -> bool {

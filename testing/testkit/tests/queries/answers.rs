@@ -1,0 +1,89 @@
+//! What a query gave, and whether two have given the same.
+
+use mayfly_testkit::cell::escape;
+use mayfly_testkit::client::{Answer as Packets, ServerError};
+
+/// Rows, or an error's number and text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Rows(Vec<String>),
+    Error(u16, String),
+}
+
+/// Errors of names, types and syntax, which a query has whatever rows there are. Others depend on which
+/// rows an expression is evaluated for, and so on the plan.
+const OF_THE_QUERY: [u16; 25] = [
+    1052, 1054, 1055, 1056, 1060, 1064, 1066, 1103, 1109, 1111, 1140, 1146, 1176, 1221, 1222, 1235,
+    1241, 1247, 1253, 1267, 1270, 1271, 1305, 1582, 1583,
+];
+
+impl Answer {
+    /// What Mayfly gave.
+    pub(crate) fn of_mayfly(found: Result<Vec<String>, mayfly_engine::Error>) -> Self {
+        match found {
+            Ok(rows) => Self::Rows(rows),
+            Err(error) => Self::Error(error.errno(), error.to_string()),
+        }
+    }
+
+    /// What another server gave.
+    pub(crate) fn of_peer(found: Result<Packets, ServerError>) -> Self {
+        match found {
+            Ok(Packets::Rows { rows, .. }) => {
+                let line = |row: &Vec<Option<Vec<u8>>>| {
+                    let cells = row.iter().map(|cell| escape(cell.as_deref()));
+                    cells.collect::<Vec<_>>().join("\t")
+                };
+                Self::Rows(rows.iter().map(line).collect())
+            }
+            Ok(Packets::Done(_)) => Self::Rows(Vec::new()),
+            Err(error) => Self::Error(error.errno, error.to_string()),
+        }
+    }
+
+    /// The same without an order.
+    pub(crate) fn sorted(mut self) -> Self {
+        if let Self::Rows(rows) = &mut self {
+            rows.sort();
+        }
+        self
+    }
+
+    /// Whether something in Mayfly failed that never should.
+    pub(crate) fn is_internal(&self) -> bool {
+        matches!(self, Self::Error(_, text)
+            if text.contains("internal error") || text.contains("planner: "))
+    }
+
+    /// Whether it says no more than that some row was met.
+    pub(crate) fn depends_on_rows(&self) -> bool {
+        matches!(self, Self::Error(errno, _) if !OF_THE_QUERY.contains(errno))
+            && !self.is_internal()
+    }
+
+    /// Rows, or which error.
+    pub(crate) fn class(&self) -> u16 {
+        match self {
+            Self::Rows(_) => 0,
+            Self::Error(errno, _) => *errno,
+        }
+    }
+
+    /// Whether the two are the same; errors are, whatever they say.
+    pub(crate) fn agrees(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Rows(a), Self::Rows(b)) => a == b,
+            (Self::Error(..), Self::Error(..)) => !self.is_internal() && !other.is_internal(),
+            _ => false,
+        }
+    }
+}
+
+impl std::fmt::Display for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Rows(rows) => write!(f, "{rows:?}"),
+            Self::Error(_, text) => f.write_str(text),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! One thing to try: a query, or a law and what it is said of.
+
+use crate::answers::Answer;
+use crate::laws::Law;
+use crate::tree::Tree;
+
+/// One thing to try.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    pub(crate) tree: Tree,
+    pub(crate) law: Option<Law>,
+}
+
+impl Case {
+    pub(crate) fn text(&self) -> String {
+        let text = self.tree.text();
+        match self.queries() {
+            Some([one, other]) => format!("{one};\n{other}"),
+            None => text,
+        }
+    }
+
+    /// The two queries of a law.
+    pub(crate) fn queries(&self) -> Option<[String; 2]> {
+        self.law?.queries(&self.tree.parts())
+    }
+
+    pub(crate) fn parameterized(&self, integers: bool) -> (String, Vec<String>) {
+        self.tree.parameterized(integers)
+    }
+
+    /// Whether all of its expressions are evaluated for all rows, whatever the plan.
+    pub(crate) fn sees_all_rows(&self) -> bool {
+        let text = self.tree.text();
+        let is_plain = |word: &str| !text.contains(word);
+        self.law.is_none()
+            && text.matches("SELECT").count() == 1
+            && [
+                " WHERE ",
+                " JOIN ",
+                " GROUP ",
+                " HAVING ",
+                "IF(",
+                "CASE ",
+                "COALESCE(",
+                " AND ",
+                " OR ",
+            ]
+            .iter()
+            .all(|word| is_plain(word))
+    }
+
+    /// An answer in its order, if the query has one.
+    pub(crate) fn in_order(&self, answer: Answer) -> Answer {
+        let last = self.tree.parts().pop().unwrap_or_default();
+        match last.starts_with(" ORDER BY") {
+            true => answer,
+            false => answer.sorted(),
+        }
+    }
+
+    /// Cases that are smaller.
+    pub(crate) fn smaller(&self) -> Vec<Self> {
+        let law = self.law;
+        let trees = self.tree.smaller().into_iter();
+        trees.map(|tree| Self { tree, law }).collect()
+    }
+}

@@ -1,0 +1,123 @@
+//! Other servers that are asked too.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mayfly_testkit::client::{Client, ServerError};
+use mayfly_testkit::server::{self, Flavour};
+
+use crate::answers::Answer;
+use crate::case::Case;
+use crate::schema::{Schema, Tables};
+
+/// A server.
+pub(crate) struct Peer {
+    pub(crate) flavour: Flavour,
+    socket: PathBuf,
+    client: Client,
+    database: String,
+    /// What it answered with the end of the connection.
+    pub(crate) faults: Vec<String>,
+}
+
+impl Peer {
+    pub(crate) fn find(flavour: Flavour) -> Option<Self> {
+        let socket = server::socket(flavour)?;
+        let client = connect(&socket, flavour).expect("the server that is named answers");
+        Some(Self {
+            flavour,
+            socket,
+            client,
+            database: format!("mayfly_queries_{}", std::process::id()),
+            faults: Vec::new(),
+        })
+    }
+
+    /// Whether it is asked about these tables.
+    pub(crate) fn takes(&self, schema: &Schema) -> bool {
+        self.flavour == Flavour::MySql || schema.portable
+    }
+
+    pub(crate) fn begin(&mut self, schema: &Schema) {
+        let database = &self.database;
+        let mut statements = vec![
+            format!("DROP DATABASE IF EXISTS {database}"),
+            format!("CREATE DATABASE {database}"),
+            format!("USE {database}"),
+        ];
+        statements.extend(schema.settings());
+        statements.extend(schema.statements(true, Tables::Base));
+        for statement in statements {
+            if let Err(error) = self.client.query(&statement)
+                && error.errno == 2013
+            {
+                self.reconnect();
+                return self.begin(schema);
+            }
+        }
+    }
+
+    /// A statement that changes rows.
+    pub(crate) fn change(&mut self, statement: &str) {
+        let _ = self.client.query(statement);
+    }
+
+    /// What a query gives; `None` if the server ends the connection on it, as one does that crashes.
+    pub(crate) fn answer(&mut self, case: &Case, schema: &Schema) -> Option<Answer> {
+        match self.client.query(&case.text()) {
+            Err(error) if error.errno == 2013 => {
+                self.faults.push(case.text());
+                self.reconnect();
+                self.begin(schema);
+                None
+            }
+            found => Some(case.in_order(Answer::of_peer(found))),
+        }
+    }
+
+    /// What a query gives without what the server may do to make it fast.
+    pub(crate) fn plainly(&mut self, case: &Case, schema: &Schema) -> Option<Answer> {
+        let off = "derived_merge=off,derived_condition_pushdown=off,semijoin=off,materialization=off,\
+                   block_nested_loop=off,hash_join=off,hash_set_operations=off";
+        if self.flavour != Flavour::MySql {
+            return None;
+        }
+        let _ = self
+            .client
+            .query(&format!("SET optimizer_switch = '{off}'"));
+        let answer = self.answer(case, schema);
+        let _ = self.client.query("SET optimizer_switch = DEFAULT");
+        answer
+    }
+
+    pub(crate) fn end(&mut self) {
+        let _ = self
+            .client
+            .query(&format!("DROP DATABASE IF EXISTS {}", self.database));
+    }
+
+    /// Waits until the server is there again.
+    fn reconnect(&mut self) {
+        for _ in 0..120 {
+            std::thread::sleep(Duration::from_millis(500));
+            if let Ok(client) = connect(&self.socket, self.flavour) {
+                self.client = client;
+                return;
+            }
+        }
+        panic!(
+            "{:?} does not come back after {:?}",
+            self.flavour, self.faults
+        );
+    }
+}
+
+fn connect(socket: &std::path::Path, flavour: Flavour) -> Result<Client, ServerError> {
+    let mut client = Client::connect(socket, "root")?;
+    client.query("SET sql_mode = 'STRICT_TRANS_TABLES'")?;
+    client.query(match flavour {
+        Flavour::MariaDb => "SET max_statement_time = 5",
+        _ => "SET max_execution_time = 5000",
+    })?;
+    Ok(client)
+}
