@@ -85,7 +85,10 @@ pub(crate) const KNOWN: &[Known] = &[
     },
     Known {
         slug: "bit-choices",
-        explains: |found| found.tables.contains(" BIT(") && found.names(&CHOICES),
+        explains: |found| {
+            let shows = found.names(&CHOICES) || found.query.contains("JSON");
+            found.tables.contains(" BIT(") && shows
+        },
     },
     Known {
         slug: "having-columns",
@@ -134,6 +137,10 @@ pub(crate) const KNOWN: &[Known] = &[
     Known {
         slug: "count-distinct-null",
         explains: |found| found.names(&["COUNT(DISTINCT "]) && found.names(&["(SELECT "]),
+    },
+    Known {
+        slug: "field-of-null",
+        explains: |found| found.names(&["FIELD("]) && found.names(&[" LEFT JOIN ", " RIGHT JOIN "]),
     },
     Known {
         slug: "set-operations-in-subqueries",

@@ -3,7 +3,8 @@
 //!
 //! `MAYFLY_MARIADB_SOCKET` and `MAYFLY_MYSQL_SOCKET` name the servers; without them the ways are compared
 //! with each other. MariaDB is asked about tables whose types, functions and comparisons all servers
-//! take alike; MySQL about all types, all functions and all pairs of types in comparisons, too.
+//! take alike, and without subqueries; MySQL about all types, all functions and all pairs of types in
+//! comparisons, and everything else.
 //! `MAYFLY_QUERIES_SECONDS` is how long it looks, 20 by default; `MAYFLY_QUERIES_SEED` where it begins:
 //! each run begins elsewhere, and says where; `MAYFLY_QUERIES_FAILURES` how many differences end it, 10 by
 //! default. What is found is made as small as it goes, and printed as a script.

@@ -121,7 +121,8 @@ impl Round {
         let tables = self.schema.statements(true, Tables::Base).join(";\n");
         let mut against = None;
         for peer in self.peers.iter_mut().rev() {
-            if !peer.takes(&self.schema) {
+            let is_asked = peer.flavour == Flavour::MySql || case.is_plain();
+            if !peer.takes(&self.schema) || !is_asked {
                 continue;
             }
             let Some(theirs) = peer.answer(case, &self.schema) else {
@@ -147,7 +148,10 @@ impl Round {
             };
             let slug = match known {
                 Some(rule) => rule.slug,
-                None if plainly.is_some_and(|plainly| first.agrees(&plainly)) => {
+                None if plainly
+                    .as_ref()
+                    .is_some_and(|plainly| first.agrees(plainly)) =>
+                {
                     "(contradicts itself)"
                 }
                 None => {

@@ -131,14 +131,12 @@ impl Tree {
         text
     }
 
-    /// The statement's text with `?` for strings, and for integers too if those are wanted, and what
-    /// they stand for.
-    pub(crate) fn parameterized(&self, integers: bool) -> (String, Vec<String>) {
+    /// The statement's text with `?` for integers and strings, and those.
+    pub(crate) fn parameterized(&self) -> (String, Vec<String>) {
         let (mut text, mut values) = (String::new(), Vec::new());
         self.write(&mut text, &mut |constant, out| {
-            let quoted = |end: bool| end && constant.len() > 1 && constant.starts_with('\'');
-            let is_taken =
-                quoted(constant.ends_with('\'')) || integers && constant.parse::<i64>().is_ok();
+            let is_text = constant.starts_with('\'') && constant.ends_with('\'');
+            let is_taken = is_text || constant.parse::<i64>().is_ok();
             match is_taken {
                 true => {
                     values.push(constant.to_owned());

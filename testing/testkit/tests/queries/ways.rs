@@ -40,8 +40,8 @@ pub(crate) struct Way {
     tables: Tables,
     form: Form,
     turns: bool,
-    /// Whether integers are parameters too: beside a date they are taken for dates, as by MySQL.
-    integers: bool,
+    /// Whether constants are parameters: beside a date those are taken for dates, as by MySQL.
+    parameters: bool,
 }
 
 impl Way {
@@ -56,13 +56,13 @@ impl Way {
             tables,
             form,
             turns: false,
-            integers: false,
+            parameters: false,
         }
     }
 
     /// Makes the tables; says which switch is turned.
     pub(crate) fn begin(&mut self, schema: &Schema, number: u64) -> &'static str {
-        self.integers = schema.portable;
+        self.parameters = schema.portable;
         let database = format!("queries_{number}");
         must(&mut self.session, &format!("CREATE DATABASE {database}"));
         must(&mut self.session, &format!("USE {database}"));
@@ -129,7 +129,10 @@ impl Way {
     }
 
     fn prepared(&mut self, case: &Case) -> Result<Vec<String>, mayfly_engine::Error> {
-        let (text, values) = case.parameterized(self.integers);
+        let (text, values) = match self.parameters {
+            true => case.parameterized(),
+            false => (case.text(), Vec::new()),
+        };
         let text = text.replace('\\', "\\\\").replace('\'', "''");
         rows(&mut self.session, &format!("PREPARE q FROM '{text}'"))?;
         let mut names = Vec::new();

@@ -1,6 +1,6 @@
 //! Aggregate calls: each becomes a column of the query block that it aggregates.
 
-use mayfly_functions::AggregateFunction;
+use mayfly_functions::{AggregateFunction, scalar};
 use mayfly_syntax::ast::{
     DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
     FunctionArguments, OrderByExpr,
@@ -40,6 +40,13 @@ impl Binder<'_> {
         let inside = self.deepest.map(|inside| inside.min(depth));
         self.deepest = outside.max(inside);
         let call = bound?;
+        // ANY_VALUE() of an outer column is that column.
+        if call.function.names()[0] == "any_value"
+            && inside.is_some_and(|inside| inside < depth)
+            && let Some(value) = scalar::by_name("any_value")
+        {
+            return self.call_function(name, value, call.arguments);
+        }
         self.add_aggregate(call, inside.unwrap_or(depth))
     }
 
