@@ -12,6 +12,9 @@ use crate::peers::Peer;
 use crate::schema::{Schema, Tables};
 use crate::ways::Way;
 
+/// The error of a query that takes longer than it may.
+const TIME_LIMIT: u16 = 3024;
+
 /// How long a difference is made smaller.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -107,6 +110,10 @@ impl Round {
         };
         if first.is_internal() {
             return Some(found(0, "as it is", &first));
+        }
+        // What takes too long once takes too long everywhere.
+        if first.class() == TIME_LIMIT {
+            return None;
         }
         for (number, way) in self.ways.iter_mut().enumerate().skip(1) {
             let Some(answer) = way.answer(case) else {

@@ -48,7 +48,7 @@ impl Way {
     fn new(name: &'static str, fixture: &Fixture, keys: bool, tables: Tables, form: Form) -> Self {
         let mut session = fixture.database.session();
         must(&mut session, "SET sql_mode = 'STRICT_TRANS_TABLES'");
-        must(&mut session, "SET max_execution_time = 5000");
+        must(&mut session, "SET max_execution_time = 3000");
         Self {
             name,
             session,
