@@ -61,6 +61,14 @@ impl Answer {
             && !self.is_internal()
     }
 
+    /// How many rows.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::Rows(rows) => rows.len(),
+            Self::Error(..) => 0,
+        }
+    }
+
     /// Rows, or which error.
     pub(crate) fn class(&self) -> u16 {
         match self {

@@ -15,6 +15,9 @@ use crate::ways::Way;
 /// The error of a query that takes longer than it may.
 const TIME_LIMIT: u16 = 3024;
 
+/// How many rows are compared.
+const ROWS_MAX: usize = 20_000;
+
 /// How long a difference is made smaller.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -111,8 +114,8 @@ impl Round {
         if first.is_internal() {
             return Some(found(0, "as it is", &first));
         }
-        // What takes too long once takes too long everywhere.
-        if first.class() == TIME_LIMIT {
+        // What takes too long once, or gives too much, does so everywhere.
+        if first.class() == TIME_LIMIT || first.count() > ROWS_MAX {
             return None;
         }
         for (number, way) in self.ways.iter_mut().enumerate().skip(1) {
