@@ -139,8 +139,18 @@ pub(crate) const KNOWN: &[Known] = &[
         explains: |found| found.names(&["COUNT(DISTINCT "]) && found.names(&["(SELECT "]),
     },
     Known {
-        slug: "field-of-null",
-        explains: |found| found.names(&["FIELD("]) && found.names(&[" LEFT JOIN ", " RIGHT JOIN "]),
+        slug: "null-beside-values",
+        explains: |found| {
+            let choosing = [
+                "FIELD(",
+                "ELT(",
+                "MAKE_SET(",
+                "CONCAT_WS(",
+                "INTERVAL(",
+                "CHAR(",
+            ];
+            found.names(&choosing) && found.names(&[" LEFT JOIN ", " RIGHT JOIN "])
+        },
     },
     Known {
         slug: "set-operations-in-subqueries",
