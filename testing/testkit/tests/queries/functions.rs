@@ -388,7 +388,8 @@ fn probed(function: &dyn ScalarFunction) -> Vec<Call> {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let call = match (is_word && !["mod", "div", "xor"].contains(&name), count) {
             (true, _) => format!("{}({holes})", name.to_uppercase()),
-            (false, 2) => format!("({{}} {} {{}})", name.to_uppercase()),
+            // An operator; what has a space in its name is the planner's.
+            (false, 2) if !name.contains(' ') => format!("({{}} {} {{}})", name.to_uppercase()),
             (false, _) => return None,
         };
         Some(Call {
