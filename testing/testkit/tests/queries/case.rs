@@ -43,6 +43,10 @@ impl Case {
                 "IF(",
                 "CASE ",
                 "COALESCE(",
+                "IFNULL(",
+                "NULLIF(",
+                "ELT(",
+                "MAKE_SET(",
                 " AND ",
                 " OR ",
             ]

@@ -156,7 +156,9 @@ pub(crate) const KNOWN: &[Known] = &[
         slug: "set-operations-in-subqueries",
         explains: |found| {
             let quantified = ["IN (SELECT", "ANY (SELECT", "ALL (SELECT", "EXISTS (SELECT"];
+            let counted = found.names(&[" INTERSECT ALL ", " EXCEPT ALL "]);
             found.names(&quantified) && found.names(&[" INTERSECT ", " EXCEPT "])
+                || found.query.starts_with("WITH ") && counted
         },
     },
 ];
