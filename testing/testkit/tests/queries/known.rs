@@ -104,7 +104,9 @@ pub(crate) const KNOWN: &[Known] = &[
     },
     Known {
         slug: "binary-texts",
-        explains: |found| found.refuses(&[3854], "from binary to"),
+        explains: |found| {
+            found.refuses(&[3854], "from binary to") || found.refuses(&[3995], "'binary'")
+        },
     },
     Known {
         slug: "removed-in-9",
