@@ -286,7 +286,7 @@ pub(crate) static SCALAR: LazyLock<Vec<Call>> = LazyLock::new(|| {
     for function in scalar::all() {
         let names = function.names();
         let is = |name: &&str| names.contains(name);
-        let elsewhere = LEFT_OUT.iter().any(|name| is(name))
+        let elsewhere = LEFT_OUT.iter().any(&is)
             || WRITTEN.iter().any(|(name, _)| is(name))
             || CHOOSING.iter().any(|text| {
                 let name = text.split('(').next().unwrap_or_default();
