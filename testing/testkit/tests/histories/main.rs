@@ -7,6 +7,7 @@
 //! and that are read by a range, so that the order of versions, and who has not seen whom, is in what was
 //! read. `MAYFLY_HISTORIES_ROUNDS` is how many histories are made at each level, `MAYFLY_HISTORIES_SEED`
 //! where it begins.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod check;
 mod events;
