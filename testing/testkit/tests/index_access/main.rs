@@ -1,13 +1,13 @@
 //! What an index finds is what the whole table holds: the same random statements over a table with
 //! random keys and over the same rows without any. Random types, collations, prefixes and
-//! directions; constants of any type; as user temporary tables and as durable ones.
+//! directions; constants of any type; as user temporary tables, durable ones and MEMORY tables, read
+//! and changed.
 //!
 //! `MAYFLY_ACCESS_SECONDS` is how long it looks for a difference, `MAYFLY_ACCESS_SEED` where it
 //! begins.
 
 mod constants;
 mod kinds;
-mod random;
 mod statements;
 mod table;
 
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use mayfly_engine::Session;
 use mayfly_testkit::fixture::{Fixture, must, rows};
 
-use random::Random;
+use mayfly_testkit::random::Random;
 use table::Table;
 fn fill(session: &mut Session, name: &str, table: &Table, count: usize, random: &mut Random) {
     for id in 0..count {
@@ -46,20 +46,60 @@ fn answer(session: &mut Session, sql: &str, ordered: bool) -> Vec<String> {
     }
 }
 
+/// Changes rows that are found by an index, and the same without one.
+fn change(
+    session: &mut Session,
+    seed: u64,
+    table: &Table,
+    random: &mut Random,
+    failures: &mut Vec<String>,
+) {
+    for round in 0..4 {
+        let condition = table.condition("t.", 1, random);
+        let changed = match random.one_in(3) {
+            true => format!("DELETE t FROM {{t}} WHERE {condition}"),
+            false => format!("UPDATE {{t}} SET id = id + 1000 WHERE {condition}"),
+        };
+        let all = table.key_names().join(", ");
+        let way = match random.one_in(2) {
+            true => format!("x AS t FORCE INDEX ({all})"),
+            false => "x AS t".to_owned(),
+        };
+        let sql = changed.replace("{t}", &way);
+        let before = answer(session, "SELECT id FROM x", false);
+        let found = answer(session, &sql, false);
+        let expected = answer(session, &changed.replace("{t}", "f AS t"), false);
+        let (x, f) = (
+            answer(session, "SELECT id FROM x", false),
+            answer(session, "SELECT id FROM f", false),
+        );
+        if found != expected || x != f {
+            failures.push(format!(
+                "seed {seed}: change {round}, {}\n  {sql}\n  expected {f:?} of {before:?}\n  found    {x:?}",
+                table.definition()
+            ));
+            must(session, "DELETE FROM f");
+            must(session, "INSERT INTO f SELECT * FROM x");
+        }
+    }
+}
+
 /// Looks at one random table; what it finds different.
 fn one_table(session: &mut Session, seed: u64, failures: &mut Vec<String>) {
     let mut random = Random(seed);
-    let table = Table::random(&mut random);
-    let mut other = Table::random(&mut random);
+    let for_memory = random.one_in(4);
+    let table = Table::random(&mut random, for_memory);
+    let mut other = Table::random(&mut random, false);
     if random.one_in(2) {
         other.kinds.clone_from(&table.kinds);
     }
     let zone = random.pick(&["SYSTEM", "+00:00", "+05:30", "Europe/Berlin"]);
     must(session, &format!("SET time_zone = '{zone}'"));
     let temporary = if random.one_in(2) { "TEMPORARY " } else { "" };
+    let engine = if for_memory { " ENGINE = MEMORY" } else { "" };
     if let Err(error) = rows(
         session,
-        &format!("CREATE {temporary}TABLE x {}", table.definition()),
+        &format!("CREATE {temporary}TABLE x {}{engine}", table.definition()),
     ) {
         failures.push(format!("seed {seed}: {}: {error}", table.definition()));
         return;
@@ -79,6 +119,7 @@ fn one_table(session: &mut Session, seed: u64, failures: &mut Vec<String>) {
     if random.one_in(2) {
         must(session, "ANALYZE TABLE x");
     }
+    change(session, seed, &table, &mut random, failures);
     for _ in 0..40 {
         let (statement, ordered) = table.statement(&other, &mut random);
         let expected = answer(session, &statement.replace("{t}", "f AS t"), ordered);
@@ -102,7 +143,7 @@ fn one_table(session: &mut Session, seed: u64, failures: &mut Vec<String>) {
             if found != expected {
                 let plan = answer(session, &format!("EXPLAIN FORMAT=TREE {sql}"), true);
                 failures.push(format!(
-                    "seed {seed}: {zone} {temporary}{}\n  {sql}\n  expected {expected:?}\n  found    {found:?}\n  {}",
+                    "seed {seed}: {zone} {temporary}{}{engine}\n  {sql}\n  expected {expected:?}\n  found    {found:?}\n  {}",
                     table.definition(),
                     plan.join("\n").replace("\\n", "\n  "),
                 ));

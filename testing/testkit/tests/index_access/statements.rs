@@ -1,11 +1,12 @@
 //! Random statements over a table: every way in which an index could be read for them.
 
 use crate::constants::PATTERNS;
-use crate::random::Random;
 use crate::table::Table;
+use mayfly_testkit::random::Random;
 
 impl Table {
-    fn condition(&self, alias: &str, depth: usize, random: &mut Random) -> String {
+    /// A condition on rows of the table.
+    pub(crate) fn condition(&self, alias: &str, depth: usize, random: &mut Random) -> String {
         const SIGNS: &[&str] = &["=", "<=>", "<>", "<", "<=", ">", ">=", "=", "="];
         if depth > 0 && random.below(3) > 0 {
             let a = self.condition(alias, depth - 1, random);

@@ -2,7 +2,7 @@
 
 use crate::constants::CONSTANTS;
 use crate::kinds::{KINDS, Kind};
-use crate::random::Random;
+use mayfly_testkit::random::Random;
 
 pub(crate) struct Table {
     pub(crate) kinds: Vec<&'static Kind>,
@@ -21,10 +21,18 @@ pub(crate) struct Operand {
 }
 
 impl Table {
-    pub(crate) fn random(random: &mut Random) -> Self {
+    /// `for_memory`: a table of the MEMORY engine, which takes no TEXT, no BLOB and no expression.
+    pub(crate) fn random(random: &mut Random, for_memory: bool) -> Self {
         let count = 2 + random.below(3);
         let kinds: Vec<&Kind> = (0..count)
-            .map(|_| &KINDS[random.below(KINDS.len())])
+            .map(|_| {
+                loop {
+                    let kind = &KINDS[random.below(KINDS.len())];
+                    if !for_memory || !kind.prefix_only {
+                        return kind;
+                    }
+                }
+            })
             .collect();
         let mut keys = Vec::new();
         let mut expressions = Vec::new();
@@ -41,7 +49,7 @@ impl Table {
                 .map(|column| {
                     let kind = kinds[*column];
                     let direction = if random.one_in(4) { " DESC" } else { "" };
-                    if random.one_in(4) {
+                    if random.one_in(4) && !for_memory {
                         computed = true;
                         let value = format!("c{column}");
                         if let (Some((ty, of)), true) = (kind.generated(), random.one_in(3)) {
@@ -59,7 +67,10 @@ impl Table {
                     }
                     let prefix = match kind.prefix {
                         Some(prefix) if kind.prefix_only || random.one_in(4) => {
-                            format!("({})", prefix + random.below(2) as u32)
+                            match kind.sql.contains("CHAR(1) ") {
+                                true => String::new(),
+                                false => format!("({})", prefix + random.below(3) as u32),
+                            }
                         }
                         _ => String::new(),
                     };
@@ -72,10 +83,14 @@ impl Table {
                 ty.ends_with("NULL") || ty.starts_with("DATE")
             });
             let unique = if random.one_in(6) { "UNIQUE " } else { "" };
+            let using = match for_memory && random.below(3) > 0 {
+                true => " USING BTREE",
+                false => "",
+            };
             keys.push(
                 match number == 0 && !nullable && !computed && random.one_in(4) {
-                    true => format!("PRIMARY KEY ({})", text.join(", ")),
-                    false => format!("{unique}KEY k{number} ({})", text.join(", ")),
+                    true => format!("PRIMARY KEY ({}){using}", text.join(", ")),
+                    false => format!("{unique}KEY k{number} ({}){using}", text.join(", ")),
                 },
             );
         }
