@@ -389,3 +389,33 @@ fn a_process_whose_data_file_is_cut_off_says_so_before_it_ends() {
     let signal = std::os::unix::process::ExitStatusExt::signal(&child.status);
     assert_eq!(signal, Some(7), "SIGBUS: {:?}", child.status);
 }
+
+/// Keys over expressions are written in another order than they come back in.
+#[test]
+fn keys_over_expressions_find_their_rows_after_a_restart() {
+    let directory = DataDirectory::new("key-expressions");
+    let mut session = directory.open().session();
+    let statements = [
+        "CREATE TABLE test.t (id INT NOT NULL, c INT, KEY k ((c IS NULL), id), UNIQUE KEY u ((id MOD 70)))",
+        "INSERT INTO test.t VALUES (1, NULL), (6, 5), (9, NULL)",
+        "CREATE TABLE test.a (id INT NOT NULL, c INT, KEY k ((c IS NULL), id))",
+        "INSERT INTO test.a SELECT * FROM test.t",
+        "ALTER TABLE test.a ADD UNIQUE KEY u ((id MOD 70))",
+    ];
+    for statement in statements {
+        must(&mut session, statement);
+    }
+    drop(session);
+    for removed in [6, 9] {
+        let database = directory.open();
+        let mut session = database.session();
+        for table in ["t", "a"] {
+            let by_index = format!("SELECT id FROM test.{table} FORCE INDEX (k) WHERE (c IS NULL)");
+            assert_eq!(must(&mut session, &by_index), ["1", "9"]);
+            let delete = format!("DELETE FROM test.{table} WHERE id = {removed}");
+            must(&mut session, &delete);
+        }
+        drop(session);
+        database.check().unwrap();
+    }
+}

@@ -13,7 +13,7 @@ use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, GeneratedColumn, KeyDefinition, KeyPart,
     KeyTarget, TableDefinition, same_name,
 };
-use super::{checks, column_type, engines, expression_text, zoned_table};
+use super::{checks, column_type, engines, expression_text, functional_keys, zoned_table};
 use crate::convert::Storing;
 use crate::expressions;
 use crate::session::Session;
@@ -651,6 +651,7 @@ impl Builder<'_> {
             _ if functional(key) => 4,
             _ => 3,
         });
+        functional_keys::put_in_order(table);
         let mut numbered = table
             .columns
             .iter()

@@ -7,7 +7,9 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, TypeKind};
 
 use super::create::Builder;
-use super::definition::{ColumnDefault, ColumnDefinition, GeneratedColumn, KeyTarget};
+use super::definition::{
+    ColumnDefault, ColumnDefinition, GeneratedColumn, KeyTarget, TableDefinition,
+};
 use super::expression_text;
 use crate::expressions;
 
@@ -73,6 +75,21 @@ impl Builder<'_> {
                 Err(codes::ER_FUNCTIONAL_INDEX_ON_LOB.error())
             }
             _ => Ok(ty),
+        }
+    }
+}
+
+/// Puts the columns of keys over expressions in the order of the keys. Rows are kept by the places of
+/// columns, and a table's statement, which has its keys in order, must mean the same ones.
+pub(super) fn put_in_order(table: &mut TableDefinition) {
+    let visible = table.named_columns().count();
+    let mut hidden: Vec<_> = table.columns.drain(visible..).map(Some).collect();
+    for part in table.keys.iter_mut().flat_map(|key| &mut key.parts) {
+        if let KeyTarget::Expression(place) = &mut part.target
+            && let Some(column) = hidden.get_mut(*place - visible).and_then(Option::take)
+        {
+            *place = table.columns.len();
+            table.columns.push(column);
         }
     }
 }

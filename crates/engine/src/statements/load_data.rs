@@ -45,6 +45,7 @@ use crate::{character_sets, files};
 /// Runs the statement.
 pub(super) fn run(session: &mut Session, load: &LoadData) -> Result<Outcome> {
     super::count(session, Counter::ComLoad);
+    session.read_for_change();
     if load.local && !server_takes_local_files(session) {
         return Err(codes::ER_CLIENT_LOCAL_FILES_DISABLED.error());
     }

@@ -29,8 +29,11 @@ pub(super) fn begin(session: &mut Session, statement: &StartTransaction) -> Resu
         .map_or(usual.read_only, |mode| mode == AccessMode::ReadOnly);
     let characteristics = Characteristics { read_only, ..usual };
     session.transaction.begin(characteristics);
-    // Where each statement sees what is there when it begins, the moment is not fixed.
-    if statement.consistent_snapshot && characteristics.isolation >= Isolation::RepeatableRead {
+    // Each statement sees what is there when it begins, or locks it.
+    if statement.consistent_snapshot && characteristics.isolation != Isolation::RepeatableRead {
+        let ignored = codes::HA_ERR_UNSUPPORTED.error();
+        session.diagnostics().push(Level::Warning, ignored);
+    } else if statement.consistent_snapshot {
         session.durable()?.take_snapshot()?;
     }
     Ok(StatementResult::default().into())

@@ -86,6 +86,7 @@ codes! {
     ER_WARN_DEPRECATED_ZEROFILL = (1681, "HY000", "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to zero-pad numbers, or store the formatted numbers in a CHAR column.");
     ER_WARN_DEPRECATED_UNSIGNED = (1681, "HY000", "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in a future release.");
     ER_MALFORMED_GTID_SET_SPECIFICATION = (1772, "HY000", "Malformed GTID set specification '{}'.");
+    HA_ERR_UNSUPPORTED = (138, "HY000", "InnoDB: WITH CONSISTENT SNAPSHOT was ignored because this phrase can only be used with REPEATABLE READ isolation level.");
     WARN_OPTION_IGNORED = (1618, "HY000", "<{}> option ignored");
     ER_AES_INVALID_IV = (1882, "HY000", "The initialization vector supplied to {} is too short. Must be at least {} bytes long");
     ER_AES_INVALID_KDF_NAME = (3235, "HY000", "KDF method name is not valid. Please use hkdf or pbkdf2_hmac method name");
