@@ -38,3 +38,20 @@ impl Random {
         of[self.below(of.len())]
     }
 }
+
+/// The same numbers as whole ones, for tests that count in them.
+#[derive(Debug, Clone)]
+pub struct Numbers(Random);
+
+impl Numbers {
+    /// Those of a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(Random(seed))
+    }
+
+    /// Below `limit`, which is not 0.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0.next_number() % limit
+    }
+}

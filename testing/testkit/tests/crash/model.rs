@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+pub(crate) use mayfly_testkit::random::Numbers;
+
 /// How many sessions write.
 pub(crate) const WRITERS: u64 = 4;
 
@@ -33,25 +35,6 @@ pub(crate) const TABLES: &[&str] = &[
     "INSERT INTO work.shared VALUES (1, 0)",
     "INSERT INTO work.progress VALUES (1, 0), (2, 0), (3, 0), (4, 0)",
 ];
-
-/// Numbers that look random and are the same in every run.
-pub(crate) struct Numbers(u64);
-
-impl Numbers {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// Below `limit`.
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
-    }
-}
 
 /// A statement of a writer.
 enum Change {

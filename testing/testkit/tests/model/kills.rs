@@ -1,4 +1,4 @@
-//! A process that runs the steps of a seed is killed again and again; each time its directory must
+//! A process that takes the steps of a seed is killed again and again; each time its directory must
 //! hold what was committed when it died.
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -8,9 +8,11 @@ use libtest_mimic::Failed;
 use mayfly_testkit::fixture::DataDirectory;
 use mayfly_testkit::random::Random;
 
-use crate::table::Store;
-use crate::world::{Act, Tables, World};
-use crate::{Sessions, checks, first_seed, number, open, run};
+use crate::generate::Generator;
+use crate::run::{self, Sessions, line, open};
+use crate::steps::Step;
+use crate::world::{Told, World};
+use crate::{checks, first_seed, number};
 
 /// Says to the test binary that it is the process to be killed: the seed, the directory, and after how
 /// many steps it was killed before.
@@ -19,29 +21,28 @@ pub(crate) const WORKER: &str = "MAYFLY_MODEL_WORKER";
 /// The most rows of a load.
 const LOAD: usize = 500;
 
-/// The next step that is no restart.
-fn step(world: &mut World) -> crate::world::Step {
+/// The next step of a process that lives until it is killed.
+fn step(generator: &mut Generator, world: &mut World) -> Told {
     loop {
-        let step = world.step();
-        if step.act == Act::Write {
-            return step;
-        }
-        if step.act == Act::Read {
-            world.snapshot = None;
+        let mut then = world.clone();
+        let (step, told) = generator.next(&mut then);
+        if !matches!(step, Step::Restart | Step::Backup) {
+            *world = then;
+            return told;
         }
     }
 }
 
 /// The model after it was killed after so many steps, again and again.
-fn replayed(seed: u64, kills: &[usize]) -> World {
-    let mut world = World::new(seed, LOAD, false);
+fn replayed(seed: u64, kills: &[usize]) -> (Generator, World) {
+    let (mut generator, mut world) = (Generator::new(seed, LOAD), World::default());
     for steps in kills {
         for _ in 0..*steps {
-            step(&mut world);
+            step(&mut generator, &mut world);
         }
         world.crash();
     }
-    world
+    (generator, world)
 }
 
 fn say(line: &str) {
@@ -60,13 +61,14 @@ pub(crate) fn work(task: &str) -> ! {
     let seed: u64 = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
     let path = words.next().unwrap_or_default();
     let kills: Vec<usize> = words.filter_map(|word| word.parse().ok()).collect();
-    let mut world = replayed(seed, &kills);
+    let (mut generator, mut world) = replayed(seed, &kills);
     let directory = std::mem::ManuallyDrop::new(DataDirectory::at(path));
-    let mut sessions = Sessions::new(open(&directory, 1));
+    let mut sessions = Some(Sessions::open(&directory, seed));
     for done in 1.. {
-        let step = step(&mut world);
-        if let Err(text) = run(&mut sessions, &step) {
-            say(&format!("wrong {}: {text}", step.sql.replace('\n', " ")));
+        let told = step(&mut generator, &mut world);
+        if let Err(text) = run::run(&mut sessions, &directory, seed, &told) {
+            let text = format!("wrong {}: {text}", line(&told));
+            say(&text.replace('\n', " "));
             std::process::abort();
         }
         say(&format!("done {done}"));
@@ -74,27 +76,12 @@ pub(crate) fn work(task: &str) -> ! {
     std::process::abort()
 }
 
-fn durable(world: &World) -> Tables {
-    let mut tables = world.committed();
-    tables.retain(|_, table| table.store != Store::Temporary);
-    for table in tables.values_mut() {
-        if table.store == Store::Memory {
-            std::rc::Rc::make_mut(table).rows.clear();
-        }
-    }
-    tables
-}
-
-/// What a directory must hold; the model's tables are all that are there.
-fn compare(directory: &DataDirectory, tables: &Tables) -> Result<(), String> {
-    let mut sessions = Sessions::new(open(directory, 1));
-    let mut found = mayfly_testkit::fixture::must(&mut sessions.other, "SHOW TABLES");
-    found.sort_unstable();
-    let known: Vec<String> = tables.keys().cloned().collect();
-    if found != known {
-        return Err(format!("tables {found:?} instead of {known:?}"));
-    }
-    checks::tables(&mut sessions.other, tables, &mut Random(1))
+/// What a directory must hold.
+fn compare(directory: &DataDirectory, seed: u64, world: &World) -> Result<(), String> {
+    let database = open(directory, seed, 2);
+    database.check().map_err(|error| error.to_string())?;
+    let mut sessions = Sessions::new(database);
+    checks::database(&mut sessions.other, &world.committed)
 }
 
 pub(crate) fn killed() -> Result<(), Failed> {
@@ -104,14 +91,20 @@ pub(crate) fn killed() -> Result<(), Failed> {
     let mut random = Random(seed);
     let mut history: Vec<usize> = Vec::new();
     let program = std::env::current_exe()?;
+    let mut steps = 0;
     for _ in 0..kills {
+        // To begin with an empty database takes less time than to go through a long history again.
+        if history.len() == 12 {
+            history.clear();
+            std::fs::remove_dir_all(directory.path())?;
+        }
         let before: Vec<String> = history.iter().map(ToString::to_string).collect();
         let task = format!("{seed} {} {}", directory.path().display(), before.join(" "));
         let mut child = Command::new(&program)
             .env(WORKER, task)
             .stdout(Stdio::piped())
             .spawn()?;
-        let wanted = 1 + random.below(60);
+        let wanted = 1 + random.below(80);
         let mut done = 0;
         let output = child.stdout.take().ok_or("no output")?;
         let mut wrong = None;
@@ -134,20 +127,34 @@ pub(crate) fn killed() -> Result<(), Failed> {
             )
             .into());
         }
+        steps += done;
         history.push(done);
-        let at_least = replayed(seed, &history);
-        // A step that was not acknowledged is there or is not.
-        if let Err(first) = compare(&directory, &durable(&at_least)) {
+        // A step that was not acknowledged is there or is not; or it has committed what was before it,
+        // and no more.
+        let (mut generator, mut world) = replayed(seed, &history[..history.len() - 1]);
+        for _ in 0..done {
+            step(&mut generator, &mut world);
+        }
+        let before = world.clone();
+        let told = step(&mut generator, &mut world);
+        if let Err(first) = compare(&directory, seed, &replayed(seed, &history).1) {
+            if compare(&directory, seed, &before.halfway(&told)).is_ok() {
+                // How the model goes on from there would have to be kept, too.
+                history.clear();
+                std::fs::remove_dir_all(directory.path())?;
+                continue;
+            }
             history.pop();
             history.push(done + 1);
-            let at_most = replayed(seed, &history);
-            if let Err(second) = compare(&directory, &durable(&at_most)) {
+            if let Err(second) = compare(&directory, seed, &replayed(seed, &history).1) {
                 return Err(format!(
-                    "MAYFLY_MODEL_SEED={seed}, killed after {history:?}:\n{first}\nor\n{second}"
+                    "MAYFLY_MODEL_SEED={seed}, killed after {history:?}, {}:\n{first}\nor\n{second}",
+                    line(&told)
                 )
                 .into());
             }
         }
     }
+    eprintln!("{kills} kills, {steps} steps");
     Ok(())
 }

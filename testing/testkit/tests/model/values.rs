@@ -7,7 +7,7 @@ use mayfly_testkit::random::Random;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Value {
     Null,
-    /// A number without its point.
+    /// A number without its point, or the place of a value in the list of a kind.
     Number(i128),
     Text(String),
 }
@@ -34,12 +34,12 @@ pub(crate) enum Collation {
 }
 
 /// A family of types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Family {
     /// So many digits are behind the point.
     Number(u32),
-    /// In an order that is that of its text.
-    Moment,
+    /// A few values in their order, as SQL writes them and as they are shown.
+    Listed(&'static [(&'static str, &'static str)]),
     Text(Collation),
 }
 
@@ -48,20 +48,20 @@ pub(crate) enum Family {
 pub(crate) struct Kind {
     pub(crate) sql: &'static str,
     pub(crate) family: Family,
-    /// Whether a key may have a prefix of it.
-    pub(crate) prefixes: bool,
     /// Numbers between these; of texts the longest.
     least: i128,
     pub(crate) greatest: i128,
+    /// A value that no row has.
+    pub(crate) never: &'static str,
 }
 
 const fn number(sql: &'static str, scale: u32, least: i128, greatest: i128) -> Kind {
     Kind {
         sql,
         family: Family::Number(scale),
-        prefixes: false,
         least,
         greatest,
+        never: "77777777.5",
     }
 }
 
@@ -69,9 +69,23 @@ const fn text(sql: &'static str, collation: Collation, longest: i128) -> Kind {
     Kind {
         sql,
         family: Family::Text(collation),
-        prefixes: true,
         least: 0,
         greatest: longest,
+        never: "'qqq'",
+    }
+}
+
+const fn listed(
+    sql: &'static str,
+    never: &'static str,
+    values: &'static [(&'static str, &'static str)],
+) -> Kind {
+    Kind {
+        sql,
+        family: Family::Listed(values),
+        least: 0,
+        greatest: 0,
+        never,
     }
 }
 
@@ -79,6 +93,9 @@ pub(crate) const INT: Kind = number("INT", 0, i32::MIN as i128, i32::MAX as i128
 
 pub(crate) const KINDS: &[Kind] = &[
     INT,
+    number("TINYINT", 0, -128, 127),
+    number("SMALLINT UNSIGNED", 0, 0, 65_535),
+    number("MEDIUMINT", 0, -8_388_608, 8_388_607),
     number("BIGINT", 0, i64::MIN as i128, i64::MAX as i128),
     number("BIGINT UNSIGNED", 0, 0, u64::MAX as i128),
     number("DECIMAL(13,3)", 3, -9_999_999_999_999, 9_999_999_999_999),
@@ -89,38 +106,207 @@ pub(crate) const KINDS: &[Kind] = &[
         10_i128.pow(38) - 1,
     ),
     number("BIT(64)", 0, 0, u64::MAX as i128),
-    Kind {
-        sql: "DATETIME(3)",
-        family: Family::Moment,
-        prefixes: false,
-        least: 0,
-        greatest: 0,
-    },
+    number("BIT(1)", 0, 0, 1),
+    listed(
+        "DECIMAL(65,30)",
+        "77777777.5",
+        &[
+            (
+                "-99999999999999999999999999999999999.999999999999999999999999999999",
+                "-99999999999999999999999999999999999.999999999999999999999999999999",
+            ),
+            (
+                "-0.000000000000000000000000000001",
+                "-0.000000000000000000000000000001",
+            ),
+            ("0", "0.000000000000000000000000000000"),
+            (
+                "0.000000000000000000000000000001",
+                "0.000000000000000000000000000001",
+            ),
+            ("1.5", "1.500000000000000000000000000000"),
+            (
+                "99999999999999999999999999999999999.999999999999999999999999999999",
+                "99999999999999999999999999999999999.999999999999999999999999999999",
+            ),
+        ],
+    ),
+    listed(
+        "DOUBLE",
+        "77777777.5",
+        &[
+            ("-1.7976931348623157e308", "-1.7976931348623157e308"),
+            ("-1.5", "-1.5"),
+            ("-2.2250738585072014e-308", "-2.2250738585072014e-308"),
+            ("0", "0"),
+            ("2.2250738585072014e-308", "2.2250738585072014e-308"),
+            ("0.1e0", "0.1"),
+            ("1", "1"),
+            ("123456.789e0", "123456.789"),
+            ("1e16", "1e16"),
+            ("1.7976931348623157e308", "1.7976931348623157e308"),
+        ],
+    ),
+    listed(
+        "FLOAT",
+        "77777777.5",
+        &[
+            ("-4096", "-4096"),
+            ("-1.5e0", "-1.5"),
+            ("0", "0"),
+            ("0.25e0", "0.25"),
+            ("1", "1"),
+            ("65536", "65536"),
+        ],
+    ),
+    listed(
+        "DATE",
+        "'2000-07-07'",
+        &[
+            ("'0000-00-00'", "0000-00-00"),
+            ("'1000-01-01'", "1000-01-01"),
+            ("'2024-00-00'", "2024-00-00"),
+            ("'2024-02-00'", "2024-02-00"),
+            ("'2024-02-29'", "2024-02-29"),
+            ("'2024-03-01'", "2024-03-01"),
+            ("'9999-12-31'", "9999-12-31"),
+        ],
+    ),
+    listed(
+        "DATETIME(3)",
+        "'2000-07-07 07:07:07'",
+        &[
+            ("'0000-00-00 00:00:00'", "0000-00-00 00:00:00.000"),
+            ("'1000-01-01 00:00:00'", "1000-01-01 00:00:00.000"),
+            ("'2024-02-29 23:59:59.999'", "2024-02-29 23:59:59.999"),
+            ("'2024-03-01 00:00:00'", "2024-03-01 00:00:00.000"),
+            ("'2024-03-01 00:00:00.001'", "2024-03-01 00:00:00.001"),
+            ("'9999-12-31 23:59:59.999'", "9999-12-31 23:59:59.999"),
+        ],
+    ),
+    listed(
+        "TIMESTAMP(6)",
+        "'2000-07-07 07:07:07'",
+        &[
+            ("'0000-00-00 00:00:00'", "0000-00-00 00:00:00.000000"),
+            ("'1970-01-01 00:00:01'", "1970-01-01 00:00:01.000000"),
+            ("'2024-03-01 00:00:00.000001'", "2024-03-01 00:00:00.000001"),
+            ("'2024-03-01 00:00:00.5'", "2024-03-01 00:00:00.500000"),
+            ("'2038-01-19 03:14:07.999999'", "2038-01-19 03:14:07.999999"),
+        ],
+    ),
+    listed(
+        "TIME(6)",
+        "'07:07:07'",
+        &[
+            ("'-838:59:59'", "-838:59:59.000000"),
+            ("'-838:59:58'", "-838:59:58.000000"),
+            ("'-00:00:00.000001'", "-00:00:00.000001"),
+            ("'00:00:00'", "00:00:00.000000"),
+            ("'12:00:00.000001'", "12:00:00.000001"),
+            ("'838:59:59'", "838:59:59.000000"),
+        ],
+    ),
+    listed(
+        "YEAR",
+        "1999",
+        &[
+            ("1901", "1901"),
+            ("1970", "1970"),
+            ("2024", "2024"),
+            ("2155", "2155"),
+        ],
+    ),
+    listed(
+        "ENUM('z', 'a', 'm')",
+        "'q'",
+        &[("'a'", "a"), ("'m'", "m"), ("'z'", "z")],
+    ),
+    listed(
+        "SET('x', 'y', 'b')",
+        "'q'",
+        &[
+            ("''", "(empty)"),
+            ("'b'", "b"),
+            ("'x'", "x"),
+            ("'x,b'", "x,b"),
+            ("'x,y'", "x,y"),
+            ("'x,y,b'", "x,y,b"),
+            ("'y'", "y"),
+            ("'y,b'", "y,b"),
+        ],
+    ),
+    text("VARCHAR(768)", Collation::Insensitive, 768),
     text("VARCHAR(700)", Collation::Insensitive, 700),
     text("VARCHAR(40)", Collation::Insensitive, 40),
+    text("CHAR(10)", Collation::Insensitive, 10),
     text(
         "VARCHAR(700) COLLATE utf8mb4_general_ci",
         Collation::General,
         700,
     ),
+    text(
+        "VARCHAR(40) COLLATE utf8mb4_general_ci",
+        Collation::General,
+        40,
+    ),
     text("VARCHAR(40) COLLATE utf8mb4_bin", Collation::Padded, 40),
+    text("VARCHAR(700) COLLATE utf8mb4_bin", Collation::Padded, 700),
     text(
         "VARCHAR(700) COLLATE utf8mb4_0900_bin",
         Collation::Code,
         700,
     ),
+    text("VARCHAR(40) COLLATE utf8mb4_0900_bin", Collation::Code, 40),
     text("VARBINARY(2000)", Collation::Code, 1900),
+    text("VARBINARY(3072)", Collation::Code, 3072),
+    text("BINARY(4)", Collation::Code, 4),
+    text("TEXT", Collation::Insensitive, 9_000),
+    text(
+        "MEDIUMTEXT COLLATE utf8mb4_general_ci",
+        Collation::General,
+        40_000,
+    ),
+    text("BLOB", Collation::Code, 9_000),
 ];
 
-const MOMENTS: &[&str] = &[
-    "1000-01-01 00:00:00.000",
-    "2024-02-29 23:59:59.999",
-    "2024-03-01 00:00:00.000",
-    "2024-03-01 00:00:00.001",
-    "9999-12-31 23:59:59.999",
-];
+/// The kind whose SQL is this.
+pub(crate) fn kind_of(sql: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.sql == sql)
+}
 
 impl Kind {
+    pub(crate) fn is_binary(&self) -> bool {
+        self.sql.contains("BINARY") || self.sql == "BLOB"
+    }
+
+    /// Whether a key may have the whole of it.
+    pub(crate) fn is_blob(&self) -> bool {
+        self.sql.contains("TEXT") || self.sql == "BLOB"
+    }
+
+    pub(crate) fn collation(&self) -> Option<Collation> {
+        match self.family {
+            Family::Text(collation) => Some(collation),
+            _ => None,
+        }
+    }
+
+    /// The most bytes of so many characters, or of a whole value, in a key.
+    pub(crate) fn key_bytes(&self, characters: Option<usize>) -> usize {
+        let whole = || {
+            let digits = self.sql.split(['(', ')']).nth(1);
+            digits
+                .and_then(|digits| digits.parse().ok())
+                .unwrap_or(3072)
+        };
+        match self.family {
+            Family::Text(_) if self.is_binary() => characters.unwrap_or_else(whole),
+            Family::Text(_) => 4 * characters.unwrap_or_else(whole),
+            _ => 40,
+        }
+    }
+
     /// A value; now and then a great one, seldom NULL.
     pub(crate) fn value(&self, nullable: bool, random: &mut Random) -> Value {
         if nullable && random.one_in(6) {
@@ -131,11 +317,11 @@ impl Kind {
                 0 => self.least,
                 1 => self.greatest,
                 2 => self.least + 1,
-                _ => random.below(12) as i128,
+                _ => (random.below(12) as i128).min(self.greatest),
             }),
-            Family::Moment => Value::Text(random.pick(MOMENTS).to_owned()),
+            Family::Listed(list) => Value::Number(random.below(list.len()) as i128),
             Family::Text(collation) => {
-                let pieces: &[&str] = match (collation, self.sql.starts_with("VARB")) {
+                let pieces: &[&str] = match (collation, self.is_binary()) {
                     (Collation::Insensitive, _) => {
                         &["a", "A", "á", "ß", "s", "S", "ss", "\0", "b", "7"]
                     }
@@ -145,8 +331,11 @@ impl Kind {
                 };
                 let mut text = String::new();
                 if random.one_in(3) && self.greatest > 300 {
-                    let lengths = [200, 261, 507, 690, 1890];
-                    let length = lengths[random.below(lengths.len())];
+                    let lengths = [100, 200, 261, 507, 690, 758, 1890, 3062];
+                    let length = match random.one_in(60) {
+                        true => self.greatest as usize,
+                        false => lengths[random.below(lengths.len())],
+                    };
                     text = "a".repeat(length.min(self.greatest as usize - 10));
                 }
                 for _ in 0..random.below(4) {
@@ -155,8 +344,64 @@ impl Kind {
                 if collation != Collation::Insensitive && random.one_in(8) {
                     text.push(' ');
                 }
+                if self.sql == "BINARY(4)" {
+                    text.truncate(4);
+                    while text.len() < 4 {
+                        text.push('\0');
+                    }
+                }
+                if self.sql.starts_with("CHAR") {
+                    text.truncate(text.trim_end_matches(' ').len());
+                }
                 Value::Text(text)
             }
+        }
+    }
+
+    /// Whether a value is one of this kind's.
+    pub(crate) fn has(&self, value: &Value) -> bool {
+        match (value, self.family) {
+            (Value::Null, _) => true,
+            (Value::Number(number), Family::Number(_)) => {
+                (self.least..=self.greatest).contains(number)
+            }
+            (Value::Number(place), Family::Listed(list)) => {
+                usize::try_from(*place).is_ok_and(|place| place < list.len())
+            }
+            (Value::Text(text), Family::Text(_)) => {
+                text.chars().count() as i128 <= self.greatest
+                    && (text.is_ascii() || !self.is_binary())
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a column of this kind can hold a value of another as it is.
+    pub(crate) fn holds(&self, of: &Kind, value: &Value) -> bool {
+        match (value, self.family, of.family) {
+            (Value::Null, ..) => true,
+            _ if self.sql == of.sql => true,
+            (Value::Number(number), Family::Number(scale), Family::Number(other)) => {
+                let is_bit = |kind: &Kind| kind.sql.starts_with("BIT");
+                scale == other
+                    && !is_bit(self)
+                    && !is_bit(of)
+                    && (self.least..=self.greatest).contains(number)
+            }
+            (Value::Text(text), Family::Text(collation), Family::Text(_)) => {
+                let has_low = text.chars().any(|character| character < ' ');
+                let is_plain = text.is_ascii() || (!self.is_binary() && !of.is_binary());
+                let is_fixed =
+                    |kind: &Kind| kind.sql.starts_with("CHAR") || kind.sql == "BINARY(4)";
+                is_plain
+                    && self.is_binary() == of.is_binary()
+                    && !is_fixed(self)
+                    && !is_fixed(of)
+                    && text.chars().count() as i128 <= self.greatest
+                    && (!has_low || !matches!(collation, Collation::General | Collation::Padded))
+                    && !(collation == Collation::Insensitive && (text.contains([' ', '\x01'])))
+            }
+            _ => false,
         }
     }
 
@@ -164,8 +409,9 @@ impl Kind {
     pub(crate) fn literal(&self, value: &Value) -> String {
         match (value, self.family) {
             (Value::Null, _) => "NULL".to_owned(),
+            (Value::Number(place), Family::Listed(list)) => list[*place as usize].0.to_owned(),
             (Value::Number(number), Family::Number(scale)) => pointed(*number, scale),
-            (Value::Number(number), _) => number.to_string(),
+            (Value::Number(number), Family::Text(_)) => number.to_string(),
             (Value::Text(text), _) => {
                 let run = text.bytes().take_while(|byte| *byte == b'a').count();
                 let quoted = |text: &str| format!("'{}'", text.replace('\0', "\\0"));
@@ -174,6 +420,18 @@ impl Kind {
                     false => quoted(text),
                 }
             }
+        }
+    }
+
+    /// As a file for LOAD DATA has it.
+    pub(crate) fn field(&self, value: &Value) -> String {
+        match value {
+            Value::Null => "\\N".to_owned(),
+            Value::Text(text) => text.replace('\0', "\\0"),
+            Value::Number(_) => match self.family {
+                Family::Listed(_) => self.literal(value).replace('\'', ""),
+                _ => self.literal(value),
+            },
         }
     }
 
@@ -190,13 +448,13 @@ impl Kind {
     pub(crate) fn shown(&self, value: &Value) -> String {
         match (value, self.family) {
             (Value::Null, _) => "NULL".to_owned(),
+            (Value::Number(place), Family::Listed(list)) => list[*place as usize].1.to_owned(),
             (Value::Number(number), Family::Number(scale)) => pointed(*number, scale),
-            (Value::Number(number), _) => number.to_string(),
-            (Value::Text(text), Family::Text(_)) => match text.is_empty() {
+            (Value::Number(number), Family::Text(_)) => number.to_string(),
+            (Value::Text(text), _) => match text.is_empty() {
                 true => "(empty)".to_owned(),
-                false => text.bytes().map(|byte| format!("{byte:02X}")).collect(),
+                false => hex(text),
             },
-            (Value::Text(text), _) => text.clone(),
         }
     }
 
@@ -207,7 +465,7 @@ impl Kind {
             (Value::Number(number), _) => Key::Number(*number),
             (Value::Text(text), Family::Text(collation)) => {
                 let characters = text.chars().take(prefix.unwrap_or(usize::MAX));
-                let mut weights = Vec::new();
+                let mut weights = Vec::with_capacity(text.len().min(prefix.unwrap_or(usize::MAX)));
                 characters.for_each(|character| weigh(character, collation, &mut weights));
                 if matches!(collation, Collation::General | Collation::Padded) {
                     while weights.last() == Some(&u32::from(' ')) {
@@ -219,6 +477,14 @@ impl Kind {
             (Value::Text(text), _) => Key::Weights(text.chars().map(u32::from).collect()),
         }
     }
+}
+
+fn hex(text: &str) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    let digits = text.bytes().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .map(|digit| char::from(DIGITS[usize::from(digit)]))
+        .collect()
 }
 
 fn pointed(number: i128, scale: u32) -> String {

@@ -1,258 +1,504 @@
-//! The whole of the model: tables, the writing session's transaction with its savepoints, and what
-//! others see. A step is one statement, what it must answer, and what it leaves.
+//! The whole of the model: tables, sessions with their transactions, what each of them sees. Taking a
+//! step says what it must answer; a step that the model cannot follow is not taken.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use mayfly_testkit::random::Random;
-
+use crate::rows::{Change, Fail, Tables, settle};
+use crate::steps::{Lock, Step};
 use crate::table::{Store, Table};
 
-pub(crate) type Tables = BTreeMap<String, Rc<Table>>;
+/// How many sessions work.
+pub(crate) const SESSIONS: usize = 3;
 
-/// What a step does besides running a statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Act {
-    /// The writing session runs it.
-    Write,
-    /// The reading session runs it.
-    Read,
-    /// Everything is closed and opened again.
-    Restart,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    ReadUncommitted,
+    ReadCommitted,
+    RepeatableRead,
+    Serializable,
 }
 
-/// One step.
+impl Level {
+    pub(crate) fn sql(self) -> &'static str {
+        match self {
+            Self::ReadUncommitted => "READ UNCOMMITTED",
+            Self::ReadCommitted => "READ COMMITTED",
+            Self::RepeatableRead => "REPEATABLE READ",
+            Self::Serializable => "SERIALIZABLE",
+        }
+    }
+}
+
+/// What a savepoint goes back to.
 #[derive(Debug, Clone)]
-pub(crate) struct Step {
-    pub(crate) act: Act,
-    pub(crate) sql: String,
-    /// The number of the error that it must end with; 0: none.
-    pub(crate) errno: u16,
-    /// The table that it changes, if it is one.
-    pub(crate) table: Option<String>,
+pub(crate) struct Kept {
+    tables: Tables,
+    temporary: Tables,
+    touched: BTreeMap<String, BTreeSet<u64>>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Transaction {
+    level: Level,
+    /// What it sees, if it has begun to look.
+    pub(crate) snapshot: Option<Tables>,
+    /// Durable tables that nobody else writes until it ends.
+    owned: BTreeSet<String>,
+    /// Those that nobody else writes because it has read them with locks.
+    read: BTreeSet<String>,
+    /// Those that nobody else may define anew.
+    used: BTreeSet<String>,
+    touched: BTreeMap<String, BTreeSet<u64>>,
+    /// Its temporary tables before.
+    temporary: Tables,
+    pub(crate) savepoints: Vec<(String, Kept)>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Known {
+    pub(crate) temporary: Tables,
+    pub(crate) transaction: Option<Transaction>,
+}
+
+/// What a step must answer.
+#[derive(Debug, Clone)]
+pub(crate) enum Told {
+    /// A statement, the text of the file that it reads, and the number of the error that it must end
+    /// with; 0: none.
+    Statement {
+        session: usize,
+        sql: String,
+        file: Option<String>,
+        errno: u16,
+    },
+    /// What a session sees of a table.
+    Look {
+        session: usize,
+        table: Rc<Table>,
+        lock: Lock,
+        seed: u64,
+    },
+    /// SHOW CREATE TABLE and CHECK TABLE.
+    Definition { session: usize, table: Rc<Table> },
+    /// Everything is closed and opened again.
+    Restart,
+    /// `mayfly check`, and a backup that holds these tables.
+    Backup(Tables),
+}
+
+impl Told {
+    /// The session of a statement.
+    pub(crate) fn session(&self) -> Option<usize> {
+        match self {
+            Self::Statement { session, .. } => Some(*session),
+            _ => None,
+        }
+    }
 }
 
 /// The model.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct World {
-    random: Random,
-    /// As the writing session sees them.
-    pub(crate) tables: Tables,
-    /// As they were when its transaction began.
-    begun: Option<Tables>,
-    savepoints: Vec<(String, Tables)>,
-    /// What the reading session's transaction sees.
-    pub(crate) snapshot: Option<Tables>,
-    names: usize,
-    /// The most rows of a bulk load.
-    largest_load: usize,
-    /// Whether it is closed and opened again now and then.
-    restarts: bool,
+    /// Durable and MEMORY tables with what is not committed yet: nobody else writes those.
+    pub(crate) now: Tables,
+    /// As sessions see those that have not changed them.
+    pub(crate) committed: Tables,
+    pub(crate) sessions: [Known; SESSIONS],
+    next_row: u64,
+    next_version: u64,
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, largest_load: usize, restarts: bool) -> Self {
-        Self {
-            random: Random(seed),
-            tables: Tables::new(),
-            begun: None,
-            savepoints: Vec::new(),
-            snapshot: None,
-            names: 0,
-            largest_load,
-            restarts,
+    /// Takes a step, if the model knows what it does.
+    pub(crate) fn take(&mut self, step: &Step) -> Option<Told> {
+        // What cannot be taken leaves nothing.
+        let before = self.clone();
+        let told = step.apply(self);
+        if told.is_none() {
+            *self = before;
         }
+        told
     }
 
-    /// As sessions see the tables that have not changed them.
-    pub(crate) fn committed(&self) -> Tables {
-        let begun = self.begun.as_ref().unwrap_or(&self.tables);
-        let tables = begun.iter().map(|(name, table)| {
-            let now = match table.store {
-                Store::Memory => self.tables.get(name).unwrap_or(table),
-                _ => table,
-            };
-            (name.clone(), Rc::clone(now))
-        });
-        tables
-            .filter(|(_, table)| table.store != Store::Temporary)
-            .collect()
-    }
-
-    /// What a crash leaves.
+    /// What is left when everything is closed, or dies.
     pub(crate) fn crash(&mut self) {
-        let mut left = self.committed();
-        for table in left.values_mut() {
+        for table in self.committed.values_mut() {
             if table.store == Store::Memory {
-                Rc::make_mut(table).rows.clear();
+                let table = Rc::make_mut(table);
+                table.rows.clear();
+                table.forget_maps();
             }
         }
-        self.tables = left;
-        self.begun = None;
-        self.savepoints.clear();
-        self.snapshot = None;
+        self.now = self.committed.clone();
+        self.sessions = Default::default();
     }
 
-    /// The next step; the model is as it leaves it.
-    pub(crate) fn step(&mut self) -> Step {
-        loop {
-            if let Some(step) = self.try_step() {
-                return step;
-            }
+    /// When a statement commits first what its session has done: what is there then.
+    pub(crate) fn halfway(&self, told: &Told) -> Self {
+        let mut world = self.clone();
+        if let Some(session) = told.session() {
+            world.commit(session);
         }
+        world.crash();
+        world
     }
 
-    fn write(sql: String, errno: u16, table: Option<&str>) -> Option<Step> {
-        Some(Step {
-            act: Act::Write,
-            sql,
-            errno,
-            table: table.map(str::to_owned),
-        })
+    pub(crate) fn new_version(&mut self) -> u64 {
+        self.next_version += 1;
+        self.next_version
     }
 
-    fn try_step(&mut self) -> Option<Step> {
-        if self.tables.len() < 2 {
-            self.end_transaction();
-            return self.create();
-        }
-        match self.random.below(100) {
-            0..=9 => self.transaction(),
-            10..=13 => self.reader(),
-            14 => self.restart(),
-            15..=24 => self.define(),
-            25..=29 => self.load(),
-            30..=33 => self.change_two(),
-            _ => self.change(),
-        }
+    pub(crate) fn new_rows(&mut self, count: usize) -> u64 {
+        self.next_row += count as u64;
+        self.next_row - count as u64
     }
 
-    /// A table that statements change, and its name.
-    pub(crate) fn any_table(&mut self) -> String {
-        let names: Vec<&String> = self.tables.keys().collect();
-        names[self.random.below(names.len())].clone()
-    }
-
-    pub(crate) fn random(&mut self) -> &mut Random {
-        &mut self.random
-    }
-
-    pub(crate) fn largest_load(&self) -> usize {
-        self.largest_load
-    }
-
-    pub(crate) fn new_name(&mut self) -> String {
-        self.names += 1;
-        format!("t{}", self.names)
-    }
-
-    /// Puts a statement's rows in place.
-    pub(crate) fn set(&mut self, table: Table) {
-        self.tables.insert(table.name.clone(), Rc::new(table));
-    }
-
-    /// Statements that define tables commit.
-    pub(crate) fn end_transaction(&mut self) {
-        self.begun = None;
-        self.savepoints.clear();
-    }
-
-    /// Whether nobody's transaction holds tables.
+    /// Whether nobody has a transaction.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.begun.is_none() && self.snapshot.is_none()
+        self.sessions
+            .iter()
+            .all(|known| known.transaction.is_none())
     }
 
-    /// Back to what the tables were; MEMORY tables stay as they are.
-    fn back_to(&mut self, before: Tables) {
-        for (name, table) in before {
-            if table.store != Store::Memory {
-                self.tables.insert(name, table);
+    /// A table that a session knows, as its statements that write find it.
+    pub(crate) fn table(&self, session: usize, name: &str) -> Option<&Rc<Table>> {
+        let temporary = self.sessions[session].temporary.get(name);
+        temporary.or_else(|| self.now.get(name))
+    }
+
+    fn others(&self, session: usize) -> impl Iterator<Item = &Transaction> {
+        let sessions = self.sessions.iter().enumerate();
+        sessions
+            .filter(move |(number, _)| *number != session)
+            .filter_map(|(_, known)| known.transaction.as_ref())
+    }
+
+    /// A table, and those that foreign keys connect with it.
+    pub(crate) fn family(&self, name: &str) -> BTreeSet<String> {
+        let mut all = BTreeSet::from([name.to_owned()]);
+        loop {
+            let before = all.len();
+            for (other, table) in &self.now {
+                for key in &table.foreign {
+                    if all.contains(other) || all.contains(&key.parent) {
+                        all.insert(other.clone());
+                        all.insert(key.parent.clone());
+                    }
+                }
+            }
+            if all.len() == before {
+                return all;
             }
         }
     }
 
-    fn transaction(&mut self) -> Option<Step> {
-        let Some(before) = self.begun.clone() else {
-            self.begun = Some(self.tables.clone());
-            return Self::write("BEGIN".to_owned(), 0, None);
-        };
-        match self.random.below(8) {
-            0 | 1 => {
-                self.end_transaction();
-                Self::write("COMMIT".to_owned(), 0, None)
-            }
-            2 => {
-                self.back_to(before);
-                self.end_transaction();
-                Self::write("ROLLBACK".to_owned(), 0, None)
-            }
-            3 | 4 => {
-                let name = format!("s{}", self.random.below(3));
-                self.savepoints.retain(|(other, _)| *other != name);
-                self.savepoints.push((name.clone(), self.tables.clone()));
-                Self::write(format!("SAVEPOINT {name}"), 0, None)
-            }
-            5 | 6 => {
-                let place = self.random.below(self.savepoints.len().max(1));
-                let (name, then) = self.savepoints.get(place).cloned()?;
-                self.savepoints.truncate(place + 1);
-                self.back_to(then);
-                Self::write(format!("ROLLBACK TO {name}"), 0, None)
-            }
-            _ => {
-                let place = self.random.below(self.savepoints.len().max(1));
-                let (name, _) = self.savepoints.get(place).cloned()?;
-                self.savepoints.truncate(place);
-                Self::write(format!("RELEASE SAVEPOINT {name}"), 0, None)
-            }
+    fn is_durable(&self, session: usize, name: &str) -> bool {
+        self.table(session, name)
+            .is_some_and(|table| table.store == Store::Durable)
+    }
+
+    /// A session is going to write a table: whether it need not wait for others.
+    pub(crate) fn writes(&mut self, session: usize, name: &str) -> Option<()> {
+        self.table(session, name)?;
+        if self.sessions[session].temporary.contains_key(name) {
+            return Some(());
         }
-    }
-
-    /// The other session begins or ends a transaction that sees one moment.
-    fn reader(&mut self) -> Option<Step> {
-        let sql = match self.snapshot.take() {
-            Some(_) => "COMMIT",
-            None => {
-                self.snapshot = Some(self.committed());
-                "START TRANSACTION WITH CONSISTENT SNAPSHOT"
-            }
+        let family = self.family(name);
+        let is_free = |other: &Transaction| {
+            other.owned.is_disjoint(&family) && other.read.is_disjoint(&family)
         };
-        Some(Step {
-            act: Act::Read,
-            sql: sql.to_owned(),
-            errno: 0,
-            table: None,
-        })
-    }
-
-    fn restart(&mut self) -> Option<Step> {
-        // A transaction that is open is lost, as by a crash.
-        if !self.restarts || !self.random.one_in(4) {
+        if !self.others(session).all(is_free) {
             return None;
         }
-        self.crash();
-        Some(Step {
-            act: Act::Restart,
-            sql: "-- restart".to_owned(),
-            errno: 0,
-            table: None,
-        })
+        self.is_as_seen(session, name)?;
+        let durable = self.is_durable(session, name);
+        if let Some(transaction) = &mut self.sessions[session].transaction {
+            transaction.used.extend(family.iter().cloned());
+            if durable {
+                transaction.owned.extend(family);
+            }
+        }
+        Some(())
     }
 
-    pub(crate) fn create(&mut self) -> Option<Step> {
-        if !self.is_quiet() {
+    /// A session is going to read the newest rows of a table, and keeps them as they are.
+    pub(crate) fn reads_newest(&mut self, session: usize, name: &str) -> Option<()> {
+        self.table(session, name)?;
+        if self.others(session).any(|other| other.owned.contains(name)) {
             return None;
         }
-        let name = self.new_name();
-        let store = match self.random.below(5) {
-            0 | 1 => Store::Temporary,
-            2 => Store::Memory,
-            _ => Store::Durable,
-        };
-        let table = Table::random(name, store, &mut self.random);
-        let sql = table.create();
-        let name = table.name.clone();
-        self.set(table);
-        Self::write(sql, 0, Some(&name))
+        self.is_as_seen(session, name)?;
+        if let Some(transaction) = &mut self.sessions[session].transaction {
+            transaction.used.insert(name.to_owned());
+            transaction.read.insert(name.to_owned());
+        }
+        Some(())
     }
+
+    /// Whether a table is still defined as a session's snapshot has it: otherwise its statements fail.
+    fn is_as_seen(&self, session: usize, name: &str) -> Option<()> {
+        let snapshot = self.sessions[session]
+            .transaction
+            .as_ref()
+            .and_then(|transaction| transaction.snapshot.as_ref());
+        let Some(snapshot) = snapshot else {
+            return Some(());
+        };
+        if self.sessions[session].temporary.contains_key(name) {
+            return Some(());
+        }
+        let version = |tables: &Tables| tables.get(name).map(|table| table.version);
+        (version(snapshot) == version(&self.now)).then_some(())
+    }
+
+    /// What a session sees of a table, without locks.
+    pub(crate) fn sees(&mut self, session: usize, name: &str) -> Option<Rc<Table>> {
+        if let Some(table) = self.sessions[session].temporary.get(name) {
+            return Some(Rc::clone(table));
+        }
+        let newest = Rc::clone(self.now.get(name)?);
+        let committed = Rc::clone(self.committed.get(name)?);
+        let all = self.committed.clone();
+        let Some(transaction) = &mut self.sessions[session].transaction else {
+            return Some(match newest.store {
+                Store::Memory => newest,
+                _ => committed,
+            });
+        };
+        if newest.store == Store::Memory {
+            transaction.used.insert(name.to_owned());
+            return Some(newest);
+        }
+        if transaction.level == Level::Serializable {
+            // From the first read on, tables that are defined anew are refused.
+            transaction.snapshot.get_or_insert(all);
+            self.reads_newest(session, name)?;
+            return Some(newest);
+        }
+        transaction.used.insert(name.to_owned());
+        let is_owned = transaction.owned.contains(name);
+        if transaction.level != Level::RepeatableRead {
+            return Some(if is_owned { newest } else { committed });
+        }
+        let snapshot = transaction.snapshot.get_or_insert(all);
+        let seen = Rc::clone(snapshot.get(name)?);
+        if seen.version != newest.version {
+            return None;
+        }
+        let touched = transaction.touched.get(name);
+        match (is_owned, touched) {
+            (false, _) | (_, None) => Some(seen),
+            _ if Rc::ptr_eq(&seen, &committed) => Some(newest),
+            (true, Some(touched)) => merged(&seen, &newest, touched).map(Rc::new),
+        }
+    }
+
+    /// The newest rows, as locking reads see them.
+    pub(crate) fn sees_newest(
+        &mut self,
+        session: usize,
+        name: &str,
+        for_update: bool,
+    ) -> Option<Rc<Table>> {
+        if self.table(session, name)?.store != Store::Durable {
+            return self.sees(session, name);
+        }
+        match for_update {
+            true => self.writes(session, name)?,
+            false => self.reads_newest(session, name)?,
+        }
+        self.now.get(name).cloned()
+    }
+
+    /// Nobody else has used a table in a transaction that is still open.
+    pub(crate) fn may_define(&self, session: usize, name: &str) -> bool {
+        let family = self.family(name);
+        let is_free = |other: &Transaction| other.used.is_disjoint(&family);
+        self.others(session).all(is_free)
+    }
+
+    /// A statement's changes of rows.
+    pub(crate) fn change(
+        &mut self,
+        session: usize,
+        orders: usize,
+        body: impl Fn(&mut Change<'_>) -> Result<(), Fail>,
+    ) -> Option<u16> {
+        let next = self.next_row;
+        let temporary = &self.sessions[session].temporary;
+        let (change, errno) = settle(temporary, &self.now, next, orders, body)?;
+        let Change {
+            tables,
+            touched,
+            next,
+            ..
+        } = change;
+        self.next_row = next;
+        let changed: Vec<Table> = tables
+            .into_iter()
+            .filter(|(name, _)| touched.get(name).is_some_and(|touched| !touched.is_empty()))
+            .map(|(_, table)| table)
+            .collect();
+        if let Some(transaction) = &mut self.sessions[session].transaction {
+            for (name, more) in touched {
+                transaction.touched.entry(name).or_default().extend(more);
+            }
+        }
+        for table in changed {
+            self.put(session, table);
+        }
+        Some(errno)
+    }
+
+    /// Puts a table in the place of what it was, with other rows.
+    pub(crate) fn put(&mut self, session: usize, table: Table) {
+        let (name, table) = (table.name.clone(), Rc::new(table));
+        let known = &mut self.sessions[session];
+        if table.store == Store::Temporary {
+            known.temporary.insert(name, table);
+            return;
+        }
+        if table.store == Store::Memory || known.transaction.is_none() {
+            self.committed.insert(name.clone(), Rc::clone(&table));
+        }
+        self.now.insert(name, table);
+    }
+
+    /// Puts a table that is defined anew; the session's transaction has ended, if it is none of its
+    /// temporary ones.
+    pub(crate) fn define(&mut self, session: usize, mut table: Table) {
+        table.version = self.new_version();
+        table.forget_maps();
+        self.put(session, table);
+    }
+
+    pub(crate) fn remove(&mut self, session: usize, name: &str) {
+        self.sessions[session].temporary.remove(name);
+        self.now.remove(name);
+        self.committed.remove(name);
+    }
+
+    pub(crate) fn begin(&mut self, session: usize, level: Level, has_snapshot: bool) {
+        self.commit(session);
+        let sees = has_snapshot && level == Level::RepeatableRead;
+        let snapshot = sees.then(|| self.committed.clone());
+        let known = &mut self.sessions[session];
+        known.transaction = Some(Transaction {
+            level,
+            snapshot,
+            owned: BTreeSet::new(),
+            read: BTreeSet::new(),
+            used: BTreeSet::new(),
+            touched: BTreeMap::new(),
+            temporary: known.temporary.clone(),
+            savepoints: Vec::new(),
+        });
+    }
+
+    pub(crate) fn commit(&mut self, session: usize) {
+        let Some(transaction) = self.sessions[session].transaction.take() else {
+            return;
+        };
+        for name in transaction.owned {
+            if let Some(table) = self.now.get(&name) {
+                self.committed.insert(name, Rc::clone(table));
+            }
+        }
+    }
+
+    pub(crate) fn rollback(&mut self, session: usize) {
+        let Some(transaction) = self.sessions[session].transaction.take() else {
+            return;
+        };
+        for name in transaction.owned {
+            if let Some(table) = self.committed.get(&name) {
+                self.now.insert(name, Rc::clone(table));
+            }
+        }
+        self.temporary_back(session, &transaction.temporary);
+    }
+
+    /// Temporary tables have the rows that they had; those that were not there have none.
+    fn temporary_back(&mut self, session: usize, before: &Tables) {
+        for (name, table) in &mut self.sessions[session].temporary {
+            match before.get(name) {
+                Some(known) => *table = Rc::clone(known),
+                None => {
+                    let table = Rc::make_mut(table);
+                    table.rows.clear();
+                    table.forget_maps();
+                }
+            }
+        }
+    }
+
+    pub(crate) fn savepoint(&mut self, session: usize, name: &str) -> Option<()> {
+        let known = &mut self.sessions[session];
+        let transaction = known.transaction.as_mut()?;
+        let owned = transaction.owned.iter();
+        let tables = owned.filter_map(|name| Some((name.clone(), Rc::clone(self.now.get(name)?))));
+        let kept = Kept {
+            tables: tables.collect(),
+            temporary: known.temporary.clone(),
+            touched: transaction.touched.clone(),
+        };
+        transaction.savepoints.retain(|(other, _)| other != name);
+        transaction.savepoints.push((name.to_owned(), kept));
+        Some(())
+    }
+
+    pub(crate) fn rollback_to(&mut self, session: usize, name: &str) -> Option<()> {
+        let transaction = self.sessions[session].transaction.as_mut()?;
+        let place = transaction
+            .savepoints
+            .iter()
+            .position(|(other, _)| other == name)?;
+        let kept = transaction.savepoints[place].1.clone();
+        transaction.savepoints.truncate(place + 1);
+        transaction.touched = kept.touched;
+        for name in transaction.owned.clone() {
+            let before = kept.tables.get(&name).or_else(|| self.committed.get(&name));
+            if let Some(table) = before {
+                self.now.insert(name, Rc::clone(table));
+            }
+        }
+        self.temporary_back(session, &kept.temporary);
+        Some(())
+    }
+
+    pub(crate) fn release(&mut self, session: usize, name: &str) -> Option<()> {
+        let transaction = self.sessions[session].transaction.as_mut()?;
+        let place = transaction
+            .savepoints
+            .iter()
+            .position(|(other, _)| other == name)?;
+        transaction.savepoints.truncate(place);
+        Some(())
+    }
+}
+
+/// A snapshot's rows, but for those that its own transaction has touched since. With other unique keys
+/// than the primary key it is not known which rows are one and the same.
+fn merged(seen: &Table, newest: &Table, touched: &BTreeSet<u64>) -> Option<Table> {
+    let mut table = Table::new(seen.name.clone(), seen.store, seen.columns.clone());
+    table.version = seen.version;
+    let uniques = seen.indexes.iter().filter(|index| index.unique);
+    if uniques.clone().any(|index| index.name != "PRIMARY") {
+        return None;
+    }
+    table.indexes.clone_from(&seen.indexes);
+    for (id, row) in &seen.rows {
+        if !touched.contains(id) {
+            table.rows.insert(*id, Rc::clone(row));
+        }
+    }
+    for (id, row) in newest.rows.iter().filter(|(id, _)| touched.contains(id)) {
+        table.rows.insert(*id, Rc::clone(row));
+    }
+    let is_clear = table
+        .indexes
+        .iter()
+        .all(|index| !table.has_duplicates(index));
+    is_clear.then_some(table)
 }
