@@ -14,6 +14,7 @@ use mayfly_storage::temptable::{Registry, Resources};
 use mayfly_storage::{
     ChangeStorage, Durability, DurableStore, StatementOwner, StoreOptions, StorePlace, SyncThread,
 };
+use mayfly_types::error::codes;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Diagnostics, Result, SqlType, TypeKind, Value};
 
@@ -23,6 +24,7 @@ use crate::connections::Connections;
 use crate::convert;
 use crate::files::FileRules;
 use crate::options::{DatabaseOptions, FileAccess};
+use crate::persisted::PersistedVariables;
 use crate::server_modes::ServerModes;
 use crate::session::SessionShared;
 use crate::statement_cache::StatementCache;
@@ -44,6 +46,8 @@ pub struct Database {
     pub(crate) options: DatabaseOptions,
     pub(crate) catalog: Catalog,
     pub(crate) accounts: Arc<Accounts>,
+    /// SET PERSIST
+    pub(crate) persisted: PersistedVariables,
     pub(crate) resources: Resources,
     pub(crate) budgets: Budgets,
     pub(crate) globals: RwLock<Settings>,
@@ -157,6 +161,22 @@ impl Database {
         for (name, value) in &options.variables {
             set_at_start(&mut globals, name, value)?;
         }
+        let loads = options
+            .variables
+            .iter()
+            .rev()
+            .find(|(name, _)| name == "persisted_globals_load");
+        let persisted = match loads.is_none_or(|(_, value)| !is_off(value)) {
+            true => PersistedVariables::open(options.datadir.as_deref())?,
+            false => PersistedVariables::default(),
+        };
+        for (name, variable) in persisted.all() {
+            match set_at_start(&mut globals, &name, &variable.value) {
+                // A server of another version knew it.
+                Err(error) if error.is(&codes::ER_UNKNOWN_SYSTEM_VARIABLE) => {}
+                set => set?,
+            }
+        }
         if let Some(limit) = options.memory_limit {
             let most = usize::try_from(limit / MEMORY_OF_THREAD).unwrap_or(usize::MAX);
             options.threads = options.threads.min(most).max(1);
@@ -206,6 +226,7 @@ impl Database {
             options,
             catalog: Catalog::new(),
             accounts: Arc::default(),
+            persisted,
             resources,
             budgets,
             globals: RwLock::new(globals.shared()),
@@ -519,9 +540,15 @@ fn durability(globals: &Settings) -> Durability {
     }
 }
 
+fn is_off(value: &str) -> bool {
+    ["0", "off", "false"]
+        .iter()
+        .any(|off| value.eq_ignore_ascii_case(off))
+}
+
 /// Sets a variable from text before the first session, as by SET GLOBAL.
 fn set_at_start(globals: &mut Settings, name: &str, text: &str) -> Result<()> {
-    let unknown = || mayfly_types::error::codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
+    let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
     let position = variables::position(name).ok_or_else(unknown)?;
     let variable = variables::all()[position];
     if variable.scope == Scope::Session {

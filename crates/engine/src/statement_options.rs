@@ -106,6 +106,7 @@ impl StatementOptions {
             plan: PlanOptions {
                 sql_mode,
                 collation_connection,
+                utf8mb4_collation: collation("default_collation_for_utf8mb4"),
                 div_precision_increment: small("div_precision_increment"),
                 group_concat_max_len,
                 sql_select_limit: settings.unsigned("sql_select_limit"),

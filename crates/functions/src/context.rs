@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use mayfly_memory::{Budget, BudgetKind, LimitError, Reservation};
 use mayfly_types::common_type::string_of;
+use mayfly_types::convert::CastContext;
 use mayfly_types::convert::text::format_value;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::{Locale, TimeZone};
@@ -54,6 +55,8 @@ pub struct EvaluationContext {
     pub entropy: fn(&mut [u8]),
     /// The wall clock of SYSDATE() and UUID(): microseconds since 1970 UTC.
     pub clock: fn() -> i64,
+    /// The server that the session is of.
+    pub server: Arc<dyn ServerFacts>,
     /// The files that LOAD_FILE() may read.
     pub files: Arc<dyn ServerFiles>,
     /// The session's place among those that take locks by name: GET_LOCK().
@@ -113,6 +116,32 @@ pub struct SessionFacts {
     pub row_count: i64,
     /// FOUND_ROWS() of the statement before.
     pub found_rows: u64,
+    /// Whether the session may see who has which role: ROLES_GRAPHML().
+    pub sees_roles: bool,
+}
+
+/// What functions may know of the server.
+pub trait ServerFacts: fmt::Debug + Send + Sync {
+    /// Whether a connection of this number lives.
+    fn is_connected(&self, connection: u64) -> bool;
+
+    /// The names of all accounts, and who has which of them as a role, with ADMIN OPTION or without: the
+    /// places of both among the names.
+    fn role_graph(&self) -> (Vec<String>, Vec<(usize, usize, bool)>);
+}
+
+/// There is no server.
+#[derive(Debug)]
+struct NoServer;
+
+impl ServerFacts for NoServer {
+    fn is_connected(&self, _connection: u64) -> bool {
+        false
+    }
+
+    fn role_graph(&self) -> (Vec<String>, Vec<(usize, usize, bool)>) {
+        (Vec::new(), Vec::new())
+    }
 }
 
 /// Files of the server, as far as statements may read them. No function touches a file itself.
@@ -206,6 +235,7 @@ impl EvaluationContext {
                 last_insert_id: Arc::default(),
                 row_count: -1,
                 found_rows: 0,
+                sees_roles: true,
             },
             group_concat_max_len: 1024,
             max_allowed_packet: 64 << 20,
@@ -217,12 +247,29 @@ impl EvaluationContext {
             random: Arc::new(Mutex::new(RandomStates::new(1))),
             entropy: system_entropy,
             clock: system_clock,
+            server: Arc::new(NoServer),
             files: Arc::new(NoFiles),
             user_locks: Arc::new(NoLocks),
             short_uuids: Arc::default(),
             interrupt: Interrupt::default(),
             memory: Arc::new(Unlimited),
             made: AtomicU64::new(0),
+        }
+    }
+
+    /// What a conversion needs to know; `operand` is what its messages call the value.
+    pub fn cast<'a>(&'a self, operand: &'a str) -> CastContext<'a> {
+        let today = self
+            .time_zone
+            .local_of_unix(self.now_utc_microseconds)
+            .unwrap_or_default();
+        CastContext {
+            sql_mode: self.sql_mode,
+            diagnostics: &self.diagnostics,
+            time_zone: &self.time_zone,
+            current_date: today.at_midnight(),
+            operand,
+            room: None,
         }
     }
 

@@ -110,7 +110,7 @@ pub fn aggregate_collation(
             let collation = text_of(argument, context).collation;
             let mut mix = CollationMix::new(collation, text_coercibility(argument));
             mix.is_ascii |= match argument.constant {
-                Some(mayfly_types::Value::Bytes(text)) => text.is_ascii(),
+                Some(mayfly_types::Value::Bytes(text)) => return mix.with_constant(text),
                 Some(_) => true,
                 None => !argument.ty.is_string() && collation != CollationId::BINARY,
             };

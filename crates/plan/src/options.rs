@@ -10,6 +10,8 @@ pub struct PlanOptions {
     pub sql_mode: SqlMode,
     /// `collation_connection`: the collation of string literals.
     pub collation_connection: CollationId,
+    /// `default_collation_for_utf8mb4`: the collation of `_utf8mb4'…'`.
+    pub utf8mb4_collation: CollationId,
     /// `div_precision_increment`
     pub div_precision_increment: u8,
     /// `group_concat_max_len`, in bytes.

@@ -196,6 +196,7 @@ pub(crate) fn options() -> PlanOptions {
     PlanOptions {
         sql_mode: SqlMode::DEFAULT,
         collation_connection: CollationId::default(),
+        utf8mb4_collation: CollationId::UTF8MB4_0900_AI_CI,
         div_precision_increment: 4,
         group_concat_max_len: 1024,
         sql_select_limit: u64::MAX,

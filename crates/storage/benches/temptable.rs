@@ -286,7 +286,9 @@ fn join(context: &TempTableContext, base: &Base) -> usize {
     let total = AtomicUsize::new(0);
     let probe_all =
         |index: &mayfly_storage::JoinIndex, batch: &Batch, matches: &mut JoinMatches| {
-            let mut probe = index.probe(&[batch.column(0).clone()], batch.row_count());
+            let mut probe = index
+                .probe(&[batch.column(0).clone()], batch.row_count())
+                .unwrap();
             while index.next_matches(&mut probe, BATCH_ROWS, matches) {
                 total.fetch_add(matches.probe_rows.len(), Ordering::Relaxed);
             }

@@ -144,7 +144,7 @@ fn a_key_that_is_larger_than_memory_is_joined_in_pieces() {
         pieces += 1;
         let mut first = 0;
         while let Some(batch) = pair.next_probed(&mut hashes).unwrap() {
-            let mut state = index.probe_hashed(&batch.columns()[..1], &hashes);
+            let mut state = index.probe_hashed(&batch.columns()[..1], &hashes).unwrap();
             while index.next_matches(&mut state, 1000, &mut matches) {
                 let others = index.gather(&[0, 1, 2, 3], &matches.build_rows).unwrap();
                 let others = rows(&[Batch::new(others, matches.build_rows.len())]);

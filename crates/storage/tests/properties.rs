@@ -290,7 +290,7 @@ proptest! {
             let mut hashes = Vec::new();
             while let Some(index) = pair.next_index().unwrap() {
                 while let Some(batch) = pair.next_probed(&mut hashes).unwrap() {
-                    let mut state = index.probe_hashed(&batch.columns()[..key_count], &hashes);
+                    let mut state = index.probe_hashed(&batch.columns()[..key_count], &hashes).unwrap();
                     while index.next_matches(&mut state, 100, &mut matches) {
                         found += matches.build_rows.len() as u64;
                         let columns: Vec<usize> = (0..key_count).collect();

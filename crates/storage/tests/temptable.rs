@@ -227,9 +227,13 @@ fn joins_find_all_pairs() {
             let mut join = |index: &mayfly_storage::JoinIndex, batch: &Batch| {
                 let mut found = Vec::new();
                 let mut exists = Vec::new();
-                index.exists(&[batch.column(0).clone()], batch.row_count(), &mut exists);
+                index
+                    .exists(&[batch.column(0).clone()], batch.row_count(), &mut exists)
+                    .unwrap();
                 let mut joined = vec![false; batch.row_count()];
-                let mut state = index.probe(&[batch.column(0).clone()], batch.row_count());
+                let mut state = index
+                    .probe(&[batch.column(0).clone()], batch.row_count())
+                    .unwrap();
                 while index.next_matches(&mut state, 700, &mut matches) {
                     assert!(matches.probe_rows.len() <= 700);
                     let columns = index.gather(&[0, 1], &matches.build_rows).unwrap();

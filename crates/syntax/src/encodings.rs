@@ -19,7 +19,7 @@
 //! | types of casts | `DataType`; `CHAR ... CHARACTER SET` and types unknown to it are `Custom` | [`cast_type`] |
 //! | types of `JSON_TABLE` columns | `DataType::Custom` | [`column_type`] |
 //! | `JSON_VALUE(d, p RETURNING t NULL ON EMPTY DEFAULT x ON ERROR)` | further arguments: a cast of NULL to t; `#NULL_ON_EMPTY`(NULL), `#DEFAULT_ON_ERROR`(x), ... | – |
-//! | `WEIGHT_STRING(x AS CHAR(3))` | a call whose argument is a cast | – |
+//! | `WEIGHT_STRING(x AS CHAR(3))`, `… AS BINARY(3)` | a call whose second argument is the length; one whose argument is a cast | – |
 //!
 //! Written in another form of the same meaning, so that the binder meets only one:
 //!

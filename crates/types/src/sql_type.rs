@@ -126,7 +126,8 @@ pub struct SqlType {
     /// Character set and collation of the string kinds, ENUM and SET; `binary` makes CHAR a BINARY,
     /// VARCHAR a VARBINARY and TEXT a BLOB. Numbers and temporal values have `binary` too.
     pub collation: CollationId,
-    /// The members of an ENUM or SET, in order; empty otherwise.
+    /// The members of an ENUM or SET, in order, also of the string that MIN() or MAX() of one gives; empty
+    /// otherwise.
     pub members: Arc<[String]>,
 }
 

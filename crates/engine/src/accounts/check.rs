@@ -97,6 +97,7 @@ fn updates(statement: &Statement) -> bool {
             | Statement::Explain(_)
             | Statement::SetTransaction(_)
             | Statement::Shutdown
+            | Statement::ResetPersist { .. }
     )
 }
 
@@ -180,6 +181,7 @@ impl Check<'_> {
             }
             Statement::TableMaintenance(maintenance) => self.maintenance(maintenance),
             Statement::Shutdown => self.rights.require(SHUTDOWN, &[], "SHUTDOWN"),
+            Statement::ResetPersist { .. } => global_variables(&self.rights),
             session_statements!()
             | Statement::Insert(_)
             | Statement::Handler(_)

@@ -77,6 +77,11 @@ impl Rights {
         DynamicSet::of(name).is_some_and(|set| self.dynamic.has(set))
     }
 
+    /// Whether dynamic privileges are there.
+    pub(crate) fn has_dynamic_set(&self, set: DynamicSet) -> bool {
+        self.dynamic.has(set)
+    }
+
     /// Whether a dynamic privilege may be granted to others.
     pub(crate) fn may_grant_dynamic(&self, set: DynamicSet) -> bool {
         self.dynamic_grantable.has(set)

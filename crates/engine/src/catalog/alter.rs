@@ -62,7 +62,7 @@ pub(crate) fn definition(
                 let names = old.foreign_keys.iter().map(|foreign| foreign.name.clone());
                 names.collect()
             },
-            collation: DeclaredCollation::default(),
+            collation: DeclaredCollation::new(session),
         },
         actions: &statement.actions,
         columns: Vec::new(),

@@ -5,17 +5,21 @@
 use std::collections::HashSet;
 
 use mayfly_syntax::ast::{ColumnType, TypeKind as Written};
+use mayfly_types::charset::Charset;
 use mayfly_types::error::codes;
 use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX, DECIMALS_NOT_FIXED};
 use mayfly_types::{CollationId, Diagnostics, Level, Result, SqlType, TypeKind};
 
 use crate::character_sets;
+use crate::session::Session;
 
 /// The longest row, and so the longest VARCHAR, in bytes.
 const ROW_BYTES_MAX: u64 = 65_535;
 
 /// What a column's type depends on besides its text.
 pub(crate) struct TypeContext<'a> {
+    /// Whose settings decide what a character set means.
+    pub(crate) session: &'a Session,
     /// The collation of the table.
     pub(crate) table_collation: CollationId,
     /// Strict mode: a VARCHAR that is too long is an error and not a TEXT.
@@ -26,17 +30,30 @@ pub(crate) struct TypeContext<'a> {
 
 /// The collation that CHARACTER SET and COLLATE name, one after the other: options of a table, a
 /// database or a column.
-#[derive(Debug, Default)]
-pub(crate) struct DeclaredCollation(Option<CollationId>);
+#[derive(Debug)]
+pub(crate) struct DeclaredCollation {
+    named: Option<CollationId>,
+    /// `default_collation_for_utf8mb4`
+    utf8mb4: CollationId,
+}
 
 impl DeclaredCollation {
+    /// Nothing yet.
+    pub(crate) fn new(session: &Session) -> Self {
+        Self {
+            named: None,
+            utf8mb4: session.options().plan.utf8mb4_collation,
+        }
+    }
+
     /// CHARACTER SET: its default collation, unless another of the same set was named. 1302 for two
     /// sets.
     pub(crate) fn charset(&mut self, name: &str) -> Result<()> {
         let set = character_sets::by_name(name)
             .ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))?;
-        match self.0.map(CollationId::charset) {
-            None => self.0 = Some(set.default_collation),
+        match self.named.map(CollationId::charset) {
+            None if set.charset == Charset::Utf8mb4 => self.named = Some(self.utf8mb4),
+            None => self.named = Some(set.default_collation),
             Some(known) if known != set.charset => {
                 let word = "CHARACTER SET ";
                 let conflict = codes::ER_CONFLICTING_DECLARATIONS;
@@ -51,29 +68,30 @@ impl DeclaredCollation {
     pub(crate) fn collation(&mut self, name: &str) -> Result<()> {
         let row = character_sets::collation_by_name(name)
             .ok_or_else(|| codes::ER_UNKNOWN_COLLATION.with(&[&name]))?;
-        if let Some(known) = self.0.map(CollationId::charset)
+        if let Some(known) = self.named.map(CollationId::charset)
             && known != row.charset
         {
             let mismatch = codes::ER_COLLATION_CHARSET_MISMATCH;
             return Err(mismatch.with(&[&row.name, &known.name()]));
         }
-        self.0 = Some(row.id);
+        self.named = Some(row.id);
         Ok(())
     }
 
     /// What was named, if anything was.
     pub(crate) fn named(&self) -> Option<CollationId> {
-        self.0
+        self.named
     }
 }
 
 /// The collation that a character set and a collation name together; the character set's default
 /// when only it is named.
 pub(crate) fn resolve_collation(
+    session: &Session,
     charset: Option<&str>,
     collation: Option<&str>,
 ) -> Result<Option<CollationId>> {
-    let mut declared = DeclaredCollation::default();
+    let mut declared = DeclaredCollation::new(session);
     charset.map_or(Ok(()), |name| declared.charset(name))?;
     collation.map_or(Ok(()), |name| declared.collation(name))?;
     Ok(declared.named())
@@ -85,7 +103,11 @@ pub(crate) fn resolve(
     written: &ColumnType,
     context: &TypeContext<'_>,
 ) -> Result<(SqlType, bool)> {
-    let explicit = resolve_collation(written.charset.as_deref(), written.collation.as_deref())?;
+    let explicit = resolve_collation(
+        context.session,
+        written.charset.as_deref(),
+        written.collation.as_deref(),
+    )?;
     let mut collation = explicit.unwrap_or(context.table_collation);
     if written.binary && written.collation.is_none() {
         context

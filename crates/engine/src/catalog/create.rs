@@ -113,7 +113,7 @@ pub(crate) fn definition(
         },
         foreign_indexes: Vec::new(),
         dropped_foreign_keys: Vec::new(),
-        collation: DeclaredCollation::default(),
+        collation: DeclaredCollation::new(session),
     };
     for option in &statement.options {
         builder.option(option)?;
@@ -276,6 +276,7 @@ impl Builder<'_> {
     ) -> Result<ColumnDefinition> {
         check_name(&column.name, &codes::ER_WRONG_COLUMN_NAME)?;
         let context = column_type::TypeContext {
+            session: self.session,
             table_collation: self.table.collation,
             strict: self.strict(),
             diagnostics: self.session.diagnostics(),

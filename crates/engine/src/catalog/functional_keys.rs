@@ -2,7 +2,7 @@
 //! generated column, behind all others, that the key is over. What rows are checked, found and ordered
 //! by is then the same as of any other key.
 
-use mayfly_syntax::ast::Expr;
+use mayfly_syntax::ast::{DataType, Expr};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, TypeKind};
 
@@ -16,9 +16,21 @@ use crate::expressions;
 /// A longer string is a TEXT to MySQL, and that cannot be a key part.
 const CHARACTERS_MAX: u32 = 512;
 
+/// `CAST(… AS … ARRAY)`: a key of as many values as an array has.
+fn is_multi_valued(expression: &Expr) -> bool {
+    match expression {
+        Expr::Nested(inner) => is_multi_valued(inner),
+        Expr::Cast { data_type, .. } => matches!(data_type, DataType::Array(_)),
+        _ => false,
+    }
+}
+
 impl Builder<'_> {
     /// What a key part over an expression is over. All columns of the table are known.
     pub(super) fn key_expression(&mut self, expression: &Expr) -> Result<KeyTarget> {
+        if is_multi_valued(expression) {
+            return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"multi-valued keys over JSON arrays"]));
+        }
         let ty = self.key_expression_type(expression)?;
         self.table.columns.push(ColumnDefinition {
             // No identifier is empty.

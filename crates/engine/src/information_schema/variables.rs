@@ -6,6 +6,7 @@ use std::sync::PoisonError;
 use mayfly_types::Value;
 
 use super::relation::{Columns, Kind, Relation, Row, text, text_or_null};
+use crate::persisted::PersistedVariable;
 use crate::session::Session;
 use crate::status;
 use crate::variables::{self, Scope};
@@ -31,6 +32,11 @@ const fn relation(
 pub(super) const RELATIONS: &[Relation] = &[
     relation("performance_schema", "session_variables", session_variables),
     relation("performance_schema", "global_variables", global_variables),
+    relation(
+        "performance_schema",
+        "persisted_variables",
+        persisted_variables,
+    ),
     relation("performance_schema", "session_status", session_status),
     relation("performance_schema", "global_status", global_status),
     relation("information_schema", "SESSION_VARIABLES", session_variables),
@@ -61,6 +67,14 @@ pub(super) const RELATIONS: &[Relation] = &[
         rows: metadata,
     },
 ];
+
+/// What SET PERSIST has written.
+fn persisted_variables(session: &Session) -> Vec<Row> {
+    let variables = session.database.persisted.all();
+    let row =
+        |(name, variable): (String, PersistedVariable)| vec![text(&name), text(&variable.value)];
+    variables.into_iter().map(row).collect()
+}
 
 /// What each variable takes and does.
 fn metadata(_session: &Session) -> Vec<Row> {

@@ -1,7 +1,7 @@
 //! Who a session is, and what it may do.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use mayfly_functions::context::ServerFiles;
 use mayfly_syntax::ast::Privilege;
@@ -10,9 +10,12 @@ use mayfly_types::{Error, Result};
 
 use super::Session;
 use crate::accounts::account::AccountName;
-use crate::accounts::privileges::{PrivilegeSet, SUPER};
+use crate::accounts::privileges::{DynamicSet, PrivilegeSet, SUPER};
 use crate::accounts::rights::Rights;
 use crate::files::NoFiles;
+
+static ROLE_ADMIN: LazyLock<DynamicSet> =
+    LazyLock::new(|| DynamicSet::of("ROLE_ADMIN").unwrap_or(DynamicSet::ALL));
 
 /// The account that a client has logged in to. An embedded session has none.
 #[derive(Debug, Clone, Default)]
@@ -145,6 +148,14 @@ impl Session {
         match self.is_unrestricted() || self.rights().global().has(FILE) {
             true => Arc::clone(&self.database.file_rules) as _,
             false => Arc::new(NoFiles),
+        }
+    }
+
+    /// Whether the session may see who has which role.
+    pub(super) fn sees_roles(&self) -> bool {
+        self.is_unrestricted() || {
+            let rights = self.rights();
+            rights.global().has(SUPER) || rights.has_dynamic_set(*ROLE_ADMIN)
         }
     }
 

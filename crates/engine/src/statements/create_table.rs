@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mayfly_plan::physical::OutputColumn;
+use mayfly_plan::physical::{ClientType, OutputColumn};
 use mayfly_syntax::ast::{CreateTable, OnDuplicateRow, SetExpr};
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
@@ -152,7 +152,15 @@ const COMPUTED_VARCHAR_MAX: u32 = 512;
 
 /// The column that a query's column becomes. A column of a table keeps its default.
 fn selected_column(session: &Session, column: &OutputColumn, is_union: bool) -> ColumnDefinition {
-    let (ty, nullable) = (&column.ty, column.nullable);
+    let nullable = column.nullable;
+    let is_member = matches!(column.client_type, ClientType::Member(_));
+    let ty = match column.client_type {
+        ClientType::Member(kind) => &SqlType {
+            kind,
+            ..column.ty.clone()
+        },
+        _ => &column.ty,
+    };
     let origin = column.origin.as_ref();
     let is_computed = origin.is_none_or(|origin| !origin.is_of_table());
     let ty = match ty.kind {
@@ -165,6 +173,10 @@ fn selected_column(session: &Session, column: &OutputColumn, is_union: bool) -> 
             SqlType::text(TypeKind::LongText, ty.collation)
         }
         _ if ty.is_blob() => SqlType::text(ty.kind, ty.collation),
+        // What is computed of an ENUM is its text.
+        TypeKind::Enum | TypeKind::Set if is_computed && !is_member => {
+            SqlType::varchar(ty.length, ty.collation)
+        }
         // That a literal was a number is not remembered.
         TypeKind::VarChar if ty.unsigned => SqlType::varchar(ty.length, ty.collation),
         // A DOUBLE of so many decimals as are computed has as many digits as there may be.

@@ -13,8 +13,8 @@ use crate::status::Counter;
 use crate::table_locks::TableUse;
 use crate::variables::Setting;
 
-fn collation(options: &[DatabaseOption]) -> Result<Option<CollationId>> {
-    let mut declared = DeclaredCollation::default();
+fn collation(session: &Session, options: &[DatabaseOption]) -> Result<Option<CollationId>> {
+    let mut declared = DeclaredCollation::new(session);
     for option in options {
         match option {
             DatabaseOption::Charset(name) => declared.charset(name)?,
@@ -35,7 +35,7 @@ pub(super) fn create(session: &mut Session, statement: &CreateDatabase) -> Resul
         return exists(session, statement);
     }
     super::refuse_system_schema(session, name)?;
-    let collation = collation(&statement.options)?;
+    let collation = collation(session, &statement.options)?;
     let collation = collation.unwrap_or(session.options().collation_server);
     let catalog = &session.database.catalog;
     if !catalog.create_database(session, name, collation)? {
@@ -73,7 +73,7 @@ pub(super) fn alter(session: &mut Session, statement: &AlterDatabase) -> Result<
         None => return Err(codes::ER_NO_DB_ERROR.error()),
     };
     super::refuse_system_schema(session, &name)?;
-    if let Some(collation) = collation(&statement.options)? {
+    if let Some(collation) = collation(session, &statement.options)? {
         let catalog = &session.database.catalog;
         catalog.alter_database(session, &name, collation)?;
     }

@@ -3,6 +3,7 @@
 //! Such a query is run first, by itself, as a locking SELECT of its own; the statement then reads its rows
 //! as a table. One that needs what is around it is left as it is, and locks nothing.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -10,8 +11,8 @@ use mayfly_memory::Reservation;
 use mayfly_plan::{ColumnSource, ColumnTraits, DefaultSource, TableSource};
 use mayfly_storage::{BatchTable, Table};
 use mayfly_syntax::ast::{
-    Delete, Query, SelectItem, SetExpr, Statement, TableFactor, UpdateStatement, Visit, VisitMut,
-    Visitor, VisitorMut,
+    Delete, Expr, Query, SelectItem, SetExpr, Statement, TableFactor, UpdateStatement, Visit,
+    VisitMut, Visitor, VisitorMut,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind, Value};
@@ -239,6 +240,29 @@ fn replaced<T: Visit + VisitMut + Clone>(
     match VisitMut::visit(&mut part, &mut replacement) {
         ControlFlow::Break(error) => Err(error),
         ControlFlow::Continue(()) => Ok(replacement.is_changed.then_some(part)),
+    }
+}
+
+/// An expression outside of a query, without locking queries in it. What its other queries read is locked
+/// for this transaction alone to be changed: it is no SELECT, but computes what may be stored.
+pub(super) fn of_expression<'e>(session: &mut Session, expr: &'e Expr) -> Result<Cow<'e, Expr>> {
+    if Visit::visit(expr, &mut AnyQuery).is_continue() {
+        return Ok(Cow::Borrowed(expr));
+    }
+    let (types, values) = session.parameter_values();
+    let without = replaced(session, expr, 1, &types, &values)?;
+    session.read_for_change();
+    Ok(without.map_or(Cow::Borrowed(expr), Cow::Owned))
+}
+
+/// Looks for any query.
+struct AnyQuery;
+
+impl Visitor for AnyQuery {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        ControlFlow::Break(())
     }
 }
 

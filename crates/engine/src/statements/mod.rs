@@ -3,6 +3,7 @@
 pub(crate) mod accounts;
 mod alter_table;
 mod alter_work;
+mod auto_increment;
 mod change;
 mod create_table;
 mod databases;
@@ -114,6 +115,9 @@ pub(crate) fn dispatch(session: &mut Session, statement: &Statement) -> Result<O
         Statement::Do(expressions) => simple::do_expressions(session, expressions),
         Statement::Kill { query_only, id } => kill::run(session, *query_only, id),
         Statement::Shutdown => simple::shutdown(session),
+        Statement::ResetPersist { name, if_exists } => {
+            set::reset_persist(session, name.as_deref(), *if_exists)
+        }
         Statement::Prepare(prepare) => prepared::prepare(session, prepare),
         Statement::Execute(execute) => prepared::execute(session, execute),
         Statement::Deallocate(name) => prepared::deallocate(session, name),

@@ -237,6 +237,7 @@ fn can_be_prepared(statement: &Statement) -> bool {
         | Statement::Handler(_)
         | Statement::Empty
         | Statement::Shutdown
+        | Statement::ResetPersist { .. }
         | Statement::Help(_) => false,
         Statement::Show(show) => !matches!(
             show.kind,

@@ -15,8 +15,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Result, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{Batch, Result, SqlType, TypeKind, Value};
 
+use super::auto_increment::{greatest, is_explicit, number_of};
 use super::duplicates::{DuplicateUpdate, same_row};
 use super::row_rules::{Origin, RowRules, keep};
 use super::row_target::RowView;
@@ -87,6 +88,8 @@ struct RowInMaking {
     /// The row's values; `None` for what it did not set.
     values: Vec<Option<Value>>,
     rows: usize,
+    /// One of the rows has a number that the statement gives.
+    has_explicit: bool,
 }
 
 /// Adds rows to one table for one statement.
@@ -112,6 +115,8 @@ pub(crate) struct RowSink<'t> {
     listed_rows: u64,
     /// Numbers that were taken and not used: the next one, and how many there are.
     taken_numbers: (u64, u64),
+    /// The first row of the statement whose number was made.
+    first_numbered: Option<u64>,
     /// The next number, where the session has set one.
     forced_number: Option<u64>,
     written: Written,
@@ -154,6 +159,7 @@ impl<'t> RowSink<'t> {
                     .collect(),
                 values: vec![None; definition.columns.len()],
                 rows: 0,
+                has_explicit: false,
             },
             positions: positions.to_vec(),
             rules,
@@ -164,6 +170,7 @@ impl<'t> RowSink<'t> {
             spare_numbers: VecDeque::new(),
             listed_rows: 0,
             taken_numbers: (0, 0),
+            first_numbered: None,
             forced_number: None,
             written: Written::default(),
             is_finished: false,
@@ -345,6 +352,17 @@ impl<'t> RowSink<'t> {
                 self.set_default(position)?;
             }
         }
+        // What comes behind an explicit number depends on whether that row is added.
+        if self.defers_explicit()
+            && let Some(column) = self.definition.auto_increment_column()
+            && let Some(value) = &self.making.values[column]
+        {
+            match is_explicit(value, self.rules.sql_mode()) {
+                true => self.making.has_explicit = true,
+                false if self.making.has_explicit => self.flush_rows()?,
+                false => {}
+            }
+        }
         let values = self.making.values.iter_mut();
         for (value, builder) in values.zip(&mut self.making.builders) {
             builder.push(&value.take().unwrap_or(Value::Null));
@@ -358,6 +376,7 @@ impl<'t> RowSink<'t> {
 
     fn flush_rows(&mut self) -> Result<()> {
         let rows = std::mem::take(&mut self.making.rows);
+        self.making.has_explicit = false;
         if rows == 0 {
             return Ok(());
         }
@@ -436,6 +455,7 @@ impl<'t> RowSink<'t> {
             let (added, refusal) = self.writers.insert(self.writer, &rest)?;
             self.written.inserted += added as u64;
             self.note_number(ready, first, added);
+            self.note_explicit(ready, first, added);
             if let Some(returned) = &mut self.returned
                 && added > 0
             {
@@ -581,6 +601,33 @@ impl<'t> RowSink<'t> {
         }
     }
 
+    /// Whether only rows that are added raise the next number by theirs: those of VALUES, but for REPLACE.
+    fn defers_explicit(&self) -> bool {
+        self.listed_rows > 0 && !matches!(self.on_duplicate, OnDuplicate::Replace)
+    }
+
+    /// Numbers go on behind those that were given to rows which were added.
+    fn note_explicit(&mut self, ready: &Ready, first: usize, count: usize) {
+        let Some(column) = self
+            .definition
+            .auto_increment_column()
+            .filter(|_| self.defers_explicit())
+        else {
+            return;
+        };
+        let is_made = |row: usize| ready.numbered.as_ref().is_some_and(|made| made.value(row));
+        let given = (first..first + count).filter(|row| !is_made(*row));
+        let number = |row| number_of(&convert::value_at(ready.rows.column(column), row));
+        if let Some(greatest) = given.map(number).max() {
+            self.table
+                .advance_auto_increment(greatest.saturating_add(1));
+            self.pass_over(
+                greatest,
+                self.session.options().auto_increment_increment.max(1),
+            );
+        }
+    }
+
     /// A row that was not added leaves its number to the next one that needs one.
     fn pass_number_on(&mut self, ready: &mut Ready, row: usize) {
         let Some(flags) = ready.numbered.as_ref().filter(|flags| flags.value(row)) else {
@@ -598,7 +645,8 @@ impl<'t> RowSink<'t> {
             if index > row && is_passed {
                 match flags.value(index) {
                     true => std::mem::swap(&mut number, &mut passed),
-                    // Numbers go on behind one that the statement gives.
+                    // Numbers go on behind one that the statement gives, if its row is added.
+                    false if self.defers_explicit() => {}
                     false => is_passed = number_of(&number) < number_of(&passed),
                 }
             }
@@ -616,7 +664,7 @@ impl<'t> RowSink<'t> {
     fn number(&mut self, column: &ArrayRef) -> Result<(ArrayRef, Option<BooleanArray>)> {
         let position = self.definition.auto_increment_column().unwrap_or(0);
         let ty = &self.definition.columns[position].ty;
-        let zero_is_a_value = self.rules.sql_mode().has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+        let mode = self.rules.sql_mode();
         let options = self.session.options();
         let (step, offset) = (
             options.auto_increment_increment.max(1),
@@ -626,21 +674,17 @@ impl<'t> RowSink<'t> {
         let mut made: Option<Vec<bool>> = None;
         for row in 0..column.len() {
             let value = convert::value_at(column, row);
-            let given = match value {
-                Value::Int(0) | Value::UInt(0) if !zero_is_a_value => None,
-                Value::Float(number) if number == 0.0 && !zero_is_a_value => None,
-                Value::Null => None,
-                value => Some(value),
-            };
-            let value = match given {
-                Some(value) => {
+            let value = match is_explicit(&value, mode) {
+                true => {
                     let number = number_of(&value);
-                    self.table.advance_auto_increment(number.saturating_add(1));
-                    self.pass_over(number, step);
+                    if !self.defers_explicit() {
+                        self.table.advance_auto_increment(number.saturating_add(1));
+                        self.pass_over(number, step);
+                    }
                     self.written.last_explicit = number;
                     value
                 }
-                None => {
+                false => {
                     let number = match (self.spare_numbers.pop_front(), self.forced_number) {
                         (Some(number), _) => number,
                         (None, Some(number)) => {
@@ -680,7 +724,8 @@ impl<'t> RowSink<'t> {
                 false => Err(codes::ER_AUTOINC_READ_FAILED.error()),
             };
         }
-        let done = self.rows_before + row as u64;
+        let row = self.rows_before + row as u64;
+        let done = row - *self.first_numbered.get_or_insert(row);
         let count = match self.definition.engine == "InnoDB" {
             true => self.listed_rows.saturating_sub(done).max(1),
             false => 1,
@@ -740,26 +785,4 @@ impl Drop for RowSink<'_> {
             let _ = self.keep();
         }
     }
-}
-
-/// A value of an AUTO_INCREMENT column as a number; 0 for a negative one.
-pub(super) fn number_of(value: &Value) -> u64 {
-    match value {
-        Value::Int(number) => u64::try_from(*number).unwrap_or(0),
-        Value::UInt(number) => *number,
-        Value::Float(number) if *number > 0.0 => *number as u64,
-        _ => 0,
-    }
-}
-
-/// The greatest number of an AUTO_INCREMENT column's type.
-pub(super) fn greatest(ty: &SqlType) -> u64 {
-    let bits = match ty.kind {
-        TypeKind::TinyInt => 8,
-        TypeKind::SmallInt => 16,
-        TypeKind::MediumInt => 24,
-        TypeKind::Int => 32,
-        _ => 64,
-    };
-    u64::MAX >> (64 - bits + u32::from(!ty.unsigned))
 }

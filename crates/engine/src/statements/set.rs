@@ -1,19 +1,23 @@
 //! SET. All values are computed and checked before the first variable changes, so that a statement
 //! that fails changes none.
 
+use std::borrow::Cow;
+
 use mayfly_syntax::ast::{SetItem, SetTarget, SetValue, VariableScope};
 use mayfly_types::error::codes;
 use mayfly_types::{Level, Result, SqlMode, SqlType, Value};
 
+use super::locking_subqueries;
 use crate::accounts::check;
 use crate::character_sets;
 use crate::expressions;
+use crate::persisted::PersistedVariable;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
 use crate::status::Counter;
 use crate::variables::check::Check;
 use crate::variables::{self, Scope, Setting, SystemVariable};
-use mayfly_types::charset::CharsetRow;
+use mayfly_types::charset::{Charset, CharsetRow};
 use mayfly_types::collation::Collation;
 
 /// A change that was checked.
@@ -31,6 +35,11 @@ enum Change {
         position: usize,
         setting: Setting,
     },
+    /// SET PERSIST: the text of a global variable.
+    Persist {
+        position: usize,
+        text: String,
+    },
     /// A session variable that is no setting.
     Computed {
         name: &'static str,
@@ -43,10 +52,24 @@ pub(super) fn run(session: &mut Session, items: &[SetItem]) -> Result<Outcome> {
     super::count(session, Counter::ComSetOption);
     let mut changes = Vec::with_capacity(items.len());
     for item in items {
+        if let SetItem::Assign {
+            target,
+            value: SetValue::Expr(expr),
+        } = item
+            && let Cow::Owned(expr) = locking_subqueries::of_expression(session, expr)?
+        {
+            let item = SetItem::Assign {
+                target: target.clone(),
+                value: SetValue::Expr(expr),
+            };
+            check(session, &item, &mut changes)?;
+            continue;
+        }
         check(session, item, &mut changes)?;
     }
     refuse_while_open(session, &changes)?;
     let had_autocommit = session.options().autocommit;
+    persist(session, &changes)?;
     for change in changes {
         apply(session, change)?;
     }
@@ -55,6 +78,64 @@ pub(super) fn run(session: &mut Session, items: &[SetItem]) -> Result<Outcome> {
     }
     Ok(StatementResult::default().into())
 }
+
+/// Writes what is to outlast the server, all at once.
+fn persist(session: &Session, changes: &[Change]) -> Result<()> {
+    let (user, host) = (session.user(), session.host());
+    let persisted = changes.iter().filter_map(|change| match change {
+        Change::Persist { position, text } => {
+            let variable = variables::all()[*position];
+            let persisted = PersistedVariable {
+                value: text.clone(),
+                dynamic: variable.dynamic,
+                user: user.to_owned(),
+                host: host.to_owned(),
+                timestamp: session.now(),
+            };
+            Some((variable.name.to_owned(), persisted))
+        }
+        _ => None,
+    });
+    let persisted: Vec<_> = persisted.collect();
+    match persisted.is_empty() {
+        true => Ok(()),
+        false => session.database.persisted.set(persisted),
+    }
+}
+
+/// RESET PERSIST
+pub(super) fn reset_persist(
+    session: &Session,
+    name: Option<&str>,
+    if_exists: bool,
+) -> Result<Outcome> {
+    super::count(session, Counter::ComReset);
+    let persisted = &session.database.persisted;
+    match name {
+        None => persisted.clear()?,
+        Some(name) => {
+            if !persisted.remove(&name.to_ascii_lowercase())? {
+                let error = codes::ER_VAR_DOES_NOT_EXIST.with(&[&name]);
+                match if_exists {
+                    true => session.diagnostics().warn(error),
+                    false => return Err(error),
+                }
+            }
+        }
+    }
+    Ok(StatementResult::default().into())
+}
+
+/// Variables that only a start reads, and that SET PERSIST_ONLY may set for the next one.
+const READ_AT_START: &[&str] = &[
+    "disabled_storage_engines",
+    "innodb_autoinc_lock_mode",
+    "innodb_rollback_on_timeout",
+    "innodb_temp_data_file_path",
+    "performance_schema",
+    "report_host",
+    "table_open_cache_instances",
+];
 
 /// 1192 for who would make the server read-only with a transaction or locked tables of its own.
 fn refuse_while_open(session: &Session, changes: &[Change]) -> Result<()> {
@@ -89,7 +170,7 @@ fn check(session: &Session, item: &SetItem, changes: &mut Vec<Change>) -> Result
         } => system(session, *scope, name, value, changes),
         SetItem::Names { charset, collation } => {
             let set = named_set(session, charset.as_deref())?;
-            let collation = named_collation(collation.as_deref(), set)?;
+            let collation = named_collation(session, collation.as_deref(), set)?;
             let results = character_sets::results_name(collation);
             names(set, results, set.name, collation.name, changes);
             Ok(())
@@ -128,8 +209,17 @@ fn named_set(session: &Session, name: Option<&str>) -> Result<&'static CharsetRo
     character_sets::by_name(name).ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))
 }
 
-fn named_collation(name: Option<&str>, set: &'static CharsetRow) -> Result<&'static Collation> {
+fn named_collation(
+    session: &Session,
+    name: Option<&str>,
+    set: &'static CharsetRow,
+) -> Result<&'static Collation> {
     let Some(name) = name else {
+        if set.charset == Charset::Utf8mb4 {
+            return Ok(character_sets::row(
+                session.options().plan.utf8mb4_collation,
+            ));
+        }
         return Ok(character_sets::row(set.default_collation));
     };
     let row = character_sets::collation_by_name(name)
@@ -171,8 +261,13 @@ fn system(
     let unknown = || codes::ER_UNKNOWN_SYSTEM_VARIABLE.with(&[&name]);
     let position = variables::position(name).ok_or_else(unknown)?;
     let variable = variables::all()[position];
-    if !variable.dynamic && scope != Some(VariableScope::PersistOnly) {
-        return Err(codes::ER_INCORRECT_GLOBAL_LOCAL_VAR.with(&[&variable.name, &"read only"]));
+    let is_at_start = scope == Some(VariableScope::PersistOnly);
+    if !variable.dynamic && !(is_at_start && READ_AT_START.contains(&variable.name)) {
+        let kind = match is_at_start {
+            true => "non persistent read only",
+            false => "read only",
+        };
+        return Err(codes::ER_INCORRECT_GLOBAL_LOCAL_VAR.with(&[&variable.name, &kind]));
     }
     let global = matches!(
         scope,
@@ -214,6 +309,16 @@ fn system(
     }
     if let Some(warning) = variable.warning_of(&setting) {
         session.diagnostics().warn(warning);
+    }
+    if matches!(
+        scope,
+        Some(VariableScope::Persist | VariableScope::PersistOnly)
+    ) {
+        let text = variable.display(&setting).unwrap_or_default();
+        changes.push(Change::Persist { position, text });
+    }
+    if is_at_start {
+        return Ok(());
     }
     let computed = match variable.name {
         "last_insert_id" | "identity" => Some("last_insert_id"),
@@ -325,6 +430,8 @@ fn apply(session: &mut Session, change: Change) -> Result<()> {
                 session.database.send_away();
             }
         }
+        // It is written already.
+        Change::Persist { .. } => {}
         Change::Computed { name, number } => match name {
             "last_insert_id" => session.set_last_insert_id(number),
             "insert_id" => session.insert_id = number,

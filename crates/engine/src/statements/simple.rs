@@ -5,6 +5,7 @@ use mayfly_syntax::ast::{Expr, Flush, FlushTarget, LockMode, TableLock};
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, Value};
 
+use super::locking_subqueries;
 use crate::expressions;
 use crate::result::{Outcome, StatementResult};
 use crate::session::Session;
@@ -14,7 +15,8 @@ use crate::status::Counter;
 pub(super) fn do_expressions(session: &mut Session, expressions: &[Expr]) -> Result<Outcome> {
     super::count(session, Counter::ComDo);
     for expression in expressions {
-        expressions::evaluate(session, expression)?;
+        let expression = locking_subqueries::of_expression(session, expression)?;
+        expressions::evaluate(session, &expression)?;
     }
     Ok(StatementResult::default().into())
 }

@@ -16,10 +16,10 @@ use mayfly_storage::{LockMode, LockWait, Locked, Table};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType, Value};
 
+use super::auto_increment::number_of;
 use super::duplicates::same_value;
 use super::insert::refuse_generated;
 use super::row_rules::{Origin, RowRules, keep};
-use super::row_sink::number_of;
 use super::row_target::true_rows;
 use super::writers::{Refusal, WriterId, Writers};
 use crate::builder::{self, ColumnBuilder};

@@ -83,6 +83,7 @@ pub(crate) fn counter(statement: &Statement) -> Option<Counter> {
         Statement::ReleaseSavepoint(_) => Counter::ComReleaseSavepoint,
         Statement::Kill { .. } => Counter::ComKill,
         Statement::Shutdown => Counter::ComShutdown,
+        Statement::ResetPersist { .. } => Counter::ComReset,
         Statement::LockTables(_) => Counter::ComLockTables,
         Statement::UnlockTables => Counter::ComUnlockTables,
         Statement::Help(_) => Counter::ComHelp,

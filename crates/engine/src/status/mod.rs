@@ -67,6 +67,7 @@ counters! {
     ComRenameTable => "Com_rename_table", "RENAME TABLE.";
     ComReplace => "Com_replace", "REPLACE.";
     ComReplaceSelect => "Com_replace_select", "REPLACE … SELECT.";
+    ComReset => "Com_reset", "RESET PERSIST.";
     ComRollback => "Com_rollback", "ROLLBACK.";
     ComPrepareSql => "Com_prepare_sql", "PREPARE.";
     ComExecuteSql => "Com_execute_sql", "EXECUTE.";

@@ -76,9 +76,8 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     both(
         "default_collation_for_utf8mb4",
         Kind::Collation("utf8mb4_0900_ai_ci"),
-        "Accepted for compatibility: replication sets it.",
-    )
-    .without_effect(),
+        "The collation that CHARACTER SET utf8mb4, SET NAMES utf8mb4 and _utf8mb4 mean.",
+    ),
     both(
         "default_week_format",
         number(0, 0, 7),

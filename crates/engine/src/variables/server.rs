@@ -80,6 +80,7 @@ pub(super) const VARIABLES: &[SystemVariable] = &[
     global("partial_revokes", switch(false), "Accepted for compatibility.").without_effect(),
     global("performance_schema", switch(true), "Accepted for compatibility.").without_effect().read_only(),
     global("performance_schema_session_connect_attrs_size", number(512, 0, MIB), "Bytes of connection attributes that are kept of a session.").read_only(),
+    global("persisted_globals_load", switch(true), "Whether what SET PERSIST has written is read at the start.").read_only(),
     global("pid_file", text(""), "The file that holds the server's process id while it runs.").read_only(),
     global("plugin_dir", text(""), "Accepted for compatibility.").without_effect().read_only(),
     global("port", number(3306, 0, 65_535), "The port of connections.").read_only(),

@@ -86,10 +86,15 @@ impl AggregateFunction for Extreme {
             if ty.kind == TypeKind::Boolean {
                 ty = crate::derive::int_of_width(1);
             } else if matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
-                // ENUM and SET compare as the strings that they show; a BINARY would be filled up.
-                ty = match ty.collation {
+                // ENUM and SET compare as the strings that they show; a BINARY would be filled up. The
+                // members tell a table that is made of it what it was.
+                let text = match ty.collation {
                     CollationId::BINARY => SqlType::varchar(ty.length, ty.collation),
                     _ => SqlType::char(ty.length, ty.collation),
+                };
+                ty = SqlType {
+                    members: ty.members,
+                    ..text
                 };
             }
         }

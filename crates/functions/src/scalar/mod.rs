@@ -8,6 +8,7 @@ pub(crate) mod numbers;
 pub(crate) mod operators;
 pub(crate) mod regexp;
 pub(crate) mod strings;
+mod xml;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -77,6 +78,7 @@ const FAMILIES: &[&[&dyn ScalarFunction]] = &[
     operators::FUNCTIONS,
     regexp::FUNCTIONS,
     strings::FUNCTIONS,
+    xml::FUNCTIONS,
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static dyn ScalarFunction>> =

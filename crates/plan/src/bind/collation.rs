@@ -53,13 +53,13 @@ pub(crate) fn has_collation(ty: &SqlType) -> bool {
     ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Json)
 }
 
-/// The collation in which strings of these claims meet, or error 1267.
+/// The collation in which strings of these claims meet, or error 1267 or 3854.
 pub(crate) fn aggregate_collations(
     expressions: &[&Expression],
     operation: &str,
     is_comparison: bool,
 ) -> Result<CollationId> {
-    let operands: Vec<CollationMix> = expressions
+    let operands: Vec<CollationMix<'_>> = expressions
         .iter()
         .map(|expression| operand(expression))
         .collect();
@@ -69,7 +69,7 @@ pub(crate) fn aggregate_collations(
     )
 }
 
-fn operand(expression: &Expression) -> CollationMix {
+fn operand(expression: &Expression) -> CollationMix<'_> {
     use mayfly_types::collation::Coercibility as Claim;
     let claim = match coercibility(expression) {
         Coercibility::Explicit => Claim::Explicit,
@@ -80,11 +80,11 @@ fn operand(expression: &Expression) -> CollationMix {
         Coercibility::Numeric => Claim::Numeric,
         Coercibility::Ignorable => Claim::Ignorable,
     };
-    let mut mix = CollationMix::new(expression.ty.collation, claim);
-    if let ExpressionKind::Literal(Value::Bytes(text)) = &expression.kind {
-        mix.is_ascii |= text.is_ascii();
+    let mix = CollationMix::new(expression.ty.collation, claim);
+    match &expression.kind {
+        ExpressionKind::Literal(Value::Bytes(text)) => mix.with_constant(text),
+        _ => mix,
     }
-    mix
 }
 
 /// What the collation of a value claims that becomes a column, if not what columns of tables claim.
@@ -100,19 +100,32 @@ const CLAIMED: &str = "name_const";
 
 /// A column whose collation claims something else than columns of tables do.
 pub(crate) fn claimed(column: Expression, claim: Option<Coercibility>) -> Expression {
-    let (Some(claim), Some(function)) = (claim, mayfly_functions::scalar::by_name(CLAIMED)) else {
-        return column;
+    match claim {
+        Some(claim) => named("", column, claim),
+        None => column,
+    }
+}
+
+/// The same value, but another expression than that of any other name.
+pub(crate) fn apart(name: &str, value: Expression) -> Expression {
+    let claim = coercibility(&value);
+    named(name, value, claim)
+}
+
+fn named(name: &str, value: Expression, claim: Coercibility) -> Expression {
+    let Some(function) = mayfly_functions::scalar::by_name(CLAIMED) else {
+        return value;
     };
-    let name = super::expression::word("");
-    let types = vec![name.ty.clone(), column.ty.clone()];
+    let name = super::expression::word(name);
+    let types = vec![name.ty.clone(), value.ty.clone()];
     let signature =
-        Signature::new(types, column.ty.clone(), column.nullable).with_coercibility(claim);
+        Signature::new(types, value.ty.clone(), value.nullable).with_coercibility(claim);
     Expression {
-        ty: column.ty.clone(),
-        nullable: column.nullable,
+        ty: value.ty.clone(),
+        nullable: value.nullable,
         kind: ExpressionKind::Call {
             function,
-            arguments: vec![name, column],
+            arguments: vec![name, value],
             signature: Arc::new(signature),
         },
     }
@@ -130,7 +143,8 @@ fn dissolve(expression: &mut Expression) {
         arguments,
         ..
     } = &mut expression.kind
-        && let [_, column] = arguments.as_slice()
+        && let [name, column] = arguments.as_slice()
+        && matches!(name.as_literal(), Some(Value::Bytes(name)) if name.is_empty())
         && let ExpressionKind::Column(id) = column.kind
         && function.names()[0] == CLAIMED
     {

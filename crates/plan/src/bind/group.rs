@@ -15,7 +15,7 @@ use super::types::{argument, compare};
 use super::{Binder, not_supported};
 use crate::expression::{Comparison, Expression, ExpressionKind, same_expression};
 use crate::logical::{
-    Aggregate, ColumnId, ColumnSet, Computed, Relation, visit_expression_mut, visit_expressions_mut,
+    Aggregate, ColumnId, ColumnSet, Computed, Relation, visit_deep_mut, visit_expression_mut,
 };
 use crate::physical::{AggregateCall, JoinKind, Purpose};
 
@@ -33,7 +33,7 @@ struct Rewriter {
 
 impl Rewriter {
     fn rewrite(&mut self, expression: &mut Expression, local: &dyn Fn(ColumnId) -> bool) {
-        visit_expression_mut(expression, &mut |inner| self.step(inner, local));
+        visit_deep_mut(expression, &mut |inner| self.step(inner, local));
     }
 
     fn step(&mut self, inner: &mut Expression, local: &dyn Fn(ColumnId) -> bool) -> bool {
@@ -44,17 +44,12 @@ impl Rewriter {
                 return false;
             }
         }
-        match &mut inner.kind {
-            ExpressionKind::Column(id) => {
-                let id = *id;
-                if local(id) && !self.kept.contains(id) && self.seen.insert(id) {
-                    self.others.push(id);
-                }
-            }
-            ExpressionKind::LogicalSubquery(subquery) => {
-                visit_expressions_mut(&mut subquery.relation, &mut |deep| self.step(deep, local));
-            }
-            _ => {}
+        if let ExpressionKind::Column(id) = inner.kind
+            && local(id)
+            && !self.kept.contains(id)
+            && self.seen.insert(id)
+        {
+            self.others.push(id);
         }
         true
     }

@@ -10,10 +10,10 @@ use mayfly_types::common_type::Alternatives;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
-use super::collation::{coercibility, has_collation};
+use super::collation::{coercibility, has_collation, unclaimed};
 use super::expression::{bare, is_descending, position_of};
 use super::scope::{Clause, Item, Scope, ScopeColumns, ScopeTable};
-use super::types::{as_value, cast, choice_type, client_type};
+use super::types::{as_value, cast, cast_exactly, choice_type, client_type};
 use super::{Binder, Block, BlockColumn, not_supported, same_name};
 use crate::expression::{Expression, ExpressionKind};
 use crate::logical::{Computed, Relation, with_stack};
@@ -312,11 +312,10 @@ impl Binder<'_> {
         let mut computed = Vec::new();
         let mut ids = Vec::with_capacity(types.len());
         for (column, ty) in arm.columns.iter().zip(types) {
-            let value = Expression::column(column.id, column.ty.clone(), column.nullable);
             let converted = if ty.kind == TypeKind::Null {
-                value
+                Expression::column(column.id, column.ty.clone(), column.nullable)
             } else {
-                cast(value, ty)
+                unclaimed(cast_exactly(column.value(), ty))
             };
             ids.push(match converted.kind {
                 ExpressionKind::Column(id) => id,

@@ -453,7 +453,7 @@ impl Scope {
     pub(crate) fn client_type_at(&self, place: ColumnPlace) -> ClientType {
         match &self.tables[place.table].columns {
             ScopeColumns::Derived(columns) => match columns[place.column].client_type {
-                ClientType::Computed => ClientType::Computed,
+                told @ (ClientType::Computed | ClientType::Member(_)) => told,
                 _ => ClientType::Plain,
             },
             ScopeColumns::Base { .. } => ClientType::Plain,

@@ -7,7 +7,7 @@ use mayfly_syntax::ast::{
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlMode};
 
-use super::collation::{claim, unclaimed};
+use super::collation::{apart, claim, unclaimed};
 use super::expression::{bare, compound_name, is_descending, position_of};
 use super::from::conjuncts;
 use super::query::{Tail, column_of_item, has_calc_found_rows};
@@ -321,8 +321,10 @@ impl Binder<'_> {
 
     fn bind_group_keys(&mut self, written: &[&Expr]) -> Result<Vec<Expression>> {
         let mut keys: Vec<Expression> = Vec::with_capacity(written.len());
+        let mut grouped_items: Vec<usize> = Vec::new();
         for expr in written {
             let expr = bare(expr);
+            let of_item: Option<usize>;
             let key = match position_of(expr) {
                 Some(position) => {
                     let scope = self.scope();
@@ -335,6 +337,7 @@ impl Binder<'_> {
                     if scope.reads_aggregate(&item.expression) {
                         return Err(codes::ER_WRONG_GROUP_FIELD.with(&[&item.name]));
                     }
+                    of_item = Some(position - 1);
                     item.expression.clone()
                 }
                 None => {
@@ -342,6 +345,7 @@ impl Binder<'_> {
                         Some(name) => self.grouped_item(name)?,
                         None => None,
                     };
+                    of_item = item;
                     let bound = match item {
                         Some(item) => Ok(self.scope().items[item].expression.clone()),
                         None => self.bind_stored(expr).map(unclaimed),
@@ -362,7 +366,20 @@ impl Binder<'_> {
                     key
                 }
             };
-            keys.push(key);
+            // Of items that are the same each is NULL where its own key is rolled up.
+            let known = |other: &Expression| same_expression(other, &key);
+            if let Some(item) = of_item
+                && self.scope().rollup
+                && !grouped_items.contains(&item)
+                && keys.iter().any(known)
+            {
+                let key = apart(&format!("key {item}"), key);
+                self.scope().items[item].expression = key.clone();
+                keys.push(key);
+            } else {
+                keys.push(key);
+            }
+            grouped_items.extend(of_item);
         }
         Ok(keys)
     }

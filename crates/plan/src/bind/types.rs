@@ -1,6 +1,9 @@
 //! Types of expressions: conversions, and what a choice between several gives.
 
-use mayfly_functions::Argument;
+use std::sync::Arc;
+
+use mayfly_functions::{Argument, Coercibility, Signature};
+use mayfly_types::charset::Charset;
 pub(crate) use mayfly_types::common_type::string_of;
 use mayfly_types::common_type::{self, Alternatives, aggregate_types, text_length};
 use mayfly_types::convert::float_text::{DOUBLE_WIDTH, WHOLE_DOUBLE_WIDTH};
@@ -62,12 +65,25 @@ pub(crate) fn client_type(
     }
 }
 
+/// The kind of an ENUM or SET that is taken as its text.
+fn member_kind(text: &Expression) -> Option<TypeKind> {
+    match &text.kind {
+        ExpressionKind::Cast(member, _) => {
+            Some(member.ty.kind).filter(|kind| matches!(kind, TypeKind::Enum | TypeKind::Set))
+        }
+        _ => None,
+    }
+}
+
 /// What clients are told of what an aggregate gives.
 pub(crate) fn client_type_of_aggregate(
     call: &AggregateCall,
     of_column: &dyn Fn(ColumnId) -> ClientType,
 ) -> ClientType {
     match (call.function.names()[0], call.arguments.first()) {
+        ("min" | "max", Some(argument)) if member_kind(argument).is_some() => {
+            member_kind(argument).map_or(ClientType::Plain, ClientType::Member)
+        }
         ("min" | "max", Some(argument)) => match client_type(argument, of_column) {
             ClientType::Plain if argument.ty.is_blob() => ClientType::Choice(argument.ty.kind),
             told => told,
@@ -423,6 +439,40 @@ pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
         ty: to.clone(),
         nullable,
     }
+}
+
+/// [`cast`] where a text gives way to the collation of others: error 3854 in the place of characters that
+/// theirs lacks.
+pub(crate) fn cast_exactly(expression: Expression, to: &SqlType) -> Expression {
+    let (own, charset) = (expression.ty.collation.charset(), to.collation.charset());
+    let gives_way = matches!(
+        coercibility(&expression),
+        Coercibility::SystemConstant | Coercibility::Coercible
+    );
+    let is_text = expression.ty.is_string() && to.is_string();
+    if !gives_way || !is_text || own == Charset::Binary || charset.includes(own) {
+        return cast(expression, to);
+    }
+    let exactly = mayfly_functions::scalar::by_name("convert exactly");
+    let (Some(function), None) = (exactly, expression.as_literal()) else {
+        return cast(expression, to);
+    };
+    let ty = SqlType {
+        collation: to.collation,
+        ..expression.ty.clone()
+    };
+    let types = vec![expression.ty.clone()];
+    let signature = Signature::new(types, ty.clone(), expression.nullable);
+    let converted = Expression {
+        nullable: expression.nullable,
+        kind: ExpressionKind::Call {
+            function,
+            arguments: vec![expression],
+            signature: Arc::new(signature.with_coercibility(Coercibility::Coercible)),
+        },
+        ty,
+    };
+    cast(converted, to)
 }
 
 /// The type that a value becomes where it is to be of a type: a column's DOUBLE keeps all of its digits

@@ -13,7 +13,8 @@ pub(crate) mod walk;
 pub use columns::{ColumnSet, free_columns, produced};
 pub(crate) use walk::{for_each_subquery_mut, with_stack};
 pub use walk::{
-    visit_expression, visit_expression_mut, visit_expressions_mut, visit_relations_mut,
+    visit_deep_mut, visit_expression, visit_expression_mut, visit_expressions_mut,
+    visit_relations_mut,
 };
 
 use std::sync::Arc;

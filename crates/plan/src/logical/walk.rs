@@ -322,14 +322,17 @@ pub fn visit_expressions_mut(
 ) {
     with_stack(|| {
         relation.for_each_input_mut(&mut |input| visit_expressions_mut(input, visit));
-        relation.for_each_expression_mut(&mut |expression| {
-            visit_expression_mut(expression, &mut |inner| {
-                let below = visit(inner);
-                if below && let ExpressionKind::LogicalSubquery(subquery) = &mut inner.kind {
-                    visit_expressions_mut(&mut subquery.relation, visit);
-                }
-                below
-            });
-        });
+        relation.for_each_expression_mut(&mut |expression| visit_deep_mut(expression, visit));
+    });
+}
+
+/// [`visit_expression_mut`] with the expressions of subqueries too.
+pub fn visit_deep_mut(expression: &mut Expression, visit: &mut dyn FnMut(&mut Expression) -> bool) {
+    visit_expression_mut(expression, &mut |inner| {
+        let below = visit(inner);
+        if below && let ExpressionKind::LogicalSubquery(subquery) = &mut inner.kind {
+            visit_expressions_mut(&mut subquery.relation, visit);
+        }
+        below
     });
 }

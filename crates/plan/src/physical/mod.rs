@@ -77,6 +77,8 @@ pub enum ClientType {
     Hexadecimal,
     /// A literal like `b'101'`: a string that is a number where a number is wanted.
     Bits,
+    /// MIN() or MAX() of an ENUM or SET: a string, of which a table would have the ENUM or SET.
+    Member(TypeKind),
 }
 
 /// Where an unchanged column comes from.

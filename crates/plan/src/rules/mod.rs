@@ -232,31 +232,18 @@ fn rejects_nulls(predicate: &Expression, columns: &ColumnSet) -> bool {
 
 /// Puts expressions in the place of columns.
 fn substitute(expression: &mut Expression, columns: &[(ColumnId, &Expression)]) {
-    crate::logical::visit_expression_mut(expression, &mut |inner| {
-        match &mut inner.kind {
-            ExpressionKind::Column(id) => {
-                if let Some((_, by)) = columns.iter().find(|(known, _)| known == id) {
-                    let ty = inner.ty.clone();
-                    *inner = (*by).clone();
-                    // The collation that the place asked for stays.
-                    if inner.ty.is_string() && ty.is_string() {
-                        inner.ty.collation = ty.collation;
-                    }
-                    return false;
-                }
+    crate::logical::visit_deep_mut(expression, &mut |inner| {
+        let known = |id: &ColumnId| columns.iter().find(|(known, _)| known == id);
+        if let ExpressionKind::Column(id) = &inner.kind
+            && let Some((_, by)) = known(id)
+        {
+            let ty = inner.ty.clone();
+            *inner = (*by).clone();
+            // The collation that the place asked for stays.
+            if inner.ty.is_string() && ty.is_string() {
+                inner.ty.collation = ty.collation;
             }
-            ExpressionKind::LogicalSubquery(subquery) => {
-                crate::logical::visit_expressions_mut(&mut subquery.relation, &mut |deep| {
-                    if let ExpressionKind::Column(id) = &deep.kind
-                        && let Some((_, by)) = columns.iter().find(|(known, _)| known == id)
-                    {
-                        *deep = (*by).clone();
-                        return false;
-                    }
-                    true
-                });
-            }
-            _ => {}
+            return false;
         }
         true
     });

@@ -19,6 +19,7 @@ use super::slots::{Comparisons, Slot, Slots};
 use super::spec::KeyColumn;
 use super::store::{Part, PartitionPlan, StoreRef};
 use super::table::TempTable;
+use crate::error::ANONYMOUS_TABLE;
 
 /// The end of a chain, and no row.
 const NONE: u32 = u32::MAX;
@@ -233,29 +234,35 @@ impl JoinIndex {
     }
 
     /// Starts looking for the rows that match each of `row_count` keys.
-    pub fn probe(&self, keys: &[ArrayRef], row_count: usize) -> JoinProbe {
-        JoinProbe {
-            first: self.first_matches(keys, row_count),
+    pub fn probe(&self, keys: &[ArrayRef], row_count: usize) -> Result<JoinProbe> {
+        Ok(JoinProbe {
+            first: self.first_matches(keys, row_count)?,
             row: 0,
             next: None,
-        }
+        })
     }
 
     /// As [`Self::probe`], with the hashes of the keys that
     /// [`Partition::read_next_hashed`] gave with them.
-    pub fn probe_hashed(&self, keys: &[ArrayRef], hashes: &[u64]) -> JoinProbe {
-        JoinProbe {
-            first: self.first_matches_hashed(keys, hashes),
+    pub fn probe_hashed(&self, keys: &[ArrayRef], hashes: &[u64]) -> Result<JoinProbe> {
+        Ok(JoinProbe {
+            first: self.first_matches_hashed(keys, hashes)?,
             row: 0,
             next: None,
-        }
+        })
     }
 
     /// As [`Self::exists`], with the hashes of the keys.
-    pub fn exists_hashed(&self, keys: &[ArrayRef], hashes: &[u64], found: &mut Vec<bool>) {
-        let first = self.first_matches_hashed(keys, hashes);
+    pub fn exists_hashed(
+        &self,
+        keys: &[ArrayRef],
+        hashes: &[u64],
+        found: &mut Vec<bool>,
+    ) -> Result<()> {
+        let first = self.first_matches_hashed(keys, hashes)?;
         found.clear();
         found.extend(first.iter().map(|row| *row != NONE));
+        Ok(())
     }
 
     /// Puts the next matches, at most `limit`, into `matches` (cleared first). False when there
@@ -285,18 +292,16 @@ impl JoinIndex {
     }
 
     /// Whether each of `row_count` keys has a match: semi and anti joins.
-    pub fn exists(&self, keys: &[ArrayRef], row_count: usize, found: &mut Vec<bool>) {
+    pub fn exists(&self, keys: &[ArrayRef], row_count: usize, found: &mut Vec<bool>) -> Result<()> {
+        let first = self.first_matches(keys, row_count)?;
         found.clear();
-        found.extend(
-            self.first_matches(keys, row_count)
-                .iter()
-                .map(|row| *row != NONE),
-        );
+        found.extend(first.iter().map(|row| *row != NONE));
+        Ok(())
     }
 
-    fn first_matches(&self, keys: &[ArrayRef], row_count: usize) -> Vec<u32> {
+    fn first_matches(&self, keys: &[ArrayRef], row_count: usize) -> Result<Vec<u32>> {
         if self.rows.is_empty() {
-            return vec![NONE; row_count];
+            return Ok(vec![NONE; row_count]);
         }
         let mut hashes = Vec::new();
         self.hasher.hash(keys, row_count, &mut hashes);
@@ -304,13 +309,15 @@ impl JoinIndex {
     }
 
     #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
-    fn first_matches_hashed(&self, keys: &[ArrayRef], hashes: &[u64]) -> Vec<u32> {
+    fn first_matches_hashed(&self, keys: &[ArrayRef], hashes: &[u64]) -> Result<Vec<u32>> {
         let row_count = hashes.len();
         let mut first = Vec::with_capacity(row_count);
         if self.rows.is_empty() {
             first.resize(row_count, NONE);
-            return first;
+            return Ok(first);
         }
+        let context = &self.store.context;
+        let comparisons = Comparisons::new(context);
         let directory = &self.store.directory;
         let mut sources = Sources::transient_only();
         let encoder = Encoder::new(keys, &mut sources, directory);
@@ -360,6 +367,7 @@ impl JoinIndex {
                         NONE
                     } else {
                         let equal = |other: u32| {
+                            comparisons.count();
                             self.keys
                                 .equal(self.rows[other as usize], stored, row, incoming)
                         };
@@ -370,10 +378,12 @@ impl JoinIndex {
                     }
                 };
                 first.push(found);
+                let asked = comparisons.check();
+                asked.map_err(|error| context.error(&error, ANONYMOUS_TABLE))?;
             }
             start += count;
         }
-        first
+        Ok(first)
     }
 
     #[inline(always)]

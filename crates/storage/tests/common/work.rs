@@ -152,7 +152,7 @@ fn aggregate(_: &Fixture, context: &TempTableContext, batches: &[Batch]) -> Resu
 }
 
 fn matches(index: &JoinIndex, probe: &Batch, found: &mut Vec<Vec<Value>>) -> Result<()> {
-    let mut state = index.probe(&[probe.column(1).clone()], probe.row_count());
+    let mut state = index.probe(&[probe.column(1).clone()], probe.row_count())?;
     let mut matches = JoinMatches::default();
     while index.next_matches(&mut state, 300, &mut matches) {
         let columns = index.gather(&[0, 2], &matches.build_rows)?;

@@ -141,6 +141,13 @@ pub enum Statement {
     },
     /// `SHUTDOWN`.
     Shutdown,
+    /// `RESET PERSIST [[IF EXISTS] name]`.
+    ResetPersist {
+        /// The variable; all of them without.
+        name: Option<String>,
+        /// `IF EXISTS`.
+        if_exists: bool,
+    },
     /// `PREPARE name FROM ...`.
     Prepare(Prepare),
     /// `EXECUTE name [USING @a, ...]`.

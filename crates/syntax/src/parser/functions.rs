@@ -5,9 +5,9 @@
 //! `LOCATE(a, b)`. Units and type words among arguments become strings. See [`crate::encodings`].
 
 use sqlparser::ast::{
-    CastKind, DuplicateTreatment, Expr, ExtractSyntax, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
-    TrimWhereField, Value,
+    ArrayElemTypeDef, CastKind, DataType, DuplicateTreatment, Expr, ExtractSyntax, Function,
+    FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList, FunctionArguments,
+    Ident, ObjectName, TrimWhereField, Value,
 };
 use sqlparser::tokenizer::Span;
 
@@ -228,7 +228,11 @@ impl Parser<'_> {
         self.open_call()?;
         let expr = Box::new(self.expr()?);
         self.expect(Kw::AS)?;
-        let data_type = self.cast_type()?;
+        let mut data_type = self.cast_type()?;
+        if self.eat(Kw::ARRAY) {
+            let element = ArrayElemTypeDef::SquareBracket(Box::new(data_type), None);
+            data_type = DataType::Array(element);
+        }
         self.close(Expr::Cast {
             kind: CastKind::Cast,
             expr,
@@ -393,21 +397,37 @@ impl Parser<'_> {
         self.close(call)
     }
 
-    /// `WEIGHT_STRING(x [AS CHAR(n) | BINARY(n)])`; the type becomes a cast of the argument.
+    /// `WEIGHT_STRING(x [AS CHAR(n) | BINARY(n)])`: the characters are a second argument, and BINARY is a
+    /// cast of the first.
     fn weight_string(&mut self) -> Result<Expr> {
         let name = self.open_call()?;
-        let mut arg = self.expr()?;
-        if self.eat(Kw::AS) {
-            let data_type = self.cast_type()?;
-            let expr = Box::new(arg);
-            arg = Expr::Cast {
-                kind: CastKind::Cast,
-                expr,
-                data_type,
-                format: None,
-            };
+        let argument = self.expr()?;
+        if !self.eat(Kw::AS) {
+            return self.close(build::call(name, vec![argument]));
         }
-        self.close(build::call(name, vec![arg]))
+        let is_binary = self.eat(Kw::BINARY);
+        if !is_binary {
+            self.expect(Kw::CHAR)?;
+        }
+        self.expect_kind(Kind::LeftParen)?;
+        let length = self.unsigned()?;
+        if length == 0 {
+            return self.fail_at_previous();
+        }
+        self.expect_kind(Kind::RightParen)?;
+        let arguments = match is_binary {
+            true => vec![Expr::Cast {
+                kind: CastKind::Cast,
+                expr: Box::new(argument),
+                data_type: DataType::Binary(Some(length)),
+                format: None,
+            }],
+            false => {
+                let length = Value::Number(length.to_string(), false);
+                vec![argument, build::value(length)]
+            }
+        };
+        self.close(build::call(name, arguments))
     }
 
     /// `JSON_VALUE(document, path [RETURNING type] [... ON EMPTY] [... ON ERROR])`.

@@ -88,6 +88,7 @@ impl Parser<'_> {
                 self.take();
                 Ok(Statement::Shutdown)
             }
+            Kw::RESET => self.reset_persist(),
             Kw::PREPARE => self.prepare(),
             Kw::EXECUTE => self.execute(),
             Kw::DEALLOCATE => self.deallocate(),

@@ -37,6 +37,19 @@ impl Parser<'_> {
             .map(Statement::Set)
     }
 
+    /// `RESET PERSIST [[IF EXISTS] name]`.
+    pub(crate) fn reset_persist(&mut self) -> Result<Statement> {
+        self.expect(Kw::RESET)?;
+        self.expect(Kw::PERSIST)?;
+        let if_exists = self.if_exists()?;
+        let is_whole = !if_exists && self.at_end();
+        let name = match is_whole {
+            true => None,
+            false => Some(self.name()?),
+        };
+        Ok(Statement::ResetPersist { name, if_exists })
+    }
+
     fn set_item(&mut self, scope: &mut Option<VariableScope>) -> Result<SetItem> {
         let next = self.ahead(1);
         let assigns = matches!(next.kind, Kind::Equal | Kind::Assign | Kind::Dot);

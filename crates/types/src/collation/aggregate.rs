@@ -3,6 +3,7 @@
 
 use super::CollationId;
 use crate::charset::Charset;
+use crate::convert::shown_bytes;
 use crate::error::{Error, codes};
 
 /// How easily an operand's collation gives way, strongest first; the numbers are those of
@@ -42,16 +43,18 @@ impl Coercibility {
 
 /// A string operand's collation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CollationMix {
+pub struct CollationMix<'a> {
     /// Its collation.
     pub collation: CollationId,
     /// How easily it gives way.
     pub coercibility: Coercibility,
     /// Whether it is a constant of ASCII characters only, which every character set holds.
     pub is_ascii: bool,
+    /// The text of a constant, which must not lose characters where it gives way.
+    pub constant: Option<&'a [u8]>,
 }
 
-impl CollationMix {
+impl<'a> CollationMix<'a> {
     /// An operand that may hold any character.
     pub fn new(collation: CollationId, coercibility: Coercibility) -> Self {
         Self {
@@ -59,6 +62,27 @@ impl CollationMix {
             coercibility,
             is_ascii: collation.charset() == Charset::Ascii
                 || coercibility == Coercibility::Numeric,
+            constant: None,
+        }
+    }
+
+    /// An operand of a constant text.
+    pub fn with_constant(self, text: &'a [u8]) -> Self {
+        Self {
+            is_ascii: self.is_ascii || text.is_ascii(),
+            constant: Some(text),
+            ..self
+        }
+    }
+
+    /// Error 3854 when the text of a constant has characters that the character set it is brought to lacks.
+    fn check_converted(self, charset: Charset) -> Result<(), Error> {
+        let own = self.collation.charset();
+        match self.constant {
+            Some(text) if own != charset && own != Charset::Binary => {
+                check_converted(text, own, charset)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -81,10 +105,21 @@ impl CollationMix {
     }
 }
 
+/// Error 3854 when a text has characters that another character set lacks.
+pub fn check_converted(text: &[u8], own: Charset, charset: Charset) -> Result<(), Error> {
+    match charset.encode(text) {
+        Ok(_) => Ok(()),
+        Err(_) => {
+            let shown = shown_bytes(&own.encode_lossy(text));
+            Err(codes::ER_CANNOT_CONVERT_STRING.with(&[&shown, &own.name(), &charset.name()]))
+        }
+    }
+}
+
 /// What two operands are brought to; `None` when neither gives way.
-fn merge(a: CollationMix, b: CollationMix) -> Option<CollationMix> {
+fn merge<'a>(a: CollationMix<'a>, b: CollationMix<'a>) -> Option<CollationMix<'a>> {
     let is_ascii = a.is_ascii && b.is_ascii;
-    let winner = |mix: CollationMix| Some(CollationMix { is_ascii, ..mix });
+    let winner = |mix: CollationMix<'a>| Some(CollationMix { is_ascii, ..mix });
     if a.collation.charset() != b.collation.charset() {
         if a.collation == CollationId::BINARY {
             return winner(if a.coercibility <= b.coercibility {
@@ -127,7 +162,7 @@ fn merge(a: CollationMix, b: CollationMix) -> Option<CollationMix> {
     if a.coercibility == Coercibility::Explicit {
         return None;
     }
-    let by_code = |mix: CollationMix| mix.collation.is_binary_order();
+    let by_code = |mix: CollationMix<'_>| mix.collation.is_binary_order();
     if by_code(a) {
         return winner(a);
     }
@@ -138,33 +173,40 @@ fn merge(a: CollationMix, b: CollationMix) -> Option<CollationMix> {
         collation: a.collation.charset().row().binary_collation,
         coercibility: Coercibility::None,
         is_ascii,
+        constant: None,
     })
 }
 
 /// The collation of an operation on `operands`; error 1267 (or 1270, 1271 for three and more) when
-/// they cannot be mixed. A comparison also needs one that is not [`Coercibility::None`].
-pub fn aggregate_collations(
-    operands: &[CollationMix],
+/// they cannot be mixed, 3854 when one of them has no meaning in the others' character set. A comparison
+/// also needs one that is not [`Coercibility::None`].
+pub fn aggregate_collations<'a>(
+    operands: &[CollationMix<'a>],
     operation: &str,
     is_comparison: bool,
-) -> Result<CollationMix, Error> {
+) -> Result<CollationMix<'a>, Error> {
     let Some((first, rest)) = operands.split_first() else {
         return Ok(CollationMix {
             collation: CollationId::BINARY,
             coercibility: Coercibility::Ignorable,
             is_ascii: true,
+            constant: None,
         });
     };
     let mixed = rest
         .iter()
         .try_fold(*first, |mix, operand| merge(mix, *operand))
         .filter(|mix| !is_comparison || mix.coercibility != Coercibility::None);
-    mixed.ok_or_else(|| illegal_mix(operands, operation))
+    let mixed = mixed.ok_or_else(|| illegal_mix(operands, operation))?;
+    for operand in operands {
+        operand.check_converted(mixed.collation.charset())?;
+    }
+    Ok(mixed)
 }
 
-fn illegal_mix(operands: &[CollationMix], operation: &str) -> Error {
-    let name = |mix: &CollationMix| mix.collation.name();
-    let level = |mix: &CollationMix| mix.coercibility.name();
+fn illegal_mix(operands: &[CollationMix<'_>], operation: &str) -> Error {
+    let name = |mix: &CollationMix<'_>| mix.collation.name();
+    let level = |mix: &CollationMix<'_>| mix.coercibility.name();
     match operands {
         [a, b] => codes::ER_CANT_AGGREGATE_2COLLATIONS.with(&[
             &name(a),

@@ -22,6 +22,7 @@ mod list;
 #[cfg(test)]
 mod tests;
 mod uca;
+mod weight_string;
 mod weights;
 
 use crate::charset::Charset;

@@ -129,7 +129,7 @@ fn coercibility() {
     let explicit = mix(CollationId::UTF8MB4_BIN, Coercibility::Explicit);
     let latin1 = mix(CollationId::LATIN1_SWEDISH_CI, Coercibility::Implicit);
     let blob = mix(CollationId::BINARY, Coercibility::Implicit);
-    let check = |operands: &[CollationMix], expected| {
+    let check = |operands: &[CollationMix<'_>], expected| {
         let result = aggregate_collations(operands, "=", true);
         assert_eq!(result.map(|mix| mix.collation).ok(), expected);
     };

@@ -316,6 +316,7 @@ codes! {
     ER_CTE_RECURSIVE_REQUIRES_UNION = (3573, "HY000", "Recursive Common Table Expression '{}' should contain a UNION");
     ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST = (3574, "HY000", "Recursive Common Table Expression '{}' should have one or more non-recursive query blocks followed by one or more recursive ones");
     ER_CTE_RECURSIVE_FORBIDS_AGGREGATION = (3575, "HY000", "Recursive Common Table Expression '{}' can contain neither aggregation nor window functions in recursive query block");
+    ER_VAR_DOES_NOT_EXIST = (3615, "HY000", "Variable {} does not exist in persisted config file");
     ER_CTE_MAX_RECURSION_DEPTH = (3636, "HY000", "Recursive query aborted after {} iterations. Try increasing @@cte_max_recursion_depth to a larger value.");
     ER_INVALID_JSON_TEXT = (3140, "22032", "Invalid JSON text: \"{}\" at position {} in value for column '{}'.");
     ER_INVALID_JSON_TEXT_IN_PARAM = (3141, "22032", "Invalid JSON text in argument {} to function {}: \"{}\" at position {}.");
@@ -343,6 +344,7 @@ codes! {
     ER_REGEXP_BAD_ESCAPE_SEQUENCE = (3689, "HY000", "Unrecognized escape sequence in regular expression.");
     ER_REGEXP_MISMATCHED_PAREN = (3691, "HY000", "Mismatched parenthesis in regular expression.");
     ER_USER_LOCK_WRONG_NAME = (3057, "42000", "Incorrect user-level lock name '{}'. The name is empty, NULL, or can not be expressed in the current character-set.");
+    ER_GTID_MODE_OFF = (3062, "HY000", "Cannot {} when GTID_MODE = OFF.");
     ER_USER_LOCK_DEADLOCK = (3058, "HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.");
     ER_USER_LOCK_OVERLONG_NAME = (4163, "42000", "User-level lock name '{}' should not exceed {} characters.");
     ER_REGEXP_BAD_INTERVAL = (3692, "HY000", "Incorrect description of a {min,max} interval.");

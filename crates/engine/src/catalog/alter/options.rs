@@ -88,7 +88,7 @@ impl Alteration<'_> {
 
     /// CONVERT TO CHARACTER SET: of the columns, and of the table unless another option says more.
     fn convert_to(&mut self, charset: Option<&str>, collation: Option<&str>) -> Result<()> {
-        let written = column_type::resolve_collation(charset, collation)?;
+        let written = column_type::resolve_collation(self.session(), charset, collation)?;
         let catalog = &self.session().database.catalog;
         let converted = written
             .or_else(|| catalog.database_collation(&self.old.database))

@@ -180,17 +180,18 @@ impl Printer<'_> {
                     },
                 ],
             ) => {
-                // The length alone: there is no character set in this place.
-                let length = cast_type(data_type)?.length?;
-                let kind = match cast_type(data_type)?.kind {
-                    CastTypeKind::Binary => "binary",
-                    _ => "char",
-                };
+                let cast = cast_type(data_type)?;
+                let length = cast.length.filter(|_| cast.kind == CastTypeKind::Binary)?;
                 Some(format!(
-                    "weight_string({} as {kind}({length}))",
+                    "weight_string({} as binary({length}))",
                     self.expr(expr)
                 ))
             }
+            ("weight_string", [text, length]) => Some(format!(
+                "weight_string({} as char({}))",
+                self.expr(text),
+                self.expr(length)
+            )),
             ("json_value", [document, path, options @ ..]) => {
                 let mut text = format!("json_value({}, {}", self.expr(document), self.expr(path));
                 for option in options {
@@ -360,6 +361,7 @@ mod tests {
             "TRIM('x' FROM a)",
             "GROUP_CONCAT(DISTINCT a, b ORDER BY a DESC, b SEPARATOR '')",
             "WEIGHT_STRING(a AS BINARY(2))",
+            "WEIGHT_STRING(a AS CHAR(2))",
             "JSON_VALUE(a, '$.b' RETURNING DECIMAL(5,1) DEFAULT 1 ON EMPTY ERROR ON ERROR)",
             "0 = (1 MEMBER OF (a))",
             "TIMESTAMP'2020-01-01 00:00:00'",

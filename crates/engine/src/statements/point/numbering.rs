@@ -1,11 +1,11 @@
 //! AUTO_INCREMENT for one row of a table that no other session sees.
 
-use mayfly_types::{SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{SqlType, TypeKind, Value};
 
 use crate::catalog::BaseTable;
 use crate::catalog::definition::ColumnDefinition;
 use crate::session::Session;
-use crate::statements::row_sink::{greatest, number_of};
+use crate::statements::auto_increment::{greatest, is_explicit, number_of};
 
 /// The column that gets numbers.
 #[derive(Debug)]
@@ -42,13 +42,7 @@ impl Numbering {
     ) -> Option<Number> {
         let value = row.get_mut(self.column)?;
         let options = session.options();
-        let zero_is_a_value = options.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
-        let is_made = match value {
-            Value::Null => true,
-            Value::Int(0) | Value::UInt(0) => !zero_is_a_value,
-            _ => false,
-        };
-        if !is_made {
+        if is_explicit(value, options.sql_mode) {
             return Some(Number::Given(number_of(value)));
         }
         if session.insert_id != 0 {

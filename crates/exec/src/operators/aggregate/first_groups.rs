@@ -144,7 +144,7 @@ impl Sink for LookupSink<'_> {
     fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
         let rows = self.node.columns.evaluate(&batch, run)?;
         let keys = &rows.columns()[..self.node.key_count];
-        let mut probe = self.index.probe(keys, rows.row_count());
+        let mut probe = self.index.probe(keys, rows.row_count())?;
         let limit = rows.row_count();
         while self
             .index

@@ -75,11 +75,11 @@ impl Cursor for JoinCursor {
             let with_pairs = matches!(node.kind, JoinKind::Inner | JoinKind::Left);
             let batch = match probed {
                 Probed::Whole(batch, index) if with_pairs => {
-                    self.start(batch, index, None);
+                    self.start(batch, index, None)?;
                     continue;
                 }
                 Probed::Piece(batch, index, first) if with_pairs => {
-                    self.start(batch, index, Some(first));
+                    self.start(batch, index, Some(first))?;
                     continue;
                 }
                 Probed::Marked(batch, first) if with_pairs => self.unmarked(&batch, first)?,
@@ -122,15 +122,21 @@ impl JoinCursor {
     }
 
     /// Starts on the pairs of a batch.
-    fn start(&mut self, batch: Batch, index: Arc<JoinIndex>, marked_from: Option<usize>) {
+    fn start(
+        &mut self,
+        batch: Batch,
+        index: Arc<JoinIndex>,
+        marked_from: Option<usize>,
+    ) -> Result<()> {
         self.probing = Some(Probing {
-            probe: self.probe(&batch, &index),
+            probe: self.probe(&batch, &index)?,
             batch,
             index,
             marked_from,
             decided: 0,
             decided_matched: false,
         });
+        Ok(())
     }
 
     fn keys(&self, batch: &Batch) -> Vec<ArrayRef> {
@@ -140,7 +146,7 @@ impl JoinCursor {
             .collect()
     }
 
-    fn probe(&self, batch: &Batch, index: &JoinIndex) -> JoinProbe {
+    fn probe(&self, batch: &Batch, index: &JoinIndex) -> Result<JoinProbe> {
         let keys = self.keys(batch);
         if self.hashes.is_empty() {
             index.probe(&keys, batch.row_count())
@@ -308,11 +314,13 @@ impl JoinCursor {
         let rows = batch.row_count();
         let mut found = Vec::new();
         match &self.node.residual {
-            None if self.hashes.is_empty() => index.exists(&self.keys(batch), rows, &mut found),
-            None => index.exists_hashed(&self.keys(batch), &self.hashes, &mut found),
+            None if self.hashes.is_empty() => {
+                index.exists(&self.keys(batch), rows, &mut found)?;
+            }
+            None => index.exists_hashed(&self.keys(batch), &self.hashes, &mut found)?,
             Some(residual) => {
                 found.resize(rows, false);
-                let mut probe = self.probe(batch, index);
+                let mut probe = self.probe(batch, index)?;
                 let limit = run.statement.options.batch_rows;
                 while index.next_matches(&mut probe, limit, &mut self.matches) {
                     run.statement.check_interrupt()?;

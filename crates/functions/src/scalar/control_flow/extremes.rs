@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
+use mayfly_types::convert::cast_array;
 use mayfly_types::{PhysicalType, Result, SqlType, TypeKind, Value};
 
 use crate::comparison::compare_texts;
@@ -48,8 +49,8 @@ impl ScalarFunction for Extreme {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let (mut ty, coercibility) = choice::choice_type(arguments, context, self.names[0])?;
-        // A date is compared as what it is, also with strings and numbers; a time, and a date with a
-        // year, as a string.
+        // A date is compared as what it is, also with strings and numbers, though the result is a string; a
+        // time, and a date with a year, as a string.
         let is_year = |argument: &Argument<'_>| argument.ty.kind == TypeKind::Year;
         let is_date = |argument: &&Argument<'_>| {
             argument.ty.is_temporal() && argument.ty.kind != TypeKind::Time
@@ -66,7 +67,13 @@ impl ScalarFunction for Extreme {
             };
             let decimals = arguments.iter().map(fraction_digits).max().unwrap_or(0);
             let decimals = if has_time { decimals } else { 0 };
-            ty = SqlType::temporal(kind, decimals);
+            let date = SqlType::temporal(kind, decimals);
+            return Ok(Signature::new(
+                vec![date; arguments.len()],
+                ty,
+                derive::any_nullable(arguments),
+            )
+            .with_coercibility(coercibility));
         }
         if matches!(ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Json) {
             ty = derive::text_of(&arguments[0], context);
@@ -84,9 +91,20 @@ impl ScalarFunction for Extreme {
         arguments: &[Column],
         row_count: usize,
         signature: &Signature,
-        _context: &EvaluationContext,
+        context: &EvaluationContext,
     ) -> Result<ArrayRef> {
-        let ty = &signature.result;
+        let ty = &signature.arguments[0];
+        let picked = self.picked(arguments, row_count, ty)?;
+        if ty.is_temporal() && signature.result.is_string() {
+            return cast_array(&picked, ty, &signature.result, &context.cast(self.names[0]));
+        }
+        Ok(picked)
+    }
+}
+
+impl Extreme {
+    /// The greatest or least of values of one type.
+    fn picked(&self, arguments: &[Column], row_count: usize, ty: &SqlType) -> Result<ArrayRef> {
         match ty.physical() {
             PhysicalType::Bytes => {
                 let values: Vec<_> = arguments.iter().map(input::texts).collect::<Result<_>>()?;
@@ -136,9 +154,7 @@ impl ScalarFunction for Extreme {
             }
         }
     }
-}
 
-impl Extreme {
     fn pick<T: Copy>(
         &self,
         arguments: &[Column],

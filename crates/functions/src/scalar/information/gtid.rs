@@ -8,9 +8,9 @@ use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 
-use crate::scalar::ScalarFunction;
+use crate::scalar::{ScalarFunction, Volatility};
 use crate::{
-    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
+    Argument, Column, EvaluationContext, Signature, SignatureContext, choice, derive, input, output,
 };
 
 /// The largest number of a transaction.
@@ -231,6 +231,51 @@ impl ScalarFunction for Gtid {
                 rest.append_to(out);
             }
             Ok(rest.is_some())
+        })
+    }
+}
+
+/// WAIT_FOR_EXECUTED_GTID_SET(set[, seconds]): transactions have no such numbers here, as with MySQL's
+/// `gtid_mode = OFF`.
+#[derive(Debug)]
+pub(crate) struct WaitForExecuted;
+
+impl ScalarFunction for WaitForExecuted {
+    fn names(&self) -> &'static [&'static str] {
+        &["wait_for_executed_gtid_set"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=2
+    }
+
+    fn volatility(&self) -> Volatility {
+        Volatility::Volatile
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<Signature> {
+        let types = arguments.iter().map(|argument| argument.ty.clone());
+        Ok(Signature::new(
+            types.collect(),
+            derive::bigint_of_width(21),
+            true,
+        ))
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        _signature: &Signature,
+        _context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        output::ints(row_count, |row| match choice::is_null(&arguments[0], row) {
+            true => Err(codes::ER_MALFORMED_GTID_SET_SPECIFICATION.with(&[&"NULL"])),
+            false => Err(codes::ER_GTID_MODE_OFF.with(&[&"use WAIT_FOR_EXECUTED_GTID_SET"])),
         })
     }
 }

@@ -10,6 +10,7 @@ mod gtid;
 mod last_insert_id;
 mod load_file;
 mod numbers;
+mod server;
 mod sleep;
 mod statement_digest;
 mod user_locks;
@@ -33,12 +34,15 @@ pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
     &format_pico_time::FormatPicoTime,
     &gtid::SUBSET,
     &gtid::SUBTRACT,
+    &gtid::WaitForExecuted,
     &last_insert_id::LastInsertId,
     &load_file::LoadFile,
     &numbers::CONNECTION_ID,
     &numbers::ROW_COUNT,
     &numbers::FOUND_ROWS,
     &numbers::PS_CURRENT_THREAD_ID,
+    &server::RolesGraph,
+    &server::ThreadOfConnection,
     &sleep::Sleep,
     &statement_digest::HASH,
     &statement_digest::TEXT,

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::convert::{CastContext, array_value, cast_value};
+use mayfly_types::convert::{array_value, cast_value};
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use crate::scalar::{ScalarFunction, Volatility};
@@ -57,19 +57,7 @@ impl ScalarFunction for GetUserVariable {
         let value = if is_same || is_text {
             value
         } else {
-            let today = context
-                .time_zone
-                .local_of_unix(context.now_utc_microseconds)
-                .unwrap_or_default();
-            let cast = CastContext {
-                sql_mode: context.sql_mode,
-                diagnostics: &context.diagnostics,
-                time_zone: &context.time_zone,
-                current_date: today.at_midnight(),
-                operand: "",
-                room: None,
-            };
-            cast_value(&value, &own, ty, &cast)?
+            cast_value(&value, &own, ty, &context.cast(""))?
         };
         Ok(output::repeat(&value, ty, row_count))
     }

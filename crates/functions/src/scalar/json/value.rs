@@ -153,17 +153,9 @@ fn convert(found: &[u8], ty: &SqlType, context: &EvaluationContext) -> Result<Va
         _ => (Value::Bytes(found.to_vec()), SqlType::json()),
     };
     let warnings = Arc::new(Diagnostics::new(1));
-    let today = context
-        .time_zone
-        .local_of_unix(context.now_utc_microseconds)
-        .unwrap_or_default();
     let cast = CastContext {
-        sql_mode: context.sql_mode,
         diagnostics: &warnings,
-        time_zone: &context.time_zone,
-        current_date: today.at_midnight(),
-        operand: NAME,
-        room: None,
+        ..context.cast(NAME)
     };
     let value = cast_value(&value, &from, ty, &cast)?;
     if warnings.count() > 0 {

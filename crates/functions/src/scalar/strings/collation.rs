@@ -4,13 +4,14 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::collation::aggregate::check_collation_of_charset;
+use mayfly_types::collation::aggregate::{check_collation_of_charset, check_converted};
 use mayfly_types::error::codes;
 use mayfly_types::{Charset, CollationId, Result, SqlType, TypeKind, Value};
 
 use crate::scalar::ScalarFunction;
 use crate::{
-    Argument, Coercibility, Column, EvaluationContext, Signature, SignatureContext, derive, output,
+    Argument, Coercibility, Column, EvaluationContext, Signature, SignatureContext, derive, input,
+    output,
 };
 
 /// CHARSET(), COLLATION() or COERCIBILITY().
@@ -159,6 +160,49 @@ impl ScalarFunction for Recollate {
         signature: &Signature,
         _context: &EvaluationContext,
     ) -> Result<ArrayRef> {
+        Ok(match &arguments[0] {
+            Column::Array(array) => ArrayRef::clone(array),
+            Column::Constant(value) => output::repeat(value, &signature.result, row_count),
+        })
+    }
+}
+
+/// A text that gives way to the collation of others: "convert exactly"(x) gives it in the character set of
+/// the planner's signature, and is error 3854 where that lacks a character.
+#[derive(Debug)]
+pub(crate) struct ConvertExactly;
+
+impl ScalarFunction for ConvertExactly {
+    fn names(&self) -> &'static [&'static str] {
+        &["convert exactly"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=1
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<Signature> {
+        let ty = arguments[0].ty.clone();
+        Ok(Signature::new(vec![ty.clone()], ty, arguments[0].nullable))
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+        _context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let own = signature.arguments[0].collation.charset();
+        let charset = signature.result.collation.charset();
+        let texts = input::texts(&arguments[0])?;
+        for text in (0..row_count).filter_map(|row| texts.get(row)) {
+            check_converted(text, own, charset)?;
+        }
         Ok(match &arguments[0] {
             Column::Array(array) => ArrayRef::clone(array),
             Column::Constant(value) => output::repeat(value, &signature.result, row_count),

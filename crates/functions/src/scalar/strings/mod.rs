@@ -58,6 +58,7 @@ pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[
     &collation::COERCIBILITY,
     &collation::COLLATE,
     &collation::CONVERT_USING,
+    &collation::ConvertExactly,
     &collation::BINARY,
     &compress::Compress,
     &compress::Uncompress,

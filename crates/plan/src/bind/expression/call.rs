@@ -11,7 +11,7 @@ use mayfly_types::{Result, SqlType};
 
 use super::{literal, word};
 use crate::bind::scope::{Clause, Name, Scope};
-use crate::bind::types::{argument, cast};
+use crate::bind::types::{argument, cast, cast_exactly};
 use crate::bind::{Binder, not_supported, same_name};
 use crate::catalog::{ColumnSource, DefaultSource};
 use crate::expression::{Expression, ExpressionKind};
@@ -54,6 +54,9 @@ const GIVES_ITS_ARGUMENT: &[&str] = &[
     "nullif",
     "set_user_variable",
 ];
+
+/// Functions that are told which character set to convert to: what it lacks becomes `?`.
+const NAMES_A_CHARSET: &[&str] = &["convert using", "binary"];
 
 /// Longer texts are not made: a chain of a thousand operators would be printed a thousand times.
 const OVERFLOW_TEXT_MAX: usize = 400;
@@ -329,11 +332,15 @@ impl Binder<'_> {
         }
         signature.nullable |= self.gives_null_when_too_long(&signature.result)
             && !GIVES_ITS_ARGUMENT.contains(&canonical);
-        let arguments = arguments
-            .into_iter()
-            .zip(&signature.arguments)
-            .map(|(argument, wanted)| cast(argument, wanted))
-            .collect();
+        let arguments = arguments.into_iter().zip(&signature.arguments);
+        let arguments = match NAMES_A_CHARSET.contains(&canonical) {
+            true => arguments
+                .map(|(value, wanted)| cast(value, wanted))
+                .collect(),
+            false => arguments
+                .map(|(value, wanted)| cast_exactly(value, wanted))
+                .collect(),
+        };
         Ok(Expression {
             ty: signature.result.clone(),
             nullable: signature.nullable,

@@ -16,6 +16,10 @@ use crate::expression::{Expression, ExpressionKind};
 /// What conversions to strings of a length that the user gives are called where none may be that long.
 pub const LENGTH_CASTS: [&str; 2] = ["cast_as_char", "cast_as_binary"];
 
+/// What MySQL says of a cast that is possible in definitions of keys alone.
+const ARRAY_OUTSIDE_OF_KEYS: &str = "Use of CAST( .. AS .. ARRAY) outside of functional index in \
+    CREATE(non-SELECT)/ALTER TABLE or in general expressions";
+
 impl Binder<'_> {
     pub(super) fn bind_cast(&mut self, expr: &Expr, data_type: &DataType) -> Result<Expression> {
         let bound = self.bind_expression(expr)?;
@@ -73,6 +77,9 @@ impl Binder<'_> {
     }
 
     fn cast_target(&self, data_type: &DataType, operand: &Expression) -> Result<SqlType> {
+        if matches!(data_type, DataType::Array(_)) {
+            return Err(not_supported(ARRAY_OUTSIDE_OF_KEYS));
+        }
         let unsupported = || not_supported(&format!("CAST AS {data_type}"));
         let written = cast_type(data_type).ok_or_else(unsupported)?;
         let fraction = written.length.unwrap_or(0).min(6) as u8;
@@ -196,7 +203,10 @@ impl Binder<'_> {
     /// `_charset'…'`: the bytes as they are, read in that character set.
     pub(super) fn bind_introducer(&mut self, prefix: &str, value: &Expr) -> Result<Expression> {
         let charset = prefix.strip_prefix('_').unwrap_or(prefix);
-        let collation = charset_collation(charset)?;
+        let collation = match charset_collation(charset)? {
+            collation if collation.charset() == Charset::Utf8mb4 => self.options.utf8mb4_collation,
+            collation => collation,
+        };
         let literal = self.bind_expression(value)?;
         if collation == CollationId::BINARY {
             // A hexadecimal literal stays VARCHAR and is a number where one is wanted; this is not.

@@ -8,7 +8,7 @@ use mayfly_types::{Result, SqlType, TypeKind};
 
 use crate::bind::Binder;
 use crate::bind::comparison::{dates_as_texts, documents_as_scalars};
-use crate::bind::types::{as_predicate, as_value, cast, choice_type, is_null, not};
+use crate::bind::types::{as_predicate, as_value, cast, cast_exactly, choice_type, is_null, not};
 use crate::expression::{Comparison, Expression, ExpressionKind};
 
 impl Binder<'_> {
@@ -160,7 +160,7 @@ fn choice(
         if ty.kind == TypeKind::Null {
             result
         } else {
-            cast(as_value(result), &ty)
+            cast_exactly(as_value(result), &ty)
         }
     };
     let branches: Vec<_> = branches

@@ -1,0 +1,165 @@
+//! PS_THREAD_ID(connection) and ROLES_GRAPHML(): what the server knows of others.
+
+use std::fmt::Write;
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
+
+use crate::scalar::{ScalarFunction, Volatility};
+use crate::{
+    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
+};
+
+/// PS_THREAD_ID(): a connection's thread in performance_schema has its number.
+#[derive(Debug)]
+pub(crate) struct ThreadOfConnection;
+
+impl ScalarFunction for ThreadOfConnection {
+    fn names(&self) -> &'static [&'static str] {
+        &["ps_thread_id"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        1..=1
+    }
+
+    fn volatility(&self) -> Volatility {
+        Volatility::Stable
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<Signature> {
+        let types = vec![derive::integer_of(&arguments[0])];
+        Ok(Signature::new(types, derive::unsigned_bigint(), true))
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        _signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let connections = input::any_ints(&arguments[0])?;
+        output::uints(row_count, |row| {
+            let connection = connections.get(row);
+            let connection = connection.and_then(|number| u64::try_from(number).ok());
+            let is_connected = |number: &u64| context.server.is_connected(*number);
+            Ok(connection.filter(is_connected))
+        })
+    }
+}
+
+/// ROLES_GRAPHML(): who has which role, as a document in GraphML; an empty one for who may not see it.
+#[derive(Debug)]
+pub(crate) struct RolesGraph;
+
+impl ScalarFunction for RolesGraph {
+    fn names(&self) -> &'static [&'static str] {
+        &["roles_graphml"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        0..=0
+    }
+
+    fn volatility(&self) -> Volatility {
+        Volatility::Stable
+    }
+
+    fn signature(
+        &self,
+        _arguments: &[Argument<'_>],
+        _context: &SignatureContext,
+    ) -> Result<Signature> {
+        let result = SqlType {
+            length: derive::FORESEEN_MAX as u32 * 3,
+            ..SqlType::text(TypeKind::LongText, CollationId::UTF8MB3_GENERAL_CI)
+        };
+        Ok(Signature::new(Vec::new(), result, false))
+    }
+
+    fn evaluate(
+        &self,
+        _arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let text = match context.facts.sees_roles {
+            true => {
+                let (names, roles) = context.server.role_graph();
+                graph(&names, &roles)
+            }
+            false => format!("{DECLARATION}<graphml />\n"),
+        };
+        Ok(output::repeat(
+            &Value::from(text.as_str()),
+            &signature.result,
+            row_count,
+        ))
+    }
+}
+
+const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+
+const HEAD: &str = "\
+<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" \
+xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
+xsi:schemaLocation=\"http://graphml.graphdrawing.org/xmlns \
+http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd\">
+  <key id=\"key0\" for=\"edge\" attr.name=\"color\" attr.type=\"int\" />
+  <key id=\"key1\" for=\"node\" attr.name=\"name\" attr.type=\"string\" />
+  <graph id=\"G\" edgedefault=\"directed\" parse.nodeids=\"canonical\" parse.edgeids=\"canonical\" \
+parse.order=\"nodesfirst\">
+";
+
+fn graph(names: &[String], roles: &[(usize, usize, bool)]) -> String {
+    let mut text = format!("{DECLARATION}{HEAD}");
+    // Writing to a text cannot fail.
+    for (number, name) in names.iter().enumerate() {
+        let name = escaped(name);
+        let _ = write!(
+            text,
+            "    <node id=\"n{number}\">\n      <data key=\"key1\">{name}</data>\n    </node>\n"
+        );
+    }
+    for (number, (owner, role, with_admin)) in roles.iter().enumerate() {
+        let color = u8::from(*with_admin);
+        let _ = write!(
+            text,
+            "    <edge id=\"e{number}\" source=\"n{owner}\" target=\"n{role}\">\n      \
+             <data key=\"key0\">{color}</data>\n    </edge>\n"
+        );
+    }
+    text.push_str("  </graph>\n</graphml>\n");
+    text
+}
+
+fn escaped(name: &str) -> String {
+    let name = name.replace('&', "&amp;").replace('<', "&lt;");
+    name.replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::graph;
+
+    #[test]
+    fn graphs() {
+        let names = ["`r`@`%`".to_owned(), "`<\"&>`@`%`".to_owned()];
+        let text = graph(&names, &[(1, 0, true)]);
+        let parts = [
+            "<data key=\"key1\">`r`@`%`</data>\n    </node>\n    <node id=\"n1\">",
+            "<data key=\"key1\">`&lt;&quot;&amp;&gt;`@`%`</data>",
+            "    <edge id=\"e0\" source=\"n1\" target=\"n0\">\n      <data key=\"key0\">1</data>\n    </edge>\n  </graph>",
+        ];
+        for part in parts {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}

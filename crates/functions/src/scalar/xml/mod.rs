@@ -1,0 +1,213 @@
+//! EXTRACTVALUE(xml, path) and UPDATEXML(xml, path, new): MySQL's XPath, which is a subset of XPath 1.0 with
+//! rules of its own (the manual, "XML Functions").
+
+mod document;
+mod evaluate;
+mod path;
+
+use std::ops::RangeInclusive;
+
+use arrow_array::ArrayRef;
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use self::document::{Document, Kind};
+use self::evaluate::Evaluation;
+use self::path::XPath;
+use crate::scalar::ScalarFunction;
+use crate::scalar::strings::chars;
+use crate::{
+    Argument, Column, EvaluationContext, Signature, SignatureContext, derive, input, output,
+};
+
+/// The functions of this family.
+pub(crate) const FUNCTIONS: &[&dyn ScalarFunction] = &[&ExtractValue, &UpdateXml];
+
+/// A text of XML or a path, as long as it may be.
+fn signature(
+    arguments: &[Argument<'_>],
+    context: &SignatureContext,
+    name: &str,
+) -> Result<Signature> {
+    let signature = derive::text_signature(arguments, context, name, 0, true)?;
+    let result = derive::long_text(signature.result.collation);
+    let coercibility = signature.coercibility;
+    Ok(Signature::new(signature.arguments, result, true).with_coercibility(coercibility))
+}
+
+/// The path of the row before, which is mostly that of all rows.
+#[derive(Default)]
+struct LastPath<'t> {
+    text: &'t [u8],
+    path: Option<XPath>,
+}
+
+impl<'t> LastPath<'t> {
+    fn parse(&mut self, text: &'t [u8]) -> Result<&XPath> {
+        let path = match self.path.take().filter(|_| self.text == text) {
+            Some(path) => path,
+            None => XPath::parse(&String::from_utf8_lossy(text))?,
+        };
+        self.text = text;
+        Ok(self.path.insert(path))
+    }
+}
+
+/// Reads XML; `None` with warning 1525 when it is none.
+fn document(xml: &[u8], context: &EvaluationContext) -> Option<Document> {
+    match Document::parse(xml) {
+        Ok(document) => Some(document),
+        Err(message) => {
+            let warning = codes::ER_WRONG_VALUE.with(&[&"XML", &message]);
+            context.diagnostics.warn(warning);
+            None
+        }
+    }
+}
+
+/// EXTRACTVALUE()
+#[derive(Debug)]
+struct ExtractValue;
+
+impl ScalarFunction for ExtractValue {
+    fn names(&self) -> &'static [&'static str] {
+        &["extractvalue"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        2..=2
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<Signature> {
+        signature(arguments, context, self.names()[0])
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let (xmls, paths) = (input::texts(&arguments[0])?, input::texts(&arguments[1])?);
+        let mut path = LastPath::default();
+        output::texts(row_count, context, |row, out| {
+            let Some(text) = paths.get(row) else {
+                return Ok(false);
+            };
+            let path = path.parse(text)?;
+            let Some(xml) = xmls.get(row) else {
+                return Ok(false);
+            };
+            let Some(document) = document(xml, context) else {
+                return Ok(false);
+            };
+            let collation = signature.result.collation;
+            let mut evaluation = Evaluation::new(&document, xml, collation, context);
+            let is_value = evaluation.append_text(path, out)?;
+            Ok(is_value && chars::within_packet(out.len(), self.names()[0], context)?)
+        })
+    }
+}
+
+/// UPDATEXML(): the XML with the one element or attribute that the path leads to replaced; unchanged when
+/// there is none or several.
+#[derive(Debug)]
+struct UpdateXml;
+
+impl ScalarFunction for UpdateXml {
+    fn names(&self) -> &'static [&'static str] {
+        &["updatexml"]
+    }
+
+    fn arity(&self) -> RangeInclusive<usize> {
+        3..=3
+    }
+
+    fn signature(
+        &self,
+        arguments: &[Argument<'_>],
+        context: &SignatureContext,
+    ) -> Result<Signature> {
+        signature(arguments, context, self.names()[0])
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[Column],
+        row_count: usize,
+        signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<ArrayRef> {
+        let (xmls, paths) = (input::texts(&arguments[0])?, input::texts(&arguments[1])?);
+        let replacements = input::texts(&arguments[2])?;
+        let mut path = LastPath::default();
+        output::texts(row_count, context, |row, out| {
+            let Some(text) = paths.get(row) else {
+                return Ok(false);
+            };
+            let path = path.parse(text)?;
+            let (Some(xml), Some(replacement)) = (xmls.get(row), replacements.get(row)) else {
+                return Ok(false);
+            };
+            if !path.is_nodes() {
+                return Ok(false);
+            }
+            let Some(document) = document(xml, context) else {
+                return Ok(false);
+            };
+            let collation = signature.result.collation;
+            let mut evaluation = Evaluation::new(&document, xml, collation, context);
+            match evaluation.nodes(path, None)?.as_slice() {
+                [found] if found.node == Document::ROOT => out.extend_from_slice(replacement),
+                [found] => {
+                    let node = &document.nodes[found.node];
+                    // An element stands between `<` and `>`.
+                    let bracket = usize::from(node.kind == Kind::Element);
+                    out.extend_from_slice(&xml[..node.text.start - bracket]);
+                    out.extend_from_slice(replacement);
+                    out.extend_from_slice(xml.get(node.end + bracket..).unwrap_or_default());
+                }
+                _ => out.extend_from_slice(xml),
+            }
+            chars::within_packet(out.len(), self.names()[0], context)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{NULL, check, t};
+
+    #[test]
+    fn values() {
+        let xml = t("<a k='v'>1<b>2</b><b n=\"3\">4<c>5</c>6</b></a>");
+        check(&[
+            ("extractvalue", &[xml.clone(), t("/a/b")], "2 4 6"),
+            ("extractvalue", &[xml.clone(), t("//b[@n=3]/c")], "5"),
+            ("extractvalue", &[xml.clone(), t("count(/a/b) + 1")], "3"),
+            ("extractvalue", &[xml.clone(), t("/a/@k")], "v"),
+            ("extractvalue", &[xml.clone(), NULL], "NULL"),
+            (
+                "extractvalue",
+                &[xml.clone(), t("/a/b[")],
+                "ERROR 1105 (HY000): XPATH syntax error: ''",
+            ),
+            (
+                "updatexml",
+                &[t("<a><b/></a>"), t("/a/b"), t("<z/>")],
+                "<a><z/></a>",
+            ),
+            (
+                "updatexml",
+                &[t("<a b='1'/>"), t("/a/@b"), t("c")],
+                "<a c/>",
+            ),
+            ("updatexml", &[t("<a/>"), t("/b"), t("c")], "<a/>"),
+        ]);
+    }
+}
