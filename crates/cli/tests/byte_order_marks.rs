@@ -18,31 +18,27 @@ fn read(name: &str, content: &str, sql: &str) -> String {
 }
 
 #[test]
-fn before_a_header() {
-    let content = "\u{feff}id,name\n1,one\n2,two\n";
-    assert_eq!(
-        read("t.csv", content, "SELECT id FROM t WHERE name = 'two'"),
-        "id\n2\n"
-    );
-    let quoted = "\u{feff}\"id\",\"name\"\n1,one\n";
-    assert_eq!(
-        read("t.csv", quoted, "SELECT id, name FROM t"),
-        "id\tname\n1\tone\n"
-    );
-}
-
-#[test]
-fn before_a_value() {
-    let content = "\u{feff}1,2\n3,4\n";
-    assert_eq!(
-        read("t.csv", content, "SELECT SUM(column1) s FROM t"),
-        "s\n4\n"
-    );
-    let quoted = "\u{feff}\"a, b\",2\n\"c\",4\n";
-    assert_eq!(
-        read("t.csv", quoted, "SELECT HEX(column1) h FROM t"),
-        "h\n612C2062\n63\n"
-    );
+fn before_a_header_or_a_value() {
+    for (content, sql, expected) in [
+        (
+            "id,name\n1,one\n2,two\n",
+            "SELECT id FROM t WHERE name = 'two'",
+            "id\n2\n",
+        ),
+        (
+            "\"id\",\"name\"\n1,one\n",
+            "SELECT id, name FROM t",
+            "id\tname\n1\tone\n",
+        ),
+        ("1,2\n3,4\n", "SELECT SUM(column1) s FROM t", "s\n4\n"),
+        (
+            "\"a, b\",2\n\"c\",4\n",
+            "SELECT HEX(column1) h FROM t",
+            "h\n612C2062\n63\n",
+        ),
+    ] {
+        assert_eq!(read("t.csv", &format!("\u{feff}{content}"), sql), expected);
+    }
 }
 
 #[test]

@@ -484,7 +484,14 @@ impl Database {
             ("Key_write_requests", zero()),
             ("Key_writes", zero()),
             ("Memory_used", self.memory_used().to_string()),
+            ("Open_files", zero()),
+            ("Open_streams", zero()),
+            ("Open_table_definitions", open_tables.clone()),
             ("Open_tables", open_tables),
+            // A table is open as long as it is there.
+            ("Opened_files", zero()),
+            ("Opened_table_definitions", zero()),
+            ("Opened_tables", zero()),
             (
                 "Prepared_stmt_count",
                 self.prepared_statements.load(Ordering::Relaxed).to_string(),

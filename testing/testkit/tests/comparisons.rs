@@ -239,37 +239,27 @@ fn every_type_is_compared_with_every_other_as_mysql_does() {
     if std::env::var_os("MAYFLY_COMPARISONS_COMPLETE").is_some() {
         return complete();
     }
-    let fixture = Fixture::open(|_| {});
-    let mut session = fixture.database.session();
-    for statement in tables() {
-        rows(&mut session, &statement).unwrap();
-    }
-    let expected: BTreeMap<&str, &str> = EXPECTED
-        .lines()
-        .filter_map(|line| line.split_once(": "))
-        .collect();
-    let mut wrong = Vec::new();
-    for (left, right) in pairs() {
-        for (operator, expression) in OPERATORS {
-            if is_different(left, right, operator) {
-                continue;
-            }
-            let key = format!("{left} {operator} {right}");
-            let found = answer(&mut session, &matrix(left, right, expression));
-            let wanted = expected.get(key.as_str()).copied().unwrap_or("missing");
-            if found != wanted {
-                wrong.push(format!("{key}\n  MySQL  {wanted}\n  Mayfly {found}"));
+    over_tables(|session| {
+        let expected: BTreeMap<&str, &str> = EXPECTED
+            .lines()
+            .filter_map(|line| line.split_once(": "))
+            .collect();
+        let mut wrong = Vec::new();
+        for (left, right) in pairs() {
+            for (operator, expression) in OPERATORS {
+                if is_different(left, right, operator) {
+                    continue;
+                }
+                let key = format!("{left} {operator} {right}");
+                let found = answer(session, &matrix(left, right, expression));
+                let wanted = expected.get(key.as_str()).copied().unwrap_or("missing");
+                if found != wanted {
+                    wrong.push(format!("{key}\n  MySQL  {wanted}\n  Mayfly {found}"));
+                }
             }
         }
-    }
-    drop(session);
-    fixture.finish();
-    assert!(
-        wrong.is_empty(),
-        "{} differ:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+        wrong
+    });
 }
 
 /// Writes what MySQL answers.
@@ -308,9 +298,45 @@ fn complete() {
     std::fs::write(path, text).unwrap();
 }
 
-/// What agrees with the first way, by name.
+/// Runs a test in a session over the tables; it gives what is wrong.
+fn over_tables(test: impl FnOnce(&mut Session) -> Vec<String>) {
+    let fixture = Fixture::open(|_| {});
+    let mut session = fixture.database.session();
+    for statement in tables() {
+        rows(&mut session, &statement).unwrap();
+    }
+    let wrong = test(&mut session);
+    drop(session);
+    fixture.finish();
+    let count = wrong.len();
+    assert!(wrong.is_empty(), "{count} differ:\n{}", wrong.join("\n"));
+}
+
+/// The answer of a statement that is prepared and executed twice; what both differ in otherwise.
+fn prepared(session: &mut Session, sql: &str, using: &str) -> String {
+    let prepare = format!(
+        "PREPARE s FROM '{}'",
+        sql.replace('\\', "\\\\").replace('\'', "\'\'")
+    );
+    if let Err(error) = rows(session, &prepare) {
+        return error.to_string();
+    }
+    let execute = format!("EXECUTE s{using}");
+    let (first, second) = (answer(session, &execute), answer(session, &execute));
+    match first == second {
+        true => first,
+        false => format!("{first}, then {second}"),
+    }
+}
+
+/// What does not agree with the first way, by name. The last way is also prepared.
 fn disagreeing(session: &mut Session, ways: &[(&str, String)]) -> Option<String> {
-    let found: Vec<String> = ways.iter().map(|(_, sql)| answer(session, sql)).collect();
+    let mut ways = ways.to_vec();
+    let mut found: Vec<String> = ways.iter().map(|(_, sql)| answer(session, sql)).collect();
+    if let Some((_, last)) = ways.last().cloned() {
+        found.push(prepared(session, &last, ""));
+        ways.push(("prepared", last));
+    }
     if found.iter().all(|answer| *answer == found[0]) {
         return None;
     }
@@ -321,182 +347,157 @@ fn disagreeing(session: &mut Session, ways: &[(&str, String)]) -> Option<String>
 
 #[test]
 fn every_way_to_join_gives_the_same_pairs() {
-    let fixture = Fixture::open(|_| {});
-    let mut session = fixture.database.session();
-    for statement in tables() {
-        rows(&mut session, &statement).unwrap();
-    }
-    let mut wrong = Vec::new();
-    for (a, b) in pairs() {
-        let keyed = |name: &str| match name {
-            "json_" => name.to_owned(),
-            _ => format!("{name}k"),
-        };
-        let force = |name: &str| match name {
-            "json_" => "",
-            _ => "FORCE INDEX (v)",
-        };
-        let (ak, bk) = (keyed(a), keyed(b));
-        let (force_a, force_b) = (force(a), force(b));
-        let pairs = "SELECT GROUP_CONCAT(CONCAT(a.id, ':', b.id) ORDER BY a.id, b.id) FROM";
-        wrong.extend(disagreeing(
-            &mut session,
-            &[
-                (
-                    "nested loop",
-                    format!("{pairs} {a} a JOIN {b} b ON NOT (NOT a.v = b.v)"),
-                ),
-                (
-                    "hash join",
-                    format!("{pairs} {a} a JOIN {b} b ON a.v = b.v"),
-                ),
-                (
-                    "row",
-                    format!("{pairs} {a} a, {b} b WHERE IF(a.v = b.v, 1, 0)"),
-                ),
-                (
-                    "or",
-                    format!("{pairs} {a} a JOIN {b} b ON a.v = b.v OR a.id + b.id < 0"),
-                ),
-                (
-                    "index",
-                    format!("{pairs} {a} a STRAIGHT_JOIN {bk} b {force_b} ON a.v = b.v"),
-                ),
-                (
-                    "other index",
-                    format!("{pairs} {b} b STRAIGHT_JOIN {ak} a {force_a} ON a.v = b.v"),
-                ),
-                (
-                    "left join",
-                    format!("{pairs} {a} a LEFT JOIN {b} b ON a.v = b.v WHERE b.id > 0"),
-                ),
-            ],
-        ));
-        let some = format!("SELECT GROUP_CONCAT(a.id ORDER BY a.id) FROM {a} a WHERE");
-        wrong.extend(disagreeing(
-            &mut session,
-            &[
-                (
-                    "exists",
-                    format!("{some} EXISTS (SELECT 1 FROM {b} b WHERE NOT (NOT a.v = b.v))"),
-                ),
-                (
-                    "semijoin",
-                    format!("{some} EXISTS (SELECT 1 FROM {b} b WHERE a.v = b.v)"),
-                ),
-                ("in", format!("{some} a.v IN (SELECT v FROM {b})")),
-                ("in index", format!("{some} a.v IN (SELECT v FROM {bk})")),
-                ("any", format!("{some} a.v = ANY (SELECT v FROM {b})")),
-            ],
-        ));
-    }
-    drop(session);
-    fixture.finish();
-    assert!(
-        wrong.is_empty(),
-        "{} disagree:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    over_tables(|session| {
+        let mut wrong = Vec::new();
+        for (a, b) in pairs() {
+            let keyed = |name: &str| match name {
+                "json_" => name.to_owned(),
+                _ => format!("{name}k"),
+            };
+            let force = |name: &str| match name {
+                "json_" => "",
+                _ => "FORCE INDEX (v)",
+            };
+            let (ak, bk) = (keyed(a), keyed(b));
+            let (force_a, force_b) = (force(a), force(b));
+            let pairs = "SELECT GROUP_CONCAT(CONCAT(a.id, ':', b.id) ORDER BY a.id, b.id) FROM";
+            wrong.extend(disagreeing(
+                session,
+                &[
+                    (
+                        "nested loop",
+                        format!("{pairs} {a} a JOIN {b} b ON NOT (NOT a.v = b.v)"),
+                    ),
+                    (
+                        "hash join",
+                        format!("{pairs} {a} a JOIN {b} b ON a.v = b.v"),
+                    ),
+                    (
+                        "row",
+                        format!("{pairs} {a} a, {b} b WHERE IF(a.v = b.v, 1, 0)"),
+                    ),
+                    (
+                        "or",
+                        format!("{pairs} {a} a JOIN {b} b ON a.v = b.v OR a.id + b.id < 0"),
+                    ),
+                    (
+                        "index",
+                        format!("{pairs} {a} a STRAIGHT_JOIN {bk} b {force_b} ON a.v = b.v"),
+                    ),
+                    (
+                        "other index",
+                        format!("{pairs} {b} b STRAIGHT_JOIN {ak} a {force_a} ON a.v = b.v"),
+                    ),
+                    (
+                        "left join",
+                        format!("{pairs} {a} a LEFT JOIN {b} b ON a.v = b.v WHERE b.id > 0"),
+                    ),
+                ],
+            ));
+            let some = format!("SELECT GROUP_CONCAT(a.id ORDER BY a.id) FROM {a} a WHERE");
+            wrong.extend(disagreeing(
+                session,
+                &[
+                    (
+                        "exists",
+                        format!("{some} EXISTS (SELECT 1 FROM {b} b WHERE NOT (NOT a.v = b.v))"),
+                    ),
+                    (
+                        "semijoin",
+                        format!("{some} EXISTS (SELECT 1 FROM {b} b WHERE a.v = b.v)"),
+                    ),
+                    ("in", format!("{some} a.v IN (SELECT v FROM {b})")),
+                    ("in index", format!("{some} a.v IN (SELECT v FROM {bk})")),
+                    ("any", format!("{some} a.v = ANY (SELECT v FROM {b})")),
+                ],
+            ));
+        }
+        wrong
+    });
 }
 
 #[test]
 fn every_way_to_compare_with_a_constant_finds_the_same_rows() {
-    let fixture = Fixture::open(|_| {});
-    let mut session = fixture.database.session();
-    for statement in tables() {
-        rows(&mut session, &statement).unwrap();
-    }
-    let mut wrong = Vec::new();
-    for (table, ..) in TYPES {
-        let (keyed, force) = match *table {
-            "json_" => ((*table).to_owned(), ""),
-            _ => (format!("{table}k"), "FORCE INDEX (v)"),
-        };
-        let found = "SELECT GROUP_CONCAT(id ORDER BY id) FROM";
-        for constant in CONSTANTS {
-            for operator in ["=", "<", ">=", "<=>"] {
-                let condition = format!("v {operator} {constant}");
-                wrong.extend(disagreeing(
-                    &mut session,
-                    &[
-                        ("table", format!("{found} {table} WHERE {condition}")),
-                        (
-                            "row",
-                            format!("{found} {table} WHERE IF({condition}, 1, 0)"),
-                        ),
-                        (
-                            "not",
-                            format!("{found} {table} WHERE NOT (NOT ({condition}))"),
-                        ),
-                        (
-                            "index",
-                            format!("{found} {keyed} {force} WHERE {condition}"),
-                        ),
-                    ],
-                ));
-            }
-            for condition in [
-                format!("v IN ({constant})"),
-                format!("v IN ({constant}, {constant})"),
-                format!("v BETWEEN {constant} AND {constant}"),
-            ] {
-                wrong.extend(disagreeing(
-                    &mut session,
-                    &[
-                        ("table", format!("{found} {table} WHERE {condition}")),
-                        (
-                            "row",
-                            format!("{found} {table} WHERE IF({condition}, 1, 0)"),
-                        ),
-                        (
-                            "index",
-                            format!("{found} {keyed} {force} WHERE {condition}"),
-                        ),
-                    ],
-                ));
+    over_tables(|session| {
+        let mut wrong = Vec::new();
+        for (table, ..) in TYPES {
+            let (keyed, force) = match *table {
+                "json_" => ((*table).to_owned(), ""),
+                _ => (format!("{table}k"), "FORCE INDEX (v)"),
+            };
+            let found = "SELECT GROUP_CONCAT(id ORDER BY id) FROM";
+            for constant in CONSTANTS {
+                for operator in ["=", "<", ">=", "<=>"] {
+                    let condition = format!("v {operator} {constant}");
+                    wrong.extend(disagreeing(
+                        session,
+                        &[
+                            ("table", format!("{found} {table} WHERE {condition}")),
+                            (
+                                "row",
+                                format!("{found} {table} WHERE IF({condition}, 1, 0)"),
+                            ),
+                            (
+                                "not",
+                                format!("{found} {table} WHERE NOT (NOT ({condition}))"),
+                            ),
+                            (
+                                "index",
+                                format!("{found} {keyed} {force} WHERE {condition}"),
+                            ),
+                        ],
+                    ));
+                }
+                for condition in [
+                    format!("v IN ({constant})"),
+                    format!("v IN ({constant}, {constant})"),
+                    format!("v BETWEEN {constant} AND {constant}"),
+                ] {
+                    wrong.extend(disagreeing(
+                        session,
+                        &[
+                            ("table", format!("{found} {table} WHERE {condition}")),
+                            (
+                                "row",
+                                format!("{found} {table} WHERE IF({condition}, 1, 0)"),
+                            ),
+                            (
+                                "index",
+                                format!("{found} {keyed} {force} WHERE {condition}"),
+                            ),
+                        ],
+                    ));
+                }
             }
         }
-    }
-    drop(session);
-    fixture.finish();
-    assert!(
-        wrong.is_empty(),
-        "{} disagree:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+        wrong
+    });
 }
 
 /// Keys of groups are equal exactly when values are.
 #[test]
 fn values_are_grouped_by_what_is_equal() {
-    let fixture = Fixture::open(|_| {});
-    let mut session = fixture.database.session();
-    for statement in tables() {
-        rows(&mut session, &statement).unwrap();
-    }
-    for (table, ..) in TYPES {
-        let least = format!(
-            "SELECT GROUP_CONCAT((SELECT MIN(b.id) FROM {table} b WHERE NOT (NOT b.v <=> a.v)) ORDER BY a.id) FROM {table} a"
-        );
-        let groups = format!(
-            "SELECT GROUP_CONCAT(g.least ORDER BY a.id) FROM {table} a JOIN \
+    over_tables(|session| {
+        let mut wrong = Vec::new();
+        for (table, ..) in TYPES {
+            let least = format!(
+                "SELECT GROUP_CONCAT((SELECT MIN(b.id) FROM {table} b WHERE NOT (NOT b.v <=> a.v)) ORDER BY a.id) FROM {table} a"
+            );
+            let groups = format!(
+                "SELECT GROUP_CONCAT(g.least ORDER BY a.id) FROM {table} a JOIN \
              (SELECT MIN(id) AS least, GROUP_CONCAT(id) AS ids FROM {table} GROUP BY v) g ON FIND_IN_SET(a.id, g.ids)"
-        );
-        assert_eq!(
-            answer(&mut session, &groups),
-            answer(&mut session, &least),
-            "{table}"
-        );
-        let count = format!("SELECT COUNT(DISTINCT v) + 1 FROM {table}");
-        let groups = format!("SELECT COUNT(*) FROM (SELECT DISTINCT v FROM {table}) d");
-        assert_eq!(
-            answer(&mut session, &count),
-            answer(&mut session, &groups),
-            "{table}"
-        );
-    }
-    drop(session);
-    fixture.finish();
+            );
+            wrong.extend(disagreeing(
+                session,
+                &[("equal", least), ("groups", groups)],
+            ));
+            let count = format!("SELECT COUNT(DISTINCT v) + 1 FROM {table}");
+            let groups = format!("SELECT COUNT(*) FROM (SELECT DISTINCT v FROM {table}) d");
+            wrong.extend(disagreeing(
+                session,
+                &[("count", count), ("distinct", groups)],
+            ));
+        }
+        wrong
+    });
 }

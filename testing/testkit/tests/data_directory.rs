@@ -200,6 +200,64 @@ fn numbers_go_on_after_a_restart() {
     }
 }
 
+#[test]
+fn persisted_variables_outlast_the_server() {
+    let directory = DataDirectory::new("persisted");
+    let shown = "SELECT * FROM performance_schema.persisted_variables";
+    let values =
+        "SELECT @@GLOBAL.max_connections, @@GLOBAL.sort_buffer_size, @@innodb_temp_data_file_path";
+    {
+        let database = directory.open();
+        let mut session = database.session();
+        must(
+            &mut session,
+            "SET PERSIST max_connections = 77, @@persist.sort_buffer_size = 40000",
+        );
+        must(
+            &mut session,
+            "SET PERSIST_ONLY innodb_temp_data_file_path = 'ibtmp1:12M:autoextend:max:5G'",
+        );
+        // What fails changes nothing.
+        rows(
+            &mut session,
+            "SET PERSIST max_connections = 5, PERSIST nothing = 1",
+        )
+        .unwrap_err();
+        let found = must(&mut session, values);
+        assert_eq!(found, ["77\t40000\tibtmp1:12M:autoextend"]);
+    }
+    {
+        let database = directory.open();
+        let mut session = database.session();
+        let found = must(&mut session, values);
+        assert_eq!(found, ["77\t40000\tibtmp1:12M:autoextend:max:5G"]);
+        let expected = [
+            "innodb_temp_data_file_path\tibtmp1:12M:autoextend:max:5G",
+            "max_connections\t77",
+            "sort_buffer_size\t40000",
+        ];
+        assert_eq!(must(&mut session, shown), expected);
+        must(&mut session, "RESET PERSIST max_connections");
+        must(&mut session, "SET GLOBAL sort_buffer_size = 50000");
+        assert_eq!(must(&mut session, shown).len(), 2);
+    }
+    {
+        let database = directory.open();
+        let mut session = database.session();
+        let found = must(&mut session, values);
+        assert_eq!(found, ["151\t40000\tibtmp1:12M:autoextend:max:5G"]);
+        must(&mut session, "RESET PERSIST");
+        assert!(must(&mut session, shown).is_empty());
+    }
+    let file = directory.path().join("mysqld-auto.cnf");
+    std::fs::write(&file, "{\"Version\": 2, \"mysql_dynamic_variables\": 5}").unwrap();
+    let mut options = DatabaseOptions::new();
+    options.datadir = Some(directory.path().to_owned());
+    let error = Database::open(options).unwrap_err();
+    assert!(error.message().contains("mysqld-auto.cnf"), "{error}");
+    std::fs::remove_file(&file).unwrap();
+}
+
 /// What a kill would leave of a directory.
 fn killed(directory: &DataDirectory, name: &str) -> DataDirectory {
     let copy = DataDirectory::new(name);

@@ -9,12 +9,19 @@ use super::{errno, log_in};
 const ER_OPTION_PREVENTS_STATEMENT: u16 = 1290;
 const ER_MUST_CHANGE_PASSWORD: u16 = 1820;
 
-#[test]
-fn a_read_only_server_keeps_what_lasts() {
+/// An engine with accounts, and a session that may do all.
+fn with_root() -> (Fixture, Session) {
     let fixture = Fixture::open(|_| {});
     let database = &fixture.database;
     database.set_up_root(RootPassword::Empty).unwrap();
-    let mut root = database.session();
+    let root = database.session();
+    (fixture, root)
+}
+
+#[test]
+fn a_read_only_server_keeps_what_lasts() {
+    let (fixture, mut root) = with_root();
+    let database = &fixture.database;
     for statement in [
         "CREATE DATABASE d",
         "CREATE TABLE d.t (a int PRIMARY KEY, b int)",
@@ -107,10 +114,8 @@ fn a_read_only_server_keeps_what_lasts() {
 
 #[test]
 fn an_expired_password_allows_a_new_one_alone() {
-    let fixture = Fixture::open(|_| {});
+    let (fixture, mut root) = with_root();
     let database = &fixture.database;
-    database.set_up_root(RootPassword::Empty).unwrap();
-    let mut root = database.session();
     must(&mut root, "CREATE USER ann@localhost");
     let mut ann = {
         must(&mut root, "ALTER USER ann@localhost PASSWORD EXPIRE");
@@ -148,10 +153,8 @@ fn an_expired_password_allows_a_new_one_alone() {
 
 #[test]
 fn what_is_shown_of_tables_is_what_there_is_a_right_to() {
-    let fixture = Fixture::open(|_| {});
+    let (fixture, mut root) = with_root();
     let database = &fixture.database;
-    database.set_up_root(RootPassword::Empty).unwrap();
-    let mut root = database.session();
     for statement in [
         "CREATE DATABASE d",
         "CREATE TABLE d.t (a int PRIMARY KEY, b int)",
@@ -282,10 +285,8 @@ fn no_statement_touches_the_engines_own_files() {
 
 #[test]
 fn mandatory_roles_are_everybodys() {
-    let fixture = Fixture::open(|_| {});
+    let (fixture, mut root) = with_root();
     let database = &fixture.database;
-    database.set_up_root(RootPassword::Empty).unwrap();
-    let mut root = database.session();
     for statement in [
         "CREATE ROLE reader",
         "CREATE USER ann@localhost",

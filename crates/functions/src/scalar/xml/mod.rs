@@ -192,6 +192,7 @@ mod tests {
             ("extractvalue", &[xml.clone(), t("count(/a/b) + 1")], "3"),
             ("extractvalue", &[xml.clone(), t("/a/@k")], "v"),
             ("extractvalue", &[xml.clone(), NULL], "NULL"),
+            ("extractvalue", &[t("<a>x</b>"), t("/a")], "NULL"),
             (
                 "extractvalue",
                 &[xml.clone(), t("/a/b[")],
