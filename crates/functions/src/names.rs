@@ -40,7 +40,8 @@ const PROMISED: &[&str] = &[
     // Information, and user variables
     "version database schema user current_role current_user session_user system_user connection_id \
      ps_current_thread_id get_lock release_lock release_all_locks is_free_lock is_used_lock last_insert_id row_count found_rows benchmark sleep any_value name_const icu_version \
-     format_bytes format_pico_time gtid_subset gtid_subtract source_pos_wait master_pos_wait \
+     format_bytes format_pico_time gtid_subset gtid_subtract wait_for_executed_gtid_set source_pos_wait master_pos_wait ps_thread_id roles_graphml \
+     extractvalue updatexml \
      validate_password_strength load_file statement_digest statement_digest_text get_user_variable set_user_variable",
 ];
 
@@ -83,6 +84,7 @@ fn every_name_is_documented() {
         "comparable datetime",
         "char of two bytes",
         "char of four bytes",
+        "convert exactly",
     ];
     let scalars = scalar::all().flat_map(|function| function.names());
     let aggregates = aggregate::FUNCTIONS

@@ -1,7 +1,7 @@
 //! What holds beside privileges: read-only servers, files, expired passwords, mandatory roles, and what
 //! information_schema shows.
 
-use mayfly_engine::{Database, DatabaseOptions, RootPassword};
+use mayfly_engine::{Database, DatabaseOptions, RootPassword, Session};
 use mayfly_testkit::fixture::{Fixture, must};
 
 use super::{errno, log_in};
