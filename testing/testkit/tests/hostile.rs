@@ -54,6 +54,14 @@ fn deep_nesting_ends_in_an_answer() {
                 ("parentheses", format!("SELECT {}", nest(n, "(", "1", ")"))),
                 ("NOT", format!("SELECT {}1", "NOT ".repeat(n))),
                 ("minus", format!("SELECT {}1", "- ".repeat(n))),
+                (
+                    "XPath",
+                    format!("SELECT EXTRACTVALUE('<a/>', '{}')", nest(n, "(", "1", ")")),
+                ),
+                (
+                    "steps of XPath",
+                    format!("SELECT EXTRACTVALUE('<a/>', '{}')", "/a".repeat(n)),
+                ),
                 ("tilde", format!("SELECT {}1", "~".repeat(n))),
                 ("calls", format!("SELECT {}", nest(n, "ABS(", "1", ")"))),
                 (
@@ -170,6 +178,19 @@ fn long_chains_have_answers() {
         );
         let found = rows(session, &format!("SELECT COUNT(*) FROM ({mixed}) d"));
         assert_eq!(found.expect("it is not deep"), ["1"]);
+    });
+}
+
+/// What a walk of them all takes doubles with no level.
+#[test]
+fn subqueries_in_each_other_above_groups_have_answers() {
+    on_a_small_stack(|session| {
+        let nested = nest(40, "(SELECT 1 + ", "MAX(t.a)", ")");
+        let found = rows(
+            session,
+            &format!("SELECT COUNT(*), {nested} FROM t GROUP BY b ORDER BY 2"),
+        );
+        assert_eq!(found.expect("it is not deep"), ["1\t41", "1\t42"]);
     });
 }
 
