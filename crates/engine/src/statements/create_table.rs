@@ -177,6 +177,7 @@ fn selected_column(session: &Session, column: &OutputColumn, is_union: bool) -> 
         TypeKind::Enum | TypeKind::Set if is_computed && !is_member => {
             SqlType::varchar(ty.length, ty.collation)
         }
+        TypeKind::Char if !ty.members.is_empty() => SqlType::varchar(ty.length, ty.collation),
         // That a literal was a number is not remembered.
         TypeKind::VarChar if ty.unsigned => SqlType::varchar(ty.length, ty.collation),
         // A DOUBLE of so many decimals as are computed has as many digits as there may be.

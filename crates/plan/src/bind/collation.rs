@@ -39,6 +39,12 @@ pub(crate) fn coercibility(expression: &Expression) -> Coercibility {
         {
             Coercibility::Implicit
         }
+        // A conversion that the user asks for; what meets other operands is converted at once if it is a literal.
+        ExpressionKind::Cast(operand, _)
+            if expression.ty.is_string() && operand.as_literal().is_some() =>
+        {
+            Coercibility::Implicit
+        }
         // A converted number is as weak as a literal; a converted string keeps its claim.
         ExpressionKind::Cast(operand, _) => match coercibility(operand) {
             Coercibility::Numeric => Coercibility::Coercible,

@@ -12,9 +12,10 @@ use super::scope::{Clause, Scope};
 use super::{Binder, types};
 use crate::catalog::{Catalog, DefaultSource, TableId, TableSource};
 use crate::expression::{Expression, ExpressionKind};
-use crate::logical::{ColumnId, Computed, visit_expression_mut};
+use crate::logical::{ColumnId, Computed, Query, for_each_subquery_mut, visit_expression_mut};
 use crate::options::PlanOptions;
 use crate::physical::OutputColumn;
+use crate::rules;
 
 /// A column that a scalar expression may name.
 #[derive(Debug, Clone)]
@@ -75,7 +76,7 @@ pub fn bind_scalar(
         binder.forget_renamed_reads();
     }
     binder.refuse_own_reads("INSERT")?;
-    let expression = types::as_value(expression);
+    let expression = binder.with_rules(types::as_value(expression));
     let columns = names.columns.len();
     crate::physical::build::lower_scalar(expression, binder.shared, columns, options)
 }
@@ -102,8 +103,9 @@ pub fn bind_returning(
         };
         let shared = binder.shared.clone();
         let columns = names.columns.len();
+        let expression = binder.with_rules(item.expression);
         let expression =
-            crate::physical::build::lower_scalar(item.expression, shared, columns, options)?;
+            crate::physical::build::lower_scalar(expression, shared, columns, options)?;
         bound.push((column, expression));
     }
     Ok(bound)
@@ -179,6 +181,33 @@ impl Binder<'_> {
             Some(Computed { id, expression })
         });
         computed.collect()
+    }
+
+    /// An expression outside of a query whose subqueries went through the optimizer: each is a query.
+    fn with_rules(&mut self, mut expression: Expression) -> Expression {
+        if !self.shared.is_empty() {
+            return expression;
+        }
+        let mut next_column = self.next_column;
+        for_each_subquery_mut(&mut expression, &mut |subquery| {
+            let mut query = Query {
+                relation: subquery.relation.clone(),
+                columns: subquery.columns.clone(),
+                output: Vec::new(),
+                shared: Vec::new(),
+                next_column,
+                parameter_count: self.parameter_count,
+                date_parameters: self.date_parameters.clone(),
+                tables: self.tables.clone(),
+                limit: None,
+            };
+            rules::rewrite(&mut query, self.options);
+            next_column = query.next_column;
+            subquery.relation = query.relation;
+            subquery.columns = query.columns;
+        });
+        self.next_column = next_column;
+        expression
     }
 
     fn refuse_aggregates(&mut self) -> Result<()> {

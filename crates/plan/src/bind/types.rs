@@ -35,7 +35,12 @@ pub(crate) fn client_type(
 ) -> ClientType {
     match &expression.kind {
         ExpressionKind::Column(id) => return of_column(*id),
-        ExpressionKind::LogicalSubquery(subquery) => return subquery.client_type,
+        ExpressionKind::LogicalSubquery(subquery) => {
+            return match subquery.client_type {
+                ClientType::Member(_) => ClientType::Plain,
+                told => told,
+            };
+        }
         ExpressionKind::Call { function, .. }
             if expression.ty.kind == TypeKind::VarChar
                 && FIXED_STRINGS.contains(&function.names()[0]) =>
