@@ -319,7 +319,7 @@ fn prepared(session: &mut Session, sql: &str, using: &str) -> String {
         sql.replace('\\', "\\\\").replace('\'', "\'\'")
     );
     if let Err(error) = rows(session, &prepare) {
-        return error.to_string();
+        return format!("ERROR {}", error.errno());
     }
     let execute = format!("EXECUTE s{using}");
     let (first, second) = (answer(session, &execute), answer(session, &execute));
