@@ -262,7 +262,8 @@ fn system(
     let position = variables::position(name).ok_or_else(unknown)?;
     let variable = variables::all()[position];
     let is_at_start = scope == Some(VariableScope::PersistOnly);
-    if !variable.dynamic && !(is_at_start && READ_AT_START.contains(&variable.name)) {
+    let is_settable = variable.dynamic || is_at_start && READ_AT_START.contains(&variable.name);
+    if !is_settable {
         let kind = match is_at_start {
             true => "non persistent read only",
             false => "read only",

@@ -5,8 +5,8 @@ use mayfly_testkit::random::Random;
 use crate::definitions::{Alteration, is_like, is_possible};
 use crate::steps::{Fill, Given, Lock, Set, Step, Verb};
 use crate::table::{
-    Action, Column, Condition, Foreign, Func, Generated, Index, Operand, Part, Row, Store, Table,
-    Test,
+    Column, Condition, Foreign, Func, Generated, Index, Operand, Part, ReferenceOption, Row, Store,
+    Table, Test,
 };
 use crate::values::{Family, KINDS, Value};
 use crate::world::{Level, SESSIONS, Told, World};
@@ -379,11 +379,11 @@ impl Generator {
         let number = self.below(1_000_000);
         let name = format!("f{number}");
         let actions = [
-            Action::Cascade,
-            Action::Cascade,
-            Action::SetNull,
-            Action::Restrict,
-            Action::NoAction,
+            ReferenceOption::Cascade,
+            ReferenceOption::Cascade,
+            ReferenceOption::SetNull,
+            ReferenceOption::Restrict,
+            ReferenceOption::NoAction,
         ];
         let key = Foreign {
             name: format!("fk{number}"),

@@ -20,6 +20,7 @@ mod checks;
 mod definitions;
 #[path = "../data_file/disk.rs"]
 #[expect(dead_code, reason = "shared with the tests of failing files")]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod disk;
 mod generate;
 mod kills;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use mayfly_testkit::random::Random;
 
-use crate::table::{Action, Foreign, Row, Store, Table, hash};
+use crate::table::{Foreign, ReferenceOption, Row, Store, Table, hash};
 use crate::values::{Key, Value};
 
 pub(crate) type Tables = BTreeMap<String, Rc<Table>>;
@@ -190,7 +190,10 @@ impl<'w> Change<'w> {
         let row = Rc::clone(table.rows.get(&id).ok_or(Fail::Unknown)?);
         // Looked at before anything is changed.
         for (child, foreign) in &children {
-            if !matches!(foreign.on_delete, Action::Restrict | Action::NoAction) {
+            if !matches!(
+                foreign.on_delete,
+                ReferenceOption::Restrict | ReferenceOption::NoAction
+            ) {
                 continue;
             }
             let key = Self::key(self.must(name)?, &foreign.parent_column, &row);
@@ -211,10 +214,10 @@ impl<'w> Change<'w> {
             }
             for one in self.matching(child, foreign, &key)? {
                 match foreign.on_delete {
-                    Action::Cascade if self.must(child)?.rows.contains_key(&one) => {
+                    ReferenceOption::Cascade if self.must(child)?.rows.contains_key(&one) => {
                         self.delete(child, one, depth + 1)?;
                     }
-                    Action::SetNull if self.must(child)?.rows.contains_key(&one) => {
+                    ReferenceOption::SetNull if self.must(child)?.rows.contains_key(&one) => {
                         let table = self.must(child)?;
                         let place = table.place(&foreign.column).ok_or(Fail::Unknown)?;
                         let mut row = Row::clone(&table.rows[&one]);
@@ -272,12 +275,12 @@ impl<'w> Change<'w> {
             match (found.is_empty(), foreign.on_update) {
                 (true, _) => {}
                 _ if child == name || from == to => return Err(Fail::Unknown),
-                (_, Action::Restrict | Action::NoAction) => {
+                (_, ReferenceOption::Restrict | ReferenceOption::NoAction) => {
                     errors.insert(ER_ROW_IS_REFERENCED);
                 }
                 (_, action) => {
                     let value = match action {
-                        Action::Cascade => new[place].clone(),
+                        ReferenceOption::Cascade => new[place].clone(),
                         _ => Value::Null,
                     };
                     actions.extend(

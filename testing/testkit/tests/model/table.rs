@@ -61,7 +61,7 @@ pub(crate) struct Index {
 
 /// What becomes of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Action {
+pub(crate) enum ReferenceOption {
     Cascade,
     SetNull,
     Restrict,
@@ -75,8 +75,8 @@ pub(crate) struct Foreign {
     pub(crate) column: String,
     pub(crate) parent: String,
     pub(crate) parent_column: String,
-    pub(crate) on_delete: Action,
-    pub(crate) on_update: Action,
+    pub(crate) on_delete: ReferenceOption,
+    pub(crate) on_update: ReferenceOption,
 }
 
 /// A table with its rows, by numbers that nobody sees.
@@ -195,7 +195,7 @@ impl Column {
     }
 }
 
-impl Action {
+impl ReferenceOption {
     fn sql(self) -> &'static str {
         match self {
             Self::Cascade => "CASCADE",

@@ -187,15 +187,15 @@ mod tests {
     fn values() {
         let xml = t("<a k='v'>1<b>2</b><b n=\"3\">4<c>5</c>6</b></a>");
         check(&[
-            ("extractvalue", &[xml.clone(), t("/a/b")], "2 4 6"),
-            ("extractvalue", &[xml.clone(), t("//b[@n=3]/c")], "5"),
-            ("extractvalue", &[xml.clone(), t("count(/a/b) + 1")], "3"),
-            ("extractvalue", &[xml.clone(), t("/a/@k")], "v"),
-            ("extractvalue", &[xml.clone(), NULL], "NULL"),
+            ("extractvalue", &[xml, t("/a/b")], "2 4 6"),
+            ("extractvalue", &[xml, t("//b[@n=3]/c")], "5"),
+            ("extractvalue", &[xml, t("count(/a/b) + 1")], "3"),
+            ("extractvalue", &[xml, t("/a/@k")], "v"),
+            ("extractvalue", &[xml, NULL], "NULL"),
             ("extractvalue", &[t("<a>x</b>"), t("/a")], "NULL"),
             (
                 "extractvalue",
-                &[xml.clone(), t("/a/b[")],
+                &[xml, t("/a/b[")],
                 "ERROR 1105 (HY000): XPATH syntax error: ''",
             ),
             (
