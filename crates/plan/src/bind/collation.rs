@@ -104,7 +104,7 @@ pub(crate) fn claim(expression: &Expression) -> Option<Coercibility> {
 /// The function that gives a value another claim.
 const CLAIMED: &str = "name_const";
 
-/// A column whose collation claims something else than columns of tables do.
+/// A column, or a value that has a number, whose collation claims something else than columns of tables do.
 pub(crate) fn claimed(column: Expression, claim: Option<Coercibility>) -> Expression {
     match claim {
         Some(claim) => named("", column, claim),
@@ -149,12 +149,15 @@ fn dissolve(expression: &mut Expression) {
         arguments,
         ..
     } = &mut expression.kind
-        && let [name, column] = arguments.as_slice()
+        && let [name, value] = arguments.as_mut_slice()
         && matches!(name.as_literal(), Some(Value::Bytes(name)) if name.is_empty())
-        && let ExpressionKind::Column(id) = column.kind
+        && matches!(
+            value.kind,
+            ExpressionKind::Column(_) | ExpressionKind::Local(_)
+        )
         && function.names()[0] == CLAIMED
     {
-        expression.kind = ExpressionKind::Column(id);
+        *expression = std::mem::replace(value, super::expression::literal::null());
     }
 }
 

@@ -396,6 +396,22 @@ impl Scope {
         None
     }
 
+    fn id(&self, place: ColumnPlace) -> ColumnId {
+        self.tables[place.table].id(place.column)
+    }
+
+    /// Whether a name means a column number. A derived table that is merged may have one column under
+    /// several names.
+    fn is_named(&self, id: ColumnId, name: Name<'_>) -> bool {
+        self.tables.iter().any(|table| {
+            name.table
+                .is_none_or(|written| table.is_called(name.database, written))
+                && table
+                    .find(name.column)
+                    .is_some_and(|column| table.id(column) == id)
+        })
+    }
+
     /// `database.table.column` as errors about GROUP BY name it.
     pub(crate) fn full_name(&self, place: ColumnPlace) -> String {
         let table = &self.tables[place.table];
@@ -560,12 +576,9 @@ impl Scope {
         for (index, item) in self.items.iter().enumerate() {
             let same_as =
                 |other: usize| item.column.is_some() && self.items[other].column == item.column;
-            if let Some(written) = name.table {
+            if name.table.is_some() {
                 let Some(place) = item.column else { continue };
-                let table = &self.tables[place.table];
-                if table.is_called(name.database, written)
-                    && same_name(table.name(place.column), name.column)
-                {
+                if self.is_named(self.id(place), name) {
                     return Ok(Some(index));
                 }
                 continue;
@@ -580,7 +593,7 @@ impl Scope {
                     Some(_) => return Err(self.ambiguous(name)),
                 }
             } else if let Some(place) = item.column
-                && same_name(self.tables[place.table].name(place.column), name.column)
+                && self.is_named(self.id(place), name)
             {
                 match behind_alias {
                     None => behind_alias = Some(index),
@@ -624,15 +637,9 @@ impl Scope {
             let ExpressionKind::Column(id) = &key.kind else {
                 continue;
             };
-            let Some(place) = self.place_of(*id) else {
-                continue;
-            };
-            let table = &self.tables[place.table];
-            let table_matches = name
-                .table
-                .is_none_or(|written| table.is_called(name.database, written));
-            if table_matches && same_name(table.name(place.column), name.column) {
-                let hides_item = item.is_some_and(|item| self.items[item].column != Some(place));
+            if self.is_named(*id, name) {
+                let of_item = |item: usize| self.items[item].column.map(|place| self.id(place));
+                let hides_item = item.is_some_and(|item| of_item(item) != Some(*id));
                 return Ok(Some(Found::Key { index, hides_item }));
             }
         }

@@ -268,7 +268,7 @@ fn connect(database: &Arc<Database>, level: Level, handles: &Handles, place: usi
     must(
         &mut session,
         &format!(
-            "USE histories; SET innodb_lock_wait_timeout = 1;
+            "USE histories; SET innodb_lock_wait_timeout = 1, group_concat_max_len = 1048576;
              SET SESSION TRANSACTION ISOLATION LEVEL {}",
             level.sql()
         ),

@@ -117,6 +117,8 @@ pub(crate) fn tables<'t>(
 
 /// That these tables are there and no others, and hold what they must.
 pub(crate) fn database(session: &mut Session, known: &Tables) -> Result<(), String> {
+    // A process that ended while it looked at a definition has left the copy.
+    rows(session, "DROP TABLE IF EXISTS again").map_err(|error| error.to_string())?;
     let mut found = rows(session, "SHOW TABLES").map_err(|error| error.to_string())?;
     found.sort_unstable();
     let names: Vec<String> = known.keys().cloned().collect();

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::steps::{Step, duplicates, told};
-use crate::table::{Column, Foreign, Index, Part, Row, Store, Table};
+use crate::table::{Column, Foreign, Index, Part, ReferenceOption, Row, Store, Table};
 use crate::values::{Collation, Kind, Value};
 use crate::world::{Told, World};
 
@@ -140,6 +140,18 @@ fn alter(world: &World, table: &mut Table, change: &Alteration) -> Option<(Strin
                     && of.generated.is_none()
                     && generated.kind(of.kind)?.sql == column.kind.sql
                     && table.store != Store::Memory;
+                // What a foreign key may change is no base of a stored column: 1215.
+                let is_fixed = |key: &Foreign| {
+                    let options = [key.on_delete, key.on_update];
+                    key.column != generated.of
+                        || options.iter().all(|option| {
+                            matches!(
+                                option,
+                                ReferenceOption::Restrict | ReferenceOption::NoAction
+                            )
+                        })
+                };
+                let fits = fits && (!generated.stored || table.foreign.iter().all(is_fixed));
                 fits.then_some(())?;
             }
             table.column(&column.name).is_none().then_some(())?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mayfly_functions::Signature;
+use mayfly_functions::{Coercibility, Signature};
 use mayfly_syntax::ast::{BinaryOperator, Expr};
 use mayfly_syntax::chain::chain;
 use mayfly_types::error::codes;
@@ -10,7 +10,7 @@ use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::literal::is_hexadecimal;
 use super::{comparison_of, comparison_text, one_column};
-use crate::bind::collation::{aggregate_collations, has_collation};
+use crate::bind::collation::{aggregate_collations, claimed, coercibility, has_collation};
 use crate::bind::comparison::{documents_as_scalars, unify_for_comparison};
 use crate::bind::types::{and, cast, compare, not, or, with_collation};
 use crate::bind::{Binder, not_supported};
@@ -396,7 +396,10 @@ impl Binder<'_> {
             ty: value.ty.clone(),
             nullable: value.nullable,
         };
-        let body = make(self, read)?;
+        let claim = coercibility(&value);
+        let has_claim = has_collation(&value.ty) && claim != Coercibility::Implicit;
+        self.has_claims |= has_claim;
+        let body = make(self, claimed(read, has_claim.then_some(claim)))?;
         Ok(Expression {
             ty: body.ty.clone(),
             nullable: body.nullable,
