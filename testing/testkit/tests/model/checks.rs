@@ -186,6 +186,10 @@ pub(crate) fn definition(session: &mut Session, table: &Table) -> Result<(), Str
         }))
     };
     let first = show(session, &table.name)?;
+    if first.contains("\\x") {
+        // Control characters, which are shown here as no statement writes them.
+        return Ok(());
+    }
     let mut again = first.replace("CONSTRAINT `", "CONSTRAINT `again_");
     again = again.replace(&format!("TABLE `{}` (", table.name), "TABLE `again` (");
     again = again.replace(

@@ -500,6 +500,11 @@ impl Step {
                         _ => None,
                     })
                     .collect();
+                // MySQL drops and renames columns before it looks where others go.
+                modified.extend(changes.iter().filter_map(|change| match change {
+                    Alteration::Move(_, behind) => Some(behind.as_str()),
+                    _ => None,
+                }));
                 modified.sort_unstable();
                 modified
                     .windows(2)

@@ -356,7 +356,7 @@ pub(crate) fn settle<'w>(
 ) -> Option<(Change<'w>, u16)> {
     let has_foreign = now.values().any(|table| !table.foreign.is_empty());
     let mut first: Option<(Change<'w>, u16, u128)> = None;
-    let mut count = orders.max(if has_foreign { 3 } else { 1 });
+    let count = orders.max(if has_foreign { 3 } else { 1 });
     let mut order = 0;
     while order < count {
         let mut change = Change {
@@ -382,13 +382,9 @@ pub(crate) fn settle<'w>(
             }
         };
         let digest = change.digest();
-        if errno != 0 && orders > 1 && !change.touched.is_empty() {
-            // How far it came is a matter of the order.
-            return None;
-        }
         if errno != 0 && orders > 1 {
-            // Which row fails first says with which error.
-            count = count.max(24);
+            // Which row fails first, and with which error, is a matter of the order.
+            return None;
         }
         order += 1;
         match &first {

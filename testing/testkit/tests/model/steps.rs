@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::definitions::Alteration;
 use crate::rows::{Change, ER_DUP_ENTRY, Fail};
-use crate::table::{Condition, Row, Store, Table};
+use crate::table::{Condition, Foreign, Row, Store, Table};
 use crate::values::{Kind, Value};
 use crate::world::{Level, Told, World};
 
@@ -534,6 +534,12 @@ impl Step {
                 world.writes(*session, name)?;
                 let table = world.table(*session, name)?.clone();
                 table.knows(condition).then_some(())?;
+                // MySQL takes a row that names the value that it had itself before; Mayfly and MariaDB do not.
+                let sets = |column: &String| set.iter().any(|(set, _)| set == column);
+                let names_itself = |key: &Foreign| {
+                    key.parent == *name && sets(&key.column) && sets(&key.parent_column)
+                };
+                (!table.foreign.iter().any(names_itself)).then_some(())?;
                 let mut assignments = Vec::new();
                 let mut places = Vec::new();
                 for (column, to) in set {
@@ -560,7 +566,8 @@ impl Step {
                     None => String::new(),
                 };
                 let (ids, rest) = limited(&table, table.found(condition), *limit)?;
-                let errno = world.change(*session, 3, |change| {
+                let orders = if ids.len() > 1 { 3 } else { 1 };
+                let errno = world.change(*session, orders, |change| {
                     for id in change.ordered(ids.clone()) {
                         let known = change.table(name).ok_or(Fail::Unknown)?;
                         // A cascade may have moved it.
@@ -600,7 +607,8 @@ impl Step {
                 let table = world.table(*session, name)?.clone();
                 table.knows(condition).then_some(())?;
                 let (ids, rest) = limited(&table, table.found(condition), *limit)?;
-                let errno = world.change(*session, 3, |change| {
+                let orders = if ids.len() > 1 { 3 } else { 1 };
+                let errno = world.change(*session, orders, |change| {
                     for id in change.ordered(ids.clone()) {
                         let is_there = change
                             .table(name)
@@ -683,7 +691,6 @@ fn limited(table: &Table, mut ids: Vec<u64>, limit: Option<usize>) -> Option<(Ve
     let Some(limit) = limit else {
         return Some((ids, String::new()));
     };
-    ids.sort_by_key(|id| Table::id_of(&table.rows[id]));
     let id = |place: usize| ids.get(place).map(|id| Table::id_of(&table.rows[id]));
     if limit > 0 && limit < ids.len() && id(limit - 1) == id(limit) {
         return None;

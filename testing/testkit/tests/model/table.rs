@@ -510,7 +510,9 @@ impl Table {
             }
         };
         let rows = self.rows.iter().filter(|(_, row)| meets(row));
-        rows.map(|(id, _)| *id).collect()
+        let mut ids: Vec<u64> = rows.map(|(id, _)| *id).collect();
+        ids.sort_by_key(|id| Self::id_of(&self.rows[id]));
+        ids
     }
 
     /// What a statement selects to show rows.

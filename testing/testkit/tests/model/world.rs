@@ -290,6 +290,16 @@ impl World {
         match (is_owned, touched) {
             (false, _) | (_, None) => Some(seen),
             _ if Rc::ptr_eq(&seen, &committed) => Some(newest),
+            // An index does not find a row yet that others have changed since the snapshot, and the transaction
+            // after them, by a key that the transaction has left as it was.
+            (true, Some(touched))
+                if seen.indexes.len() > 1
+                    && touched
+                        .iter()
+                        .any(|id| committed.rows.get(id) != seen.rows.get(id)) =>
+            {
+                None
+            }
             (true, Some(touched)) => merged(&seen, &newest, touched).map(Rc::new),
         }
     }
