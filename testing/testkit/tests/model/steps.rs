@@ -442,7 +442,7 @@ impl Step {
                         .collect();
                     added.push(row_of(&table, &names, &values?)?);
                 }
-                let errno = world.change(*session, 3, |change| {
+                let errno = world.change(*session, 24, |change| {
                     for row in change.ordered(added.clone()) {
                         verb.add(change, name, &names, row)?;
                     }

@@ -293,7 +293,7 @@ impl World {
             // An index does not find a row yet that others have changed since the snapshot, and the transaction
             // after them, by a key that the transaction has left as it was.
             (true, Some(touched))
-                if seen.indexes.len() > 1
+                if seen.indexes.iter().any(|index| index.name != "PRIMARY")
                     && touched
                         .iter()
                         .any(|id| committed.rows.get(id) != seen.rows.get(id)) =>
