@@ -142,7 +142,8 @@ impl Session {
         let place = self.place.take();
         let shared = Arc::clone(&self.shared);
         let database = Arc::clone(&self.database);
-        let mut fresh = Self::over(database, place, shared, options, admission);
+        let identity = super::identity(&database, &options, &admission);
+        let mut fresh = Self::over((database, place, shared), identity, options, admission);
         fresh.local_files = self.local_files.take();
         if self.tracker.is_some() {
             fresh.track_state(true);

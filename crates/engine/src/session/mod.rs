@@ -172,22 +172,31 @@ impl Session {
             memory,
             database.budgets.memory.child("session limit", u64::MAX),
         ];
-        let shared = SessionShared::new(place.id(), place.port(), identity, memories, temp_space);
+        let shared = SessionShared::new(
+            place.id(),
+            place.port(),
+            Arc::clone(&identity),
+            memories,
+            temp_space,
+        );
         let shared = Arc::new(shared);
         database.connections.begin(&shared);
-        Self::over(database, Some(place), shared, options, admission)
+        Self::over(
+            (database, Some(place), shared),
+            identity,
+            options,
+            admission,
+        )
     }
 
     /// A session as it begins, in a place where there may have been another one.
     fn over(
-        database: Arc<Database>,
-        place: Option<ConnectionPlace>,
-        shared: Arc<SessionShared>,
+        (database, place, shared): (Arc<Database>, Option<ConnectionPlace>, Arc<SessionShared>),
+        identity: Arc<Identity>,
         options: SessionOptions,
         admission: Admission,
     ) -> Self {
         let user_text = format!("{}@{}", options.user, options.host);
-        let identity = identity(&database, &options, &admission);
         database.connections.note_attributes(&identity.attributes);
         let rights_text = admission.rights_text(&user_text);
         let mut settings = database.globals();
@@ -695,7 +704,8 @@ impl Drop for Session {
 }
 
 fn identity(database: &Database, options: &SessionOptions, admission: &Admission) -> Arc<Identity> {
-    let globals = database.globals();
+    let globals = database.globals.read();
+    let globals = globals.unwrap_or_else(PoisonError::into_inner);
     let bytes_max = globals.unsigned("performance_schema_session_connect_attrs_size");
     Arc::new(Identity {
         attributes: ConnectAttributes::within(bytes_max, &options.attributes),

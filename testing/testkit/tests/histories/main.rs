@@ -21,10 +21,11 @@ use std::time::Duration;
 
 use mayfly_engine::Database;
 use mayfly_testkit::fixture::{DataDirectory, Fixture, must};
+use mayfly_testkit::random::Random;
 
 use check::Level;
 use events::{Event, transactions};
-use record::{Handles, Random, Recorder, Transaction};
+use record::{Handles, Recorder, Transaction};
 
 /// Keys of each kind.
 const KEYS: usize = 4;
@@ -80,7 +81,7 @@ fn work(
     let handles: Handles = Arc::default();
     let mut threads = Vec::new();
     for place in 0..work.sessions {
-        let (numbers, seed) = (Arc::clone(&numbers), random.next());
+        let (numbers, seed) = (Arc::clone(&numbers), random.next_number());
         let mut recorder = Recorder::new(
             database,
             (&handles, place),
@@ -96,7 +97,7 @@ fn work(
     }
     // Statements and sessions are ended wherever they are, in a wait or a commit.
     let killer = {
-        let (is_over, mut random) = (Arc::clone(&is_over), Random(random.next()));
+        let (is_over, mut random) = (Arc::clone(&is_over), Random(random.next_number()));
         std::thread::spawn(move || {
             while !is_over.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(1 + random.below(20) as u64));
@@ -125,7 +126,7 @@ fn history(level: Level, seed: u64) -> (Vec<Transaction>, usize) {
     let (sessions, kills) = (8 + random.below(25), random.below(3));
     let mut work_of = |first| Work {
         level,
-        seed: random.next(),
+        seed: random.next_number(),
         sessions,
         transactions: TRANSACTIONS,
         first,

@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use mayfly_engine::{Database, DatabaseOptions};
+use mayfly_testkit::random::Random;
 
 use crate::check::Level;
 use crate::events::Event;
-use crate::record::Random;
 use crate::{Work, work};
 
 /// Says to this program that it is such a process, and what it does.

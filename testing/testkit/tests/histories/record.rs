@@ -4,28 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use mayfly_engine::{Database, KillHandle, Session};
 use mayfly_testkit::fixture::{must, rows};
+use mayfly_testkit::random::Random;
 
 use crate::check::Level;
 use crate::events::{Event, Tell};
-
-/// A generator that the same seed repeats (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
-/// Generators", 2014).
-#[derive(Debug)]
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-}
 
 /// What a transaction has done.
 #[derive(Debug, Clone, PartialEq, Eq)]
