@@ -180,7 +180,7 @@ impl Session {
             return Ok(statement);
         }
         let view = match self.isolation() {
-            _ if self.reads_newest.get() => ReadView::Statement,
+            _ if self.reads_newest.get() || self.locks_what_it_reads() => ReadView::Statement,
             Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadView::Statement,
             Isolation::RepeatableRead | Isolation::Serializable => ReadView::Transaction,
         };

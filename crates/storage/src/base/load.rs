@@ -28,6 +28,13 @@ impl DurableWriter {
         if before.is_some() || self.newest.block_of(tree, &[])?.is_some() {
             return Ok(());
         }
+        // Rows that others have removed since are still there for the transaction.
+        let snapshot = self.table.statement.transaction.snapshot.get()?;
+        if let Some(snapshot) = snapshot
+            && snapshot.block_of(tree, &[])?.is_some()
+        {
+            return Ok(());
+        }
         let exclusive = LockMode::Exclusive;
         let locked = self
             .table

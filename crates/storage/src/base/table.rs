@@ -235,7 +235,7 @@ impl TableInner {
     }
 
     /// The row at a position in a snapshot, as bytes.
-    fn row_in(&self, snapshot: &Arc<Snapshot>, position: &[u8]) -> Result<Option<Vec<u8>>> {
+    pub(super) fn row_in(&self, snapshot: &Arc<Snapshot>, position: &[u8]) -> Result<Option<Vec<u8>>> {
         let Some(found) = snapshot.block_of(self.definition.rows(), position)? else {
             return Ok(None);
         };
@@ -246,6 +246,22 @@ impl TableInner {
         let mut bytes = Vec::new();
         row::encode_from_block(self.definition.types(), &block, place, &mut bytes)?;
         Ok(Some(bytes))
+    }
+
+    /// Whether the row at a position is the same one in two snapshots, or in none of them.
+    pub(super) fn is_same_row(
+        &self,
+        one: &Arc<Snapshot>,
+        other: &Arc<Snapshot>,
+        position: &[u8],
+    ) -> Result<bool> {
+        let block = |snapshot: &Arc<Snapshot>| {
+            let found = snapshot.block_of(self.definition.rows(), position)?;
+            Ok::<_, mayfly_types::Error>(found.map(|found| found.block.as_ptr_range()))
+        };
+        // Bytes that two living snapshots share are never written to.
+        Ok(block(one)? == block(other)?
+            || self.row_in(one, position)? == self.row_in(other, position)?)
     }
 
     /// Locks a row or key for the transaction; false when it is held by another and shall be skipped.
@@ -456,7 +472,7 @@ impl Table for DurableTable {
             {
                 continue;
             }
-            if inner.row_in(&snapshot, key)? != inner.row_in(&newest, key)? {
+            if !inner.is_same_row(&snapshot, &newest, key)? {
                 return Ok(Locked::Changed);
             }
         }

@@ -69,7 +69,7 @@ pub(super) struct Transaction {
     pub(super) owner: LockOwner,
     state: Mutex<State>,
     /// What [`ReadView::Transaction`] sees.
-    snapshot: Arc<KeptSnapshot>,
+    pub(super) snapshot: Arc<KeptSnapshot>,
     /// Where its changes are.
     pub(super) storage: ChangeStorage,
     pub(super) held: Mutex<Held>,

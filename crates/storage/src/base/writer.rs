@@ -300,11 +300,7 @@ impl DurableWriter {
             // Who wants to hold a range looks at these changes when it is known.
             let mut trees = lock(&self.trees);
             if !locks.is_kept_from(owner, tree, &key, usage) {
-                let changes = trees.entry(tree);
-                let changes = &mut changes.or_insert_with(|| TreeChanges::new(types)).changes;
-                self.bytes -= changes.bytes();
-                changes.set(key, change);
-                self.bytes += changes.bytes();
+                put(&mut trees, &mut self.bytes, (tree, types), key, change);
                 return Ok(());
             }
             drop(trees);
@@ -319,6 +315,58 @@ impl DurableWriter {
         }
     }
 
+    /// The same for an entry that says to nobody else what it did not say before: no range is asked.
+    fn set_unseen(&mut self, index: &IndexTree, key: Vec<u8>, change: Option<Arc<[u8]>>) {
+        let mut trees = lock(&self.trees);
+        let tree = (index.tree, &index.types);
+        put(&mut trees, &mut self.bytes, tree, key, change);
+    }
+
+    /// Before a position is written to: if its row in the transaction's snapshot is another one than the
+    /// newest, because another transaction has committed a change of it, the entries of indexes that
+    /// lead to the snapshot's row are taken from what this transaction sees, and it is true. Every index
+    /// must get an entry for the new row then, one that has its key already, too.
+    fn leave_snapshot(&mut self, position: &[u8]) -> Result<bool> {
+        let transaction = &self.table.statement.transaction;
+        let Some(snapshot) = transaction.snapshot.get()? else {
+            return Ok(false);
+        };
+        let definition = Arc::clone(&self.table.definition);
+        let tree = definition.rows();
+        let is_own = |changes: Option<&TreeChanges>| match changes {
+            Some(changes) if changes.cleared || changes.filled.is_some() => Ok(true),
+            changes => has(changes, position),
+        };
+        if snapshot.version() == self.newest.version()
+            || is_own(lock(&self.trees).get(&tree))?
+            || is_own(transaction.tree_changes(tree).as_deref())?
+        {
+            return Ok(false);
+        }
+        if self.table.is_same_row(&snapshot, &self.newest, position)? {
+            return Ok(false);
+        }
+        if let Some(bytes) = self.table.row_in(&snapshot, position)? {
+            let mut pieces = Pieces::new(&snapshot);
+            pieces.push_own(definition.types(), position, &bytes)?;
+            let row = self.all_columns().batch(&self.table, &mut pieces)?;
+            for (_, index) in definition.secondary() {
+                let mut key = Vec::new();
+                index.encoder.rows(row.columns()).append(0, &mut key);
+                key.extend_from_slice(position);
+                self.set_unseen(index, key, None);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Rows with all columns.
+    fn all_columns(&self) -> Projection {
+        let columns = self.table.definition.columns().len();
+        let all: Vec<ColumnId> = (0..columns).map(ColumnId).collect();
+        Projection::of_rows(&self.table, &all)
+    }
+
     /// Adds a row that is known to be new.
     fn add(
         &mut self,
@@ -328,6 +376,9 @@ impl DurableWriter {
         position: &[u8],
     ) -> Result<()> {
         let definition = Arc::clone(&self.table.definition);
+        if definition.primary().is_some() {
+            self.leave_snapshot(position)?;
+        }
         let mut bytes = Vec::new();
         row::encode(definition.columns(), arrays.iter(), place, &mut bytes);
         let new = Some(Arc::from(bytes.as_slice()));
@@ -472,9 +523,8 @@ impl DurableWriter {
             }
             found.push(place);
         }
-        let all: Vec<ColumnId> = (0..definition.columns().len()).map(ColumnId).collect();
-        let projection = Projection::of_rows(&self.table, &all);
-        Ok((projection.batch(&self.table, &mut pieces)?, found))
+        let rows = self.all_columns().batch(&self.table, &mut pieces)?;
+        Ok((rows, found))
     }
 }
 
@@ -545,7 +595,9 @@ impl TableWriter for DurableWriter {
                     return Ok(written(place, Some(duplicate)));
                 }
             }
+            let is_other_in_snapshot = self.leave_snapshot(position)?;
             if new_position != position {
+                self.leave_snapshot(&new_position)?;
                 let (tree, types) = (definition.rows(), definition.types());
                 self.set(tree, types, position.to_vec(), None, KeyUse::Change)?;
             }
@@ -569,6 +621,10 @@ impl TableWriter for DurableWriter {
                     let mut before = Vec::with_capacity(bytes.len());
                     row::encode(&index.types, index.arrays(old.columns()), was, &mut before);
                     if before == bytes {
+                        if is_other_in_snapshot {
+                            let same = Some(Arc::from(bytes.as_slice()));
+                            self.set_unseen(index, new_key, same);
+                        }
                         continue;
                     }
                 } else {
@@ -596,6 +652,7 @@ impl TableWriter for DurableWriter {
             .collect();
         for (was, place) in found.iter().enumerate() {
             let position = positions.value(*place);
+            self.leave_snapshot(position)?;
             let (tree, types) = (definition.rows(), definition.types());
             self.set(tree, types, position.to_vec(), None, KeyUse::Change)?;
             for (index, keys) in &secondary {
@@ -623,9 +680,8 @@ impl TableWriter for DurableWriter {
                 pieces.push(number, row, row + 1);
             }
         }
-        let all: Vec<ColumnId> = (0..definition.columns().len()).map(ColumnId).collect();
-        let projection = Projection::of_rows(&self.table, &all);
-        projection.batch(&self.table, &mut pieces).map(Some)
+        let rows = self.all_columns().batch(&self.table, &mut pieces)?;
+        Ok(Some(rows))
     }
 
     fn find(
@@ -662,6 +718,21 @@ fn lock(
     trees: &Mutex<BTreeMap<TreeId, TreeChanges>>,
 ) -> MutexGuard<'_, BTreeMap<TreeId, TreeChanges>> {
     trees.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sets what is done to a key. `bytes`: of the changes of all trees.
+fn put(
+    trees: &mut BTreeMap<TreeId, TreeChanges>,
+    bytes: &mut u64,
+    (tree, types): (TreeId, &Arc<[PhysicalType]>),
+    key: Vec<u8>,
+    change: Option<Arc<[u8]>>,
+) {
+    let changes = trees.entry(tree);
+    let changes = &mut changes.or_insert_with(|| TreeChanges::new(types)).changes;
+    *bytes -= changes.bytes();
+    changes.set(key, change);
+    *bytes += changes.bytes();
 }
 
 /// Whether something was done to a key.
