@@ -13,6 +13,8 @@ use crate::logical::{Relation, Shared, SharedRelation, visit_expressions_mut};
 pub(crate) fn coercibility(expression: &Expression) -> Coercibility {
     match &expression.kind {
         ExpressionKind::Literal(Value::Null) => Coercibility::Ignorable,
+        // Bits are bytes where they are a text.
+        _ if expression.ty.kind == TypeKind::Bit => Coercibility::Implicit,
         _ if !has_collation(&expression.ty) => Coercibility::Numeric,
         ExpressionKind::Literal(_) => Coercibility::Coercible,
         ExpressionKind::Parameter(_) => Coercibility::Coercible,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mayfly_functions::{Signature, scalar};
 use mayfly_types::common_type::wider_decimal;
+use mayfly_types::decimal::Decimal;
 use mayfly_types::temporal::number::{datetime_from_number, time_from_number};
 use mayfly_types::temporal::{DateRules, parse_time};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
@@ -66,14 +67,20 @@ fn constant_beside(catalog: &dyn Catalog, operand: Expression, other: &SqlType) 
 /// A literal of one or two digits as a year, which is what it is compared with.
 fn full_year(operand: Expression) -> Expression {
     let digits = match operand.as_literal() {
-        Some(Value::Int(number)) => u16::try_from(*number).ok().filter(|number| *number > 0),
+        Some(Value::Int(number)) => u16::try_from(*number).ok(),
+        Some(Value::Float(number)) if *number > 0.0 => Some(*number as u16),
+        Some(Value::Decimal { unscaled, scale }) => {
+            let whole = Decimal::new(*unscaled, *scale).truncate(0).to_i64();
+            whole.ok().and_then(|number| number.try_into().ok())
+        }
         Some(Value::Bytes(text)) => std::str::from_utf8(text)
             .ok()
             .filter(|text| (1..=2).contains(&text.len()))
             .and_then(|text| text.parse().ok()),
         _ => None,
     };
-    let year = match digits {
+    let is_text = has_collation(&operand.ty);
+    let year = match digits.filter(|number| is_text || *number > 0) {
         Some(number @ 0..70) => number + 2000,
         Some(number @ 70..100) => number + 1900,
         _ => return operand,
@@ -318,15 +325,16 @@ fn temporal_comparison(left: &Expression, right: &Expression) -> Target {
             Target::Type(SqlType::temporal(TypeKind::Time, decimals))
         }
         (true, true) => Target::Type(SqlType::temporal(TypeKind::DateTime, decimals)),
-        (true, false) => temporal_with_other(a, right),
-        _ => temporal_with_other(b, left),
+        (true, false) => temporal_with_other(left, right),
+        _ => temporal_with_other(right, left),
     }
 }
 
-fn temporal_with_other(temporal: &SqlType, other: &Expression) -> Target {
+fn temporal_with_other(operand: &Expression, other: &Expression) -> Target {
     if has_collation(&other.ty) {
-        return temporal_with_text(temporal, other);
+        return temporal_with_text(operand, other);
     }
+    let temporal = &operand.ty;
     let is_date_or_time = match &other.kind {
         // A number that is no date leaves numbers to compare: `d <> 0`.
         ExpressionKind::Literal(value) => !other.ty.is_numeric() || is_moment(value, temporal),
@@ -346,8 +354,10 @@ fn temporal_with_other(temporal: &SqlType, other: &Expression) -> Target {
 }
 
 /// The literal is converted, not the column; the fraction of a literal counts. A column of text is
-/// converted to what it meets, but times are compared with it as text.
-fn temporal_with_text(temporal: &SqlType, text: &Expression) -> Target {
+/// converted to what it meets, but times are compared with it as text, and a constant date is the moment
+/// that it begins at.
+fn temporal_with_text(operand: &Expression, text: &Expression) -> Target {
+    let temporal = &operand.ty;
     let exact = match temporal.kind {
         TypeKind::Time => SqlType::temporal(TypeKind::Time, 6),
         _ => SqlType::temporal(TypeKind::DateTime, 6),
@@ -359,11 +369,27 @@ fn temporal_with_text(temporal: &SqlType, text: &Expression) -> Target {
             _ => Target::Collation(text.ty.collation),
         },
         (TypeKind::Time, None) if !is_parameter => Target::Collation(text.ty.collation),
-        (TypeKind::Date, None) if !is_parameter => {
+        (TypeKind::Date, None) if !is_parameter && !is_constant(operand) => {
             Target::Type(SqlType::temporal(TypeKind::Date, 0))
         }
         _ => Target::Type(exact),
     }
+}
+
+/// Whether an expression has one value as long as the statement runs.
+fn is_constant(expression: &Expression) -> bool {
+    let mut is_constant = true;
+    crate::logical::visit_expression(expression, &mut |inner| {
+        is_constant &= !matches!(
+            inner.kind,
+            ExpressionKind::Column(_)
+                | ExpressionKind::Local(_)
+                | ExpressionKind::Subquery(_)
+                | ExpressionKind::LogicalSubquery(_)
+        );
+        is_constant
+    });
+    is_constant
 }
 
 /// Whether a number is a date (or time, if `temporal` is one) written without delimiters.
@@ -373,7 +399,7 @@ fn is_moment(number: &Value, temporal: &SqlType) -> bool {
         Value::UInt(number) => i64::try_from(*number).ok(),
         Value::Float(number) => Some(*number as i64),
         Value::Decimal { unscaled, scale } => {
-            mayfly_types::decimal::Decimal::new(*unscaled, *scale)
+            Decimal::new(*unscaled, *scale)
                 .truncate(0)
                 .to_i64()
                 .ok()

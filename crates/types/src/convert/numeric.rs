@@ -1,5 +1,6 @@
 //! Casts to numbers.
 
+use super::temporal::datetime_of_time;
 use super::number::{parse_double, parse_integer, round_half_even};
 use super::source::Datum;
 use super::{CastContext, shown};
@@ -245,8 +246,8 @@ pub(super) fn to_decimal(
 /// CAST(... AS YEAR); `None` is NULL, with a warning.
 pub(super) fn to_year(datum: Datum<'_>, from: &SqlType, context: &CastContext<'_>) -> Option<u64> {
     let number = match datum {
-        Datum::Int(_) if from.kind == TypeKind::Time => {
-            return Some(u64::from(context.current_date.year));
+        Datum::Int(micros) if from.kind == TypeKind::Time => {
+            return datetime_of_time(micros, context).map(|moment| u64::from(moment.year));
         }
         Datum::Int(packed) if from.is_temporal() => i64::from(DateTime::unpack(packed).year),
         Datum::Bytes(bytes) if from.kind != TypeKind::Json => {

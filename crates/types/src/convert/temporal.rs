@@ -96,11 +96,6 @@ pub(super) fn to_datetime(
             };
             local_value(&parsed, context)
         }
-        // The hours of the day do not count here.
-        Datum::Int(micros) if from.kind == TypeKind::Time && is_date => {
-            let days = micros / MICROS_PER_DAY * MICROS_PER_DAY;
-            context.current_date.at_midnight().add_micros(days)
-        }
         Datum::Int(micros) if from.kind == TypeKind::Time => datetime_of_time(micros, context),
         Datum::Int(packed) if from.is_temporal() => {
             let value = DateTime::unpack(packed);

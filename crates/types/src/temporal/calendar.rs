@@ -1,5 +1,5 @@
-//! The proleptic Gregorian calendar as MySQL counts it: day 1 is '0000-01-01', and day numbers
-//! below 366 are not turned back into dates (the manual, TO_DAYS).
+//! The proleptic Gregorian calendar as MySQL counts it (the manual, TO_DAYS): day 1 is '0000-01-01', and
+//! the year 0 is no leap year.
 
 use super::DateTime;
 
@@ -48,10 +48,13 @@ pub fn day_number(date: DateTime) -> i64 {
     days + year / 4 - ((year / 100 + 1) * 3) / 4
 }
 
-/// The date of a day number (FROM_DAYS); `None` outside of 366 to [`DAY_NUMBER_MAX`].
+/// The date of a day number (FROM_DAYS); `None` outside of 1 to [`DAY_NUMBER_MAX`].
 pub fn date_of_day_number(number: i64) -> Option<DateTime> {
-    if !(366..=DAY_NUMBER_MAX).contains(&number) {
-        return None;
+    match number {
+        1..=31 => return Some(DateTime::date(0, 1, number as u8)),
+        32..60 => return Some(DateTime::date(0, 2, number as u8 - 31)),
+        60..=DAY_NUMBER_MAX => {}
+        _ => return None,
     }
     // Days since 0000-03-01 in 400-year cycles: leap days fall on the end of such a year.
     let days = number - 60;

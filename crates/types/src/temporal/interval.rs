@@ -1,7 +1,7 @@
 //! `INTERVAL` values and units (the manual, "Temporal Intervals"): reading them, adding them,
 //! counting them between two values.
 
-use super::calendar::{self, DAY_NUMBER_MAX};
+use super::calendar;
 use super::{DateTime, MICROS_PER_DAY, MICROS_PER_SECOND, TIME_MAX_MICROS};
 
 /// A unit of INTERVAL expressions.
@@ -179,7 +179,7 @@ impl Interval {
 
     /// The value of a compound unit: numbers with anything between them. With fewer numbers than
     /// parts the first parts are missing. Text of no number is an interval of 0; `None` when a
-    /// number is too large.
+    /// number is too large, or there are more of them than parts.
     pub fn parse_compound(unit: IntervalUnit, text: &[u8]) -> Option<Self> {
         let (first, last) = unit.parts();
         let wanted = last - first + 1;
@@ -218,6 +218,9 @@ impl Interval {
             numbers[count] = value;
             count += 1;
             rest = &rest[length..];
+        }
+        if count == wanted && rest.iter().any(u8::is_ascii_digit) {
+            return None;
         }
         let mut parts = [0_i64; 7];
         for (index, number) in numbers[..count].iter().enumerate() {
@@ -270,19 +273,12 @@ pub fn add_interval(value: DateTime, interval: Interval) -> Option<DateTime> {
     let days = i64::try_from(micros.div_euclid(per_day))
         .ok()?
         .checked_add(interval.days)?;
-    let number = calendar::day_number(value).checked_add(days)?;
-    if !(0..=DAY_NUMBER_MAX).contains(&number) {
-        return None;
-    }
     let time = micros.rem_euclid(per_day) as i64;
     if days == 0 {
         return Some(value.with_time_of_day(time));
     }
-    Some(
-        calendar::date_of_day_number(number)
-            .unwrap_or_default()
-            .with_time_of_day(time),
-    )
+    let number = calendar::day_number(value).checked_add(days)?;
+    Some(calendar::date_of_day_number(number)?.with_time_of_day(time))
 }
 
 /// A TIME an interval later; `None` outside of its range, or for intervals with months.

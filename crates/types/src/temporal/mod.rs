@@ -177,7 +177,7 @@ impl DateTime {
     }
 
     /// The value a signed number of microseconds after the day numbered 0; `None` outside of the
-    /// years 0 to 9999 (and for the first year, whose days MySQL does not count).
+    /// years 0 to 9999.
     pub fn from_micros(micros: i128) -> Option<Self> {
         let per_day = i128::from(MICROS_PER_DAY);
         let day = i64::try_from(micros.div_euclid(per_day)).ok()?;

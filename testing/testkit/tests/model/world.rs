@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::rows::{Change, Fail, Tables, settle};
 use crate::steps::{Lock, Step};
-use crate::table::{Store, Table};
+use crate::table::{Row, Store, Table};
 
 /// How many sessions work.
 pub(crate) const SESSIONS: usize = 3;
@@ -288,7 +288,7 @@ impl World {
         match (is_owned, touched) {
             (false, _) | (_, None) => Some(seen),
             _ if Rc::ptr_eq(&seen, &committed) => Some(newest),
-            (true, Some(touched)) => merged(&seen, &newest, touched).map(Rc::new),
+            (true, Some(touched)) => merged(&seen, &committed, &newest, touched).map(Rc::new),
         }
     }
 
@@ -476,9 +476,15 @@ impl World {
     }
 }
 
-/// A snapshot's rows, but for those that its own transaction has touched since. With other unique keys
+/// A snapshot's rows, but for those that its own transaction has touched since. `committed`: the rows of now,
+/// but for that transaction's changes. With other unique keys
 /// than the primary key it is not known which rows are one and the same.
-fn merged(seen: &Table, newest: &Table, touched: &BTreeSet<u64>) -> Option<Table> {
+fn merged(
+    seen: &Table,
+    committed: &Table,
+    newest: &Table,
+    touched: &BTreeSet<u64>,
+) -> Option<Table> {
     let mut table = Table::new(seen.name.clone(), seen.store, seen.columns.clone());
     table.version = seen.version;
     let uniques = seen.indexes.iter().filter(|index| index.unique);
@@ -486,10 +492,27 @@ fn merged(seen: &Table, newest: &Table, touched: &BTreeSet<u64>) -> Option<Table
         return None;
     }
     table.indexes.clone_from(&seen.indexes);
+    let versions = |id: &u64| [committed.rows.get(id), newest.rows.get(id)];
     for (id, row) in &seen.rows {
-        if !touched.contains(id) {
-            table.rows.insert(*id, Rc::clone(row));
+        if touched.contains(id) {
+            continue;
         }
+        let primary = seen.index("PRIMARY");
+        if let (Some(primary), false) = (primary, committed.rows.contains_key(id)) {
+            // A row that others have removed, and whose key has been given to another one, is that row
+            // for who has touched it.
+            let key = seen.unique_key(primary, row);
+            let has_key = |row: &Rc<Row>| seen.unique_key(primary, row) == key;
+            let mut touched_rows = touched.iter().flat_map(versions).flatten();
+            if touched_rows.any(has_key) {
+                continue;
+            }
+            // It may have had the key for a while.
+            if touched.iter().any(|id| versions(id) == [None, None]) {
+                return None;
+            }
+        }
+        table.rows.insert(*id, Rc::clone(row));
     }
     for (id, row) in newest.rows.iter().filter(|(id, _)| touched.contains(id)) {
         table.rows.insert(*id, Rc::clone(row));

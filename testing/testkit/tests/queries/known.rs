@@ -92,7 +92,10 @@ pub(crate) const KNOWN: &[Known] = &[
     },
     Known {
         slug: "having-columns",
-        explains: |found| found.refuses(&[1054], "'having clause'"),
+        explains: |found| {
+            let clauses = ["'having clause'", "'HAVING'"];
+            clauses.iter().any(|clause| found.refuses(&[1054], clause))
+        },
     },
     Known {
         slug: "json-collation",
@@ -115,6 +118,38 @@ pub(crate) const KNOWN: &[Known] = &[
             removed.iter().any(|name| found.refuses(&[1305], name))
         },
     },
+    Known {
+        slug: "xml",
+        explains: |found| found.refuses(&[1105], "constant XPATH"),
+    },
+    Known {
+        slug: "small-numbers-as-dates",
+        explains: |found| {
+            found.names(&["YEAR(", "DATE(", "AS DATE", "MONTH", "DAY", "QUARTER("])
+                && matches!(found.theirs, Answer::Rows(rows) if rows.iter().any(|row| row.contains("2000")))
+        },
+    },
+    Known {
+        slug: "time-as-date",
+        explains: |found| {
+            let has_time = found.names(&["TIME'"]) || found.tables.contains(" TIME");
+            has_time && found.names(&["DATE(", "AS DATE", "AS YEAR", "MONTH", "DAY"])
+        },
+    },
+    Known {
+        slug: "decimal-digits",
+        explains: |found| matches!(found.ours, Answer::Error(1690, text) if text.contains("DECIMAL")),
+    },
+    Known {
+        slug: "argument-errors",
+        explains: |found| matches!(found.ours, Answer::Error(1411, _)),
+    },
+    Known {
+        slug: "exact-ranges",
+        explains: |found| {
+            found.tables.contains(" YEAR") && found.names(&[" IN (", "BETWEEN ", "CASE ", "<=>"])
+        },
+    },
     // IN takes -1 for 18446744073709551615; a year beside a date.
     Known {
         slug: "comparison-types",
@@ -122,7 +157,7 @@ pub(crate) const KNOWN: &[Known] = &[
             let unsigned = ["BIGINT UNSIGNED", "BIT(64)", "18446744073709551615"];
             let has_one = |text: &str| unsigned.iter().any(|word| text.contains(word));
             found.names(&[" IN (", "CASE "]) && (has_one(found.query) || has_one(found.tables))
-                || (found.names(&[" IN ("]) || found.tables.contains(" YEAR"))
+                || (found.names(&[" IN (", "YEAR("]) || found.tables.contains(" YEAR"))
                     && found.mixes_types()
                     && found.names(&["DATE", "TIME"])
         },

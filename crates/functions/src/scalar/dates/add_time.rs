@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::temporal::{append_datetime, append_time};
+use mayfly_types::temporal::{TIME_MAX_MICROS, append_datetime, append_time};
 use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::arguments::{self, FRACTION_MAX, Moment, Moments};
@@ -81,23 +81,26 @@ impl ScalarFunction for AddTime {
                     None => arguments::overflow("datetime", context),
                 },
                 other => {
-                    let sum = i128::from(other.micros()) + i128::from(added);
-                    Some(Moment::Time(arguments::time_result(
-                        sum,
-                        FRACTION_MAX,
-                        context,
-                    )))
+                    let sum = other.micros() + added;
+                    Some(Moment::Time(match signature.result.kind {
+                        TypeKind::Time => sum,
+                        // A text is cut down to the largest time.
+                        _ => arguments::time_result(sum.into(), FRACTION_MAX, context),
+                    }))
                 }
             }
         };
         let digits = signature.result.decimals;
         match signature.result.kind {
-            TypeKind::Time => {
-                output::ints(row_count, |row| {
-                    Ok(sum(row)
-                        .map(|sum| arguments::time_result(sum.micros().into(), digits, context)))
-                })
-            }
+            TypeKind::Time => output::ints(row_count, |row| {
+                Ok(sum(row).and_then(|sum| {
+                    let time = sum.micros();
+                    match time.abs() <= TIME_MAX_MICROS {
+                        true => Some(arguments::time_result(time.into(), digits, context)),
+                        false => arguments::overflow("time", context),
+                    }
+                }))
+            }),
             TypeKind::DateTime => output::ints(row_count, |row| {
                 Ok(match sum(row) {
                     Some(Moment::At(sum)) => arguments::datetime_result(sum, digits, context),

@@ -248,10 +248,8 @@ impl ScalarFunction for FromDays {
     ) -> Result<ArrayRef> {
         let days = input::ints(&arguments[0])?;
         output::ints(row_count, |row| {
-            // Days before the year 1 and after 9999 are '0000-00-00'.
-            Ok(days
-                .get(row)
-                .map(|day| calendar::date_of_day_number(day).unwrap_or_default().pack()))
+            let date = days.get(row).and_then(calendar::date_of_day_number);
+            Ok(date.map(DateTime::pack))
         })
     }
 }
@@ -278,7 +276,7 @@ mod tests {
             ("sec_to_time", &[t("2.25")], "00:00:02.250000"),
             ("sec_to_time", &[f(1e10)], "838:59:59.000000 +1292"),
             ("from_days", &[i(730669)], "2000-07-03"),
-            ("from_days", &[i(0)], "0000-00-00"),
+            ("from_days", &[i(0)], "NULL"),
         ]);
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
+use mayfly_types::{PhysicalType, Result, SqlType};
 
 use crate::scalar::ScalarFunction;
 use crate::scalar::operators::numeric;
@@ -82,11 +82,8 @@ impl ScalarFunction for Field {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        // Strings when all are, integers when all are, doubles otherwise.
-        let types = if arguments
-            .iter()
-            .all(|argument| argument.ty.is_string() || argument.ty.kind == TypeKind::Null)
-        {
+        // Strings when there is no number among them, integers when all are, doubles otherwise.
+        let types = if !arguments.iter().any(|argument| argument.ty.is_numeric()) {
             derive::text_signature(arguments, context, "field", 0, false)?.arguments
         } else if arguments
             .iter()
