@@ -97,6 +97,17 @@ fn text_coercibility(argument: &Argument<'_>) -> Coercibility {
     }
 }
 
+fn collation_mix<'a>(argument: &Argument<'a>, context: &SignatureContext) -> CollationMix<'a> {
+    let collation = text_of(argument, context).collation;
+    let mut mix = CollationMix::new(collation, text_coercibility(argument));
+    mix.is_ascii |= match argument.constant {
+        Some(mayfly_types::Value::Bytes(text)) => return mix.with_constant(text),
+        Some(_) => true,
+        None => !argument.ty.is_string() && collation != CollationId::BINARY,
+    };
+    mix
+}
+
 /// The collation of a string made of the texts of several arguments, and its claim. Error 1267 when
 /// they cannot be mixed.
 pub fn aggregate_collation(
@@ -106,16 +117,7 @@ pub fn aggregate_collation(
 ) -> Result<(CollationId, Coercibility)> {
     let mixes: Vec<_> = arguments
         .iter()
-        .map(|argument| {
-            let collation = text_of(argument, context).collation;
-            let mut mix = CollationMix::new(collation, text_coercibility(argument));
-            mix.is_ascii |= match argument.constant {
-                Some(mayfly_types::Value::Bytes(text)) => return mix.with_constant(text),
-                Some(_) => true,
-                None => !argument.ty.is_string() && collation != CollationId::BINARY,
-            };
-            mix
-        })
+        .map(|argument| collation_mix(argument, context))
         .collect();
     if mixes
         .iter()
@@ -225,6 +227,38 @@ pub fn double_of_decimals(decimals: u8) -> SqlType {
             ..SqlType::double()
         },
     }
+}
+
+/// The signature of a function that changes a text, its first argument, by others: it keeps its
+/// collation and its claim, whatever the others have. Bytes among them make it bytes. Error 3854 where a
+/// constant has characters that it lacks.
+pub fn changed_text_signature(
+    arguments: &[Argument<'_>],
+    context: &SignatureContext,
+    name: &str,
+    characters: u64,
+    nullable: bool,
+) -> Result<Signature> {
+    let mixes: Vec<_> = arguments
+        .iter()
+        .map(|argument| collation_mix(argument, context))
+        .collect();
+    let is_null = arguments[0].ty.kind == TypeKind::Null;
+    let has_bytes = mixes.iter().any(|mix| mix.collation == CollationId::BINARY);
+    if is_null || has_bytes {
+        return text_signature(arguments, context, name, characters, nullable);
+    }
+    let collation = mixes[0].collation;
+    for mix in &mixes {
+        mix.check_converted(collation.charset())?;
+    }
+    let types = arguments
+        .iter()
+        .map(|argument| with_collation(&text_of(argument, context), collation))
+        .collect();
+    let coercibility = mixes[0].coercibility.min(Coercibility::Coercible);
+    let result = string_type(characters, collation);
+    Ok(Signature::new(types, result, nullable).with_coercibility(coercibility))
 }
 
 /// The signature of a function that makes one string of the texts of its arguments.

@@ -76,7 +76,7 @@ impl<'a> CollationMix<'a> {
     }
 
     /// Error 3854 when the text of a constant has characters that the character set it is brought to lacks.
-    fn check_converted(self, charset: Charset) -> Result<(), Error> {
+    pub fn check_converted(self, charset: Charset) -> Result<(), Error> {
         let own = self.collation.charset();
         match self.constant {
             Some(text) if own != charset && own != Charset::Binary => {

@@ -7,6 +7,7 @@ use super::source::Datum;
 use super::text::append_text;
 use super::{CastContext, shown, shown_bytes};
 use crate::charset::{Charset, utf8};
+use crate::decimal::text::append_u64;
 use crate::error::{Error, codes};
 use crate::json;
 use crate::sql_type::{SqlType, TypeKind};
@@ -149,6 +150,8 @@ pub(super) fn append_json(
             append_base64(&mut text, &bytes);
             json::append_quoted(out, &text);
         }
+        // A number has no zeros before it.
+        (TypeKind::Year, Datum::UInt(year)) => append_u64(out, year),
         _ => {
             let plain = SqlType {
                 zerofill: false,

@@ -244,8 +244,12 @@ fn alter(world: &World, table: &mut Table, change: &Alteration) -> Option<(Strin
         Alteration::Engine(store) => {
             let possible = match (table.store, store) {
                 (Store::Durable, Store::Memory) => {
+                    // A foreign key that the statement removes counts.
+                    let before = world.now.get(&table.name);
+                    let has_foreign = before.is_some_and(|before| !before.foreign.is_empty());
                     let mut foreign = world.now.values().flat_map(|other| &other.foreign);
-                    fits_memory(table) && !foreign.any(|key| key.parent == table.name)
+                    let is_parent = foreign.any(|key| key.parent == table.name);
+                    fits_memory(table) && !is_parent && !has_foreign
                 }
                 (Store::Memory, Store::Durable) => true,
                 _ => false,

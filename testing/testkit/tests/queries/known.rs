@@ -120,7 +120,7 @@ pub(crate) const KNOWN: &[Known] = &[
     },
     Known {
         slug: "xml",
-        explains: |found| found.refuses(&[1105], "constant XPATH"),
+        explains: |found| found.refuses(&[1105], "XPATH"),
     },
     Known {
         slug: "small-numbers-as-dates",
@@ -142,12 +142,48 @@ pub(crate) const KNOWN: &[Known] = &[
     },
     Known {
         slug: "argument-errors",
-        explains: |found| matches!(found.ours, Answer::Error(1411, _)),
+        explains: |found| match found.ours {
+            Answer::Error(1411, _) => true,
+            Answer::Error(1690, _) => found.names(&["NULL"]),
+            _ => false,
+        },
+    },
+    Known {
+        slug: "week-mode",
+        explains: |found| {
+            let is_odd = found.names(&["NULL"]) || found.tables.contains("BIT(64)");
+            found.names(&["WEEK("]) && is_odd
+        },
+    },
+    Known {
+        slug: "repeated-constants",
+        explains: |found| found.names(&["OCT(", "CONV(", "BIN("]) && found.names(&["DATE", "TIME"]),
+    },
+    Known {
+        slug: "replace-length",
+        explains: |found| found.names(&["REPLACE("]) && found.names(&["DISTINCT", "UNION", "GROUP"]),
+    },
+    Known {
+        slug: "null-collation",
+        explains: |found| {
+            found.refuses(&[1253], "CHARACTER SET 'binary'") && found.names(&["NULL"])
+        },
+    },
+    Known {
+        slug: "rollup-constants",
+        explains: |found| match (found.ours, found.theirs) {
+            (Answer::Rows(ours), Answer::Rows(theirs)) => {
+                found.names(&[" WITH ROLLUP"]) && theirs.len() < ours.len()
+            }
+            _ => false,
+        },
     },
     Known {
         slug: "exact-ranges",
         explains: |found| {
-            found.tables.contains(" YEAR") && found.names(&[" IN (", "BETWEEN ", "CASE ", "<=>"])
+            let years = found.tables.contains(" YEAR");
+            let documents = found.tables.contains("BIGINT") && found.query.contains("JSON");
+            documents || years && found.names(&[" IN (", "BETWEEN ", "CASE ", "<=>"])
         },
     },
     // IN takes -1 for 18446744073709551615; a year beside a date.
@@ -185,6 +221,7 @@ pub(crate) const KNOWN: &[Known] = &[
                 "CONCAT_WS(",
                 "INTERVAL(",
                 "CHAR(",
+                "QUOTE(",
             ];
             found.names(&choosing) && found.names(&[" LEFT JOIN ", " RIGHT JOIN "])
         },

@@ -31,7 +31,7 @@ impl ScalarFunction for Insert {
     ) -> Result<Signature> {
         let characters =
             derive::character_length(arguments[0].ty) + derive::character_length(arguments[3].ty);
-        let mut signature = derive::text_signature(
+        let mut signature = derive::changed_text_signature(
             &[arguments[0], arguments[3]],
             context,
             "insert",

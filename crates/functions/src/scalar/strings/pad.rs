@@ -45,7 +45,7 @@ impl ScalarFunction for Pad {
     ) -> Result<Signature> {
         let characters = derive::constant_integer(&arguments[1])
             .map_or(derive::FORESEEN_MAX, |n| n.max(0).cast_unsigned());
-        let mut signature = derive::text_signature(
+        let mut signature = derive::changed_text_signature(
             &[arguments[0], arguments[2]],
             context,
             self.names[0],

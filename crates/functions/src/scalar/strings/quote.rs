@@ -29,7 +29,7 @@ impl ScalarFunction for Quote {
         arguments: &[Argument<'_>],
         context: &SignatureContext,
     ) -> Result<Signature> {
-        let signature = derive::text_signature(
+        let signature = derive::changed_text_signature(
             arguments,
             context,
             "quote",

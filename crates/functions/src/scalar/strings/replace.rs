@@ -42,7 +42,7 @@ impl ScalarFunction for Replace {
         } else {
             whole
         };
-        let signature = derive::text_signature(
+        let signature = derive::changed_text_signature(
             arguments,
             context,
             "replace",

@@ -30,7 +30,7 @@ impl ScalarFunction for SubstringIndex {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let characters = derive::character_length(arguments[0].ty);
-        let mut signature = derive::text_signature(
+        let mut signature = derive::changed_text_signature(
             &arguments[..2],
             context,
             "substring_index",

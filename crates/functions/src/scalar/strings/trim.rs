@@ -78,7 +78,7 @@ impl ScalarFunction for Trim {
         context: &SignatureContext,
     ) -> Result<Signature> {
         let characters = derive::character_length(arguments[0].ty);
-        derive::text_signature(
+        derive::changed_text_signature(
             arguments,
             context,
             self.operation,
