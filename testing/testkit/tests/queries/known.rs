@@ -156,6 +156,14 @@ pub(crate) const KNOWN: &[Known] = &[
         },
     },
     Known {
+        slug: "time-of-texts",
+        explains: |found| {
+            let parts = ["HOUR(", "MINUTE(", "SECOND(", "TIME", "AS TIME"];
+            let has_null = |answer: &Answer| matches!(answer, Answer::Rows(rows) if rows.iter().any(|row| row.contains("NULL")));
+            found.names(&parts) && found.names(&["REVERSE(", "CONCAT"]) && has_null(found.theirs)
+        },
+    },
+    Known {
         slug: "repeated-constants",
         explains: |found| found.names(&["OCT(", "CONV(", "BIN("]) && found.names(&["DATE", "TIME"]),
     },

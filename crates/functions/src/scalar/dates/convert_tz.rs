@@ -67,7 +67,7 @@ impl ScalarFunction for ConvertTz {
             };
             let moment = from
                 .unix_of_local(date)
-                .filter(|moment| (0..=UNIX_SECONDS_MAX).contains(&(moment / MICROS_PER_SECOND)));
+                .filter(|moment| (1..=UNIX_SECONDS_MAX).contains(&(moment / MICROS_PER_SECOND)));
             let converted = match moment {
                 // A moment out of the range of Unix time stays as it is.
                 None => Some(date),

@@ -48,6 +48,9 @@ pub(crate) static TIMESTAMPADD: DateAdd = DateAdd {
 /// The most digits of the seconds of an interval, before and after the point.
 const SECONDS_PRECISION: u8 = 26;
 
+/// How many digits a number that is no DECIMAL has behind those.
+const MORE_DIGITS: u8 = 9;
+
 impl ScalarFunction for DateAdd {
     fn names(&self) -> &'static [&'static str] {
         self.names
@@ -206,7 +209,12 @@ fn amount_type(unit: IntervalUnit, amount: &Argument<'_>, context: &SignatureCon
         };
     }
     if unit == IntervalUnit::Second {
-        return SqlType::decimal(SECONDS_PRECISION, FRACTION_MAX);
+        // Digits behind those of microseconds are cut off, not rounded.
+        let more = match amount.ty.kind {
+            TypeKind::Decimal => amount.ty.decimals.saturating_sub(FRACTION_MAX),
+            _ => MORE_DIGITS,
+        };
+        return SqlType::decimal(SECONDS_PRECISION + more, FRACTION_MAX + more);
     }
     SqlType::bigint()
 }
@@ -217,8 +225,8 @@ struct TooLarge;
 enum Source<'a> {
     Null,
     Integers(AnyInts<'a>),
-    /// Seconds, unscaled: microseconds.
-    Seconds(Decimals<'a>),
+    /// Seconds, and what their unscaled numbers are divided by to give microseconds.
+    Seconds(Decimals<'a>, i256),
     Compound(Texts<'a>),
 }
 
@@ -232,7 +240,11 @@ impl<'a> Amounts<'a> {
         let source = match ty.physical() {
             _ if ty.kind == TypeKind::Null => Source::Null,
             PhysicalType::Bytes => Source::Compound(input::texts(column)?),
-            PhysicalType::Decimal128(scale) => Source::Seconds(input::decimals(column, scale)?),
+            PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => {
+                let more = u32::from(scale.saturating_sub(FRACTION_MAX));
+                let divisor = i256::from_i128(10).wrapping_pow(more);
+                Source::Seconds(input::decimals(column, scale)?, divisor)
+            }
             _ => Source::Integers(input::any_ints(column)?),
         };
         Ok(Self { source, unit })
@@ -244,8 +256,8 @@ impl<'a> Amounts<'a> {
             Source::Integers(values) => i64::try_from(values.get(row)?)
                 .map(|count| Interval::of(self.unit, count, 0))
                 .map_err(|_| TooLarge),
-            Source::Seconds(values) => {
-                let micros: i256 = values.get(row)?;
+            Source::Seconds(values, divisor) => {
+                let micros = values.get(row)?.wrapping_div(*divisor);
                 Ok(Interval {
                     micros: micros.to_i128().unwrap_or(i128::MAX / 4),
                     ..Interval::default()
