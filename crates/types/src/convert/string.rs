@@ -7,9 +7,8 @@ use super::source::Datum;
 use super::text::append_text;
 use super::{CastContext, shown, shown_bytes};
 use crate::charset::{Charset, utf8};
-use crate::decimal::text::append_u64;
 use crate::error::{Error, codes};
-use crate::json;
+use crate::json::{self, TypeTag};
 use crate::sql_type::{SqlType, TypeKind};
 
 /// The longest value of a string type, in characters (bytes of binary strings); `None` when there
@@ -45,7 +44,11 @@ pub(super) fn append_string(
     match datum {
         Datum::Bytes(bytes) => {
             let from_charset = from.collation.charset();
-            match transcode(bytes, from_charset, to_charset) {
+            let bytes = match from.kind {
+                TypeKind::Json => json::displayed(bytes),
+                _ => Cow::Borrowed(bytes),
+            };
+            match transcode(&bytes, from_charset, to_charset) {
                 Some(text) => out.extend_from_slice(&text),
                 None => {
                     let hex: String = bytes.iter().take(6).map(|b| format!("{b:02X}")).collect();
@@ -122,6 +125,7 @@ pub(super) fn append_json(
             let mut text = b"base64:type15:".to_vec();
             append_base64(&mut text, bytes);
             json::append_quoted(out, &text);
+            out.push(TypeTag::Blob.byte());
         }
         (_, Datum::Bytes(bytes)) => json::append_normalized(out, bytes)
             .map_err(|error| error.in_argument(1, "cast_as_json"))?,
@@ -137,11 +141,18 @@ pub(super) fn append_json(
             let mut text = Vec::new();
             append_text(&mut text, datum, &SqlType::temporal(from.kind, 6));
             json::append_quoted(out, &text);
+            let tag = match from.kind {
+                TypeKind::Time => TypeTag::Time,
+                TypeKind::Timestamp => TypeTag::Timestamp,
+                _ => TypeTag::DateTime,
+            };
+            out.push(tag.byte());
         }
         (TypeKind::Date, _) => {
             let mut text = Vec::new();
             append_text(&mut text, datum, from);
             json::append_quoted(out, &text);
+            out.push(TypeTag::Date.byte());
         }
         (TypeKind::Bit, Datum::UInt(_)) => {
             let mut bytes = Vec::new();
@@ -149,16 +160,12 @@ pub(super) fn append_json(
             let mut text = b"base64:type16:".to_vec();
             append_base64(&mut text, &bytes);
             json::append_quoted(out, &text);
+            out.push(TypeTag::Bit.byte());
         }
         // A number has no zeros before it.
-        (TypeKind::Year, Datum::UInt(year)) => append_u64(out, year),
-        _ => {
-            let plain = SqlType {
-                zerofill: false,
-                ..from.clone()
-            };
-            append_text(out, datum, &plain);
-        }
+        (_, Datum::UInt(number)) => json::Json::UInt(number).append_to(out),
+        (_, Datum::Decimal(number)) => json::Json::Decimal(number).append_to(out),
+        _ => append_text(out, datum, from),
     }
     Ok(())
 }

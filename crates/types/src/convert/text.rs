@@ -5,6 +5,7 @@ use arrow_array::Array;
 use super::float_text::{append_double, append_float};
 use super::source::{Datum, Source};
 use crate::decimal::text::{append_i64, append_i256, append_u64};
+use crate::json::displayed;
 use crate::sql_type::{SqlType, TypeKind};
 use crate::temporal::{append_date, append_datetime, append_time};
 use crate::value::Value;
@@ -59,6 +60,7 @@ pub fn append_text(out: &mut Vec<u8>, datum: Datum<'_>, sql_type: &SqlType) {
         (_, Datum::UInt(value)) => append_u64(out, value),
         (_, Datum::Float(value)) => append_double(out, value, sql_type.decimals),
         (_, Datum::Decimal(value)) => append_i256(out, value.unscaled, value.scale),
+        (TypeKind::Json, Datum::Bytes(document)) => out.extend_from_slice(&displayed(document)),
         (_, Datum::Bytes(bytes)) => out.extend_from_slice(bytes),
     }
     if sql_type.zerofill {

@@ -11,13 +11,15 @@
 //! * [`path`]: path expressions, evaluated on normalised text
 //! * [`compare`]: the order of documents
 //!
-//! A number with a point is a DOUBLE when it is written as a DOUBLE would be, and a DECIMAL
-//! otherwise (`1.50`): only casts make the latter, and so the type needs no mark in the text.
+//! A scalar whose text does not say which type it had before it came into the document (a DECIMAL, a
+//! date, bytes) is followed by a [`TypeTag`]. Only casts make such scalars; what users see of a document is
+//! its text without tags ([`displayed`]).
 
 pub mod compare;
 mod parse;
 pub mod path;
 mod print;
+mod tag;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -26,6 +28,7 @@ pub use compare::{append_sort_key, compare};
 pub use parse::{parse, parse_normalized};
 pub use path::JsonPath;
 pub use print::{append_double, append_quoted};
+pub use tag::{TypeTag, displayed};
 pub use text::{JsonKind, JsonScalar, kind_of, scalar_of};
 
 use crate::decimal::Decimal;
@@ -43,7 +46,7 @@ pub enum Json {
     Bool(bool),
     /// A number without a point that a BIGINT holds.
     Int(i64),
-    /// A larger one, up to the largest BIGINT UNSIGNED.
+    /// A larger one, up to the largest BIGINT UNSIGNED, or one that was unsigned.
     UInt(u64),
     /// Any other number.
     Double(f64),
@@ -51,6 +54,8 @@ pub enum Json {
     Decimal(Decimal),
     /// A string, without quotes and escapes.
     String(String),
+    /// A string that was a date, a time or bytes.
+    Typed(String, TypeTag),
     /// `[...]`
     Array(Vec<Json>),
     /// `{...}`

@@ -1,14 +1,14 @@
 //! JSON text to a tree. The errors, their words and their positions are those that MySQL reports.
 
 use super::text::classify_number;
-use super::{DEPTH_MAX, Json, JsonError, JsonObject};
+use super::{DEPTH_MAX, Json, JsonError, JsonObject, TypeTag};
 
 /// Reads any JSON text.
 pub fn parse(text: &[u8]) -> Result<Json, JsonError> {
     read(text, false)
 }
 
-/// Reads text that was normalised before: DECIMAL numbers are known again.
+/// Reads text that was normalised before, with its tags.
 pub fn parse_normalized(text: &[u8]) -> Result<Json, JsonError> {
     read(text, true)
 }
@@ -65,12 +65,26 @@ impl Parser<'_> {
         match self.peek() {
             Some(b'{') => self.object(depth + 1),
             Some(b'[') => self.array(depth + 1),
-            Some(b'"') => Ok(Json::String(self.string()?)),
+            Some(b'"') => {
+                let text = self.string()?;
+                Ok(match self.tag() {
+                    Some(tag) => Json::Typed(text, tag),
+                    None => Json::String(text),
+                })
+            }
             Some(b'n') => self.word("null", Json::Null),
             Some(b't') => self.word("true", Json::Bool(true)),
             Some(b'f') => self.word("false", Json::Bool(false)),
             _ => self.number(),
         }
+    }
+
+    /// The tag of a scalar of normalised text.
+    fn tag(&mut self) -> Option<TypeTag> {
+        let tag = self.peek().filter(|_| self.normalized);
+        let tag = tag.and_then(TypeTag::of);
+        self.at += usize::from(tag.is_some());
+        tag
     }
 
     fn word(&mut self, word: &str, value: Json) -> Result<Json, JsonError> {
@@ -255,6 +269,7 @@ impl Parser<'_> {
                 return self.fail("Miss exponent in number.");
             }
         }
+        self.tag();
         let digits = self.text.get(start..self.at).unwrap_or_default();
         if self.normalized {
             return Ok(classify_number(digits));

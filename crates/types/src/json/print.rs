@@ -1,6 +1,6 @@
 //! Trees, strings and numbers as normalised text.
 
-use super::Json;
+use super::{Json, TypeTag};
 use crate::convert::float_text;
 use crate::decimal::text::{append_i128, append_i256};
 use crate::sql_type::DECIMALS_NOT_FIXED;
@@ -13,10 +13,22 @@ impl Json {
             Self::Bool(true) => out.extend_from_slice(b"true"),
             Self::Bool(false) => out.extend_from_slice(b"false"),
             Self::Int(value) => append_i128(out, i128::from(*value), 0),
-            Self::UInt(value) => append_i128(out, i128::from(*value), 0),
+            Self::UInt(value) => {
+                append_i128(out, i128::from(*value), 0);
+                if i64::try_from(*value).is_ok() {
+                    out.push(TypeTag::Unsigned.byte());
+                }
+            }
             Self::Double(value) => append_double(out, *value),
-            Self::Decimal(value) => append_i256(out, value.unscaled, value.scale),
+            Self::Decimal(value) => {
+                append_i256(out, value.unscaled, value.scale);
+                out.push(TypeTag::Decimal.byte());
+            }
             Self::String(text) => append_quoted(out, text.as_bytes()),
+            Self::Typed(text, tag) => {
+                append_quoted(out, text.as_bytes());
+                out.push(tag.byte());
+            }
             Self::Array(elements) => {
                 out.push(b'[');
                 for (place, element) in elements.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use arrow_buffer::i256;
 use proptest::prelude::*;
 
 use super::*;
@@ -111,11 +112,11 @@ fn documents_as_mysql() {
 fn decimals_keep_their_kind() {
     for (text, expected) in [("1.50", "DECIMAL"), ("1.5", "DOUBLE"), ("100.0", "DOUBLE")] {
         assert_eq!(text::type_name(text.as_bytes()), expected, "{text}");
-        assert_eq!(
-            parse_normalized(text.as_bytes()).unwrap().to_text(),
-            text.as_bytes()
-        );
+        let again = parse_normalized(text.as_bytes()).unwrap().to_text();
+        assert_eq!(displayed(&again), text.as_bytes());
+        assert_eq!(text::type_name(&again), expected, "{text}");
     }
+    assert_eq!(text::type_name(b"1.5\x01"), "DECIMAL");
     assert_eq!(compare(b"1.50", b"1.5"), Ordering::Equal);
     assert_eq!(compare(b"1.51", b"1.5"), Ordering::Greater);
 }
@@ -140,15 +141,42 @@ fn paths_lead_into_trees() {
     assert!(matches!(leg, path::Leg::Member { key, .. } if key == "b"));
 }
 
+/// Scalars that have a tag behind their text.
+fn tagged() -> impl Strategy<Value = Json> {
+    let tags = [
+        TypeTag::Date,
+        TypeTag::Time,
+        TypeTag::DateTime,
+        TypeTag::Blob,
+        TypeTag::Bit,
+        TypeTag::Timestamp,
+    ];
+    prop_oneof![
+        (any::<i64>(), 0_u8..30).prop_map(|(digits, scale)| {
+            Json::Decimal(Decimal::new(i256::from(digits), scale))
+        }),
+        (0..=i64::MAX as u64).prop_map(Json::UInt),
+        (any::<String>(), prop::sample::select(tags.to_vec()))
+            .prop_map(|(text, tag)| Json::Typed(text, tag)),
+    ]
+}
+
 fn any_json() -> impl Strategy<Value = Json> {
-    let leaf = prop_oneof![
+    nested(plain())
+}
+
+fn plain() -> impl Strategy<Value = Json> {
+    prop_oneof![
         Just(Json::Null),
         any::<bool>().prop_map(Json::Bool),
         any::<i64>().prop_map(Json::Int),
         (i64::MAX as u64 + 1..).prop_map(Json::UInt),
         (-1e300..1e300_f64).prop_map(Json::Double),
         any::<String>().prop_map(Json::String),
-    ];
+    ]
+}
+
+fn nested(leaf: impl Strategy<Value = Json> + 'static) -> impl Strategy<Value = Json> {
     leaf.prop_recursive(4, 32, 5, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..5).prop_map(Json::Array),
@@ -167,7 +195,19 @@ proptest! {
     }
 
     #[test]
-    fn text_is_read_in_place_as_the_tree_is(document in any_json()) {
+    fn tags_survive_and_are_not_displayed(document in nested(prop_oneof![plain(), tagged()])) {
+        let text = document.to_text();
+        prop_assert_eq!(&parse_normalized(&text).unwrap(), &document);
+        let shown = displayed(&text);
+        prop_assert!(shown.iter().all(|byte| *byte >= 0x20));
+        prop_assert_eq!(compare(&text, &text), Ordering::Equal);
+        // What users write has no tags.
+        prop_assert!(parse(&shown).is_ok());
+        prop_assert_eq!(parse(&text).is_err(), shown.len() < text.len());
+    }
+
+    #[test]
+    fn text_is_read_in_place_as_the_tree_is(document in nested(prop_oneof![plain(), tagged()])) {
         let text = document.to_text();
         match &document {
             Json::Array(elements) => {
@@ -186,7 +226,7 @@ proptest! {
                     .collect();
                 prop_assert_eq!(found, expected);
             }
-            Json::String(string) => {
+            Json::String(string) | Json::Typed(string, _) => {
                 let read = text::unquote(&text).into_owned();
                 prop_assert_eq!(read, string.as_bytes());
             }

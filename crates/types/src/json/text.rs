@@ -5,7 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::{Json, print};
+use super::tag::untagged;
+use super::{Json, TypeTag, print};
 use crate::decimal::{Decimal, parse_decimal};
 
 /// What a value is.
@@ -78,9 +79,15 @@ pub fn scalar_of(text: &[u8]) -> JsonScalar<'_> {
     }
 }
 
-/// The number of a normalised text: a DECIMAL unless a DOUBLE is written just so.
-pub(super) fn classify_number(digits: &[u8]) -> Json {
+/// The number of a normalised text. Without a tag it is a DECIMAL unless a DOUBLE is written just so.
+pub(super) fn classify_number(number: &[u8]) -> Json {
+    let (digits, tag) = untagged(number);
     let text = std::str::from_utf8(digits).unwrap_or_default();
+    match tag {
+        Some(TypeTag::Decimal) => return Json::Decimal(parse_decimal(digits).value),
+        Some(TypeTag::Unsigned) => return Json::UInt(text.parse().unwrap_or_default()),
+        _ => {}
+    }
     if !digits.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
         if let Ok(value) = text.parse() {
             return Json::Int(value);
@@ -101,6 +108,9 @@ pub(super) fn classify_number(digits: &[u8]) -> Json {
 
 /// The name of a normalised value's type, as `JSON_TYPE` gives it.
 pub fn type_name(text: &[u8]) -> &'static str {
+    if let (_, Some(tag)) = untagged(text) {
+        return tag.name();
+    }
     match scalar_of(text) {
         JsonScalar::Null => "NULL",
         JsonScalar::Bool(_) => "BOOLEAN",
@@ -116,6 +126,7 @@ pub fn type_name(text: &[u8]) -> &'static str {
 
 /// The characters of a normalised string value (`"a\nb"`).
 pub fn unquote(text: &[u8]) -> Cow<'_, [u8]> {
+    let (text, _) = untagged(text);
     let inner = text.strip_prefix(b"\"").unwrap_or(text);
     let inner = inner.strip_suffix(b"\"").unwrap_or(inner);
     if !inner.contains(&b'\\') {
@@ -155,7 +166,11 @@ pub fn unquote(text: &[u8]) -> Cow<'_, [u8]> {
 /// The length of the value at the start of a text, which must not be empty.
 fn value_length(text: &[u8]) -> usize {
     match text.first() {
-        Some(b'"') => string_length(text),
+        Some(b'"') => {
+            let length = string_length(text);
+            let tag = text.get(length).copied().and_then(TypeTag::of);
+            length + usize::from(tag.is_some())
+        }
         Some(b'{' | b'[') => {
             let mut depth = 0_usize;
             let mut at = 0;

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use mayfly_types::json::text::{elements, members};
-use mayfly_types::json::{JsonKind, kind_of};
+use mayfly_types::json::{JsonKind, displayed, kind_of};
 use mayfly_types::{CollationId, Result};
 
 use super::arguments::{self, Documents};
@@ -86,7 +86,7 @@ fn append(out: &mut Vec<u8>, value: &[u8], depth: usize) {
             b'}'
         }
         _ => {
-            out.extend_from_slice(value);
+            out.extend_from_slice(&displayed(value));
             return;
         }
     };

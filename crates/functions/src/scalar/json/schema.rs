@@ -159,7 +159,7 @@ impl<'s> Schema<'s> {
                     return fails(keyword);
                 }
             }
-            Json::String(text) => {
+            Json::String(text) | Json::Typed(text, _) => {
                 if let Some(keyword) = string_failure(keywords, text) {
                     return fails(keyword);
                 }
@@ -426,7 +426,7 @@ fn has_type(value: &Json, types: &Json) -> bool {
         Json::Bool(_) => name == "boolean",
         Json::Int(_) | Json::UInt(_) => matches!(name, "integer" | "number"),
         Json::Double(_) | Json::Decimal(_) => name == "number",
-        Json::String(_) => name == "string",
+        Json::String(_) | Json::Typed(..) => name == "string",
         Json::Array(_) => name == "array",
         Json::Object(_) => name == "object",
     };

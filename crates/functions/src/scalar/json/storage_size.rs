@@ -103,6 +103,8 @@ fn size(value: &Json) -> usize {
             // The type, the length, precision and scale, and the digits.
             4 + packed(digits.saturating_sub(scale)) + packed(scale)
         }
+        // With the type of bytes.
+        Json::Typed(text, _) => 1 + length_size(text.len()) + text.len(),
         Json::String(text) => length_size(text.len()) + text.len(),
         Json::Array(elements) => {
             let of_width = |width: usize| {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::json::text::unquote;
-use mayfly_types::json::{self, Json};
+use mayfly_types::json::{self, Json, JsonKind};
 use mayfly_types::{CollationId, Result, SqlType, TypeKind};
 
 use super::arguments;
@@ -61,10 +61,13 @@ impl ScalarFunction for JsonUnquote {
                 return Ok(false);
             };
             let is_quoted = text.len() > 1 && text.starts_with(b"\"") && text.ends_with(b"\"");
-            if !is_quoted {
+            if is_json {
+                out.extend_from_slice(&match json::kind_of(text) {
+                    JsonKind::String => unquote(text),
+                    _ => json::displayed(text),
+                });
+            } else if !is_quoted {
                 out.extend_from_slice(text);
-            } else if is_json {
-                out.extend_from_slice(&unquote(text));
             } else {
                 let parsed =
                     json::parse(text).map_err(|error| error.in_argument(1, "json_unquote"))?;

@@ -47,7 +47,11 @@ pub(super) fn string(
     match datum {
         Datum::Bytes(bytes) => {
             let from_charset = from.collation.charset();
-            complained = transcode(out, bytes, from_charset, to_charset, context)?;
+            let bytes = match from.kind {
+                TypeKind::Json => json::displayed(bytes),
+                _ => Cow::Borrowed(bytes),
+            };
+            complained = transcode(out, &bytes, from_charset, to_charset, context)?;
         }
         Datum::UInt(_) if from.kind == TypeKind::Bit && !to.is_binary_string() => {
             let mut bits = Vec::new();

@@ -1,0 +1,80 @@
+//! The types that scalars had before they came into a document.
+
+use std::borrow::Cow;
+
+/// A type that the text of a scalar does not say. It stands behind the text as a byte that is nowhere else
+/// in normalised text, where all control characters are escaped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum TypeTag {
+    /// DECIMAL
+    Decimal = 1,
+    /// An unsigned integer.
+    Unsigned = 2,
+    /// DATE
+    Date = 3,
+    /// TIME
+    Time = 4,
+    /// DATETIME
+    DateTime = 5,
+    /// A string of bytes.
+    Blob = 6,
+    /// BIT
+    Bit = 7,
+    /// TIMESTAMP
+    Timestamp = 8,
+}
+
+impl TypeTag {
+    /// The tag that a byte is.
+    pub(super) fn of(byte: u8) -> Option<Self> {
+        Some(match byte {
+            1 => Self::Decimal,
+            2 => Self::Unsigned,
+            3 => Self::Date,
+            4 => Self::Time,
+            5 => Self::DateTime,
+            6 => Self::Blob,
+            7 => Self::Bit,
+            8 => Self::Timestamp,
+            _ => return None,
+        })
+    }
+
+    /// The byte behind a scalar.
+    pub(crate) fn byte(self) -> u8 {
+        self as u8
+    }
+
+    /// The name of the type, as JSON_TYPE() gives it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Decimal => "DECIMAL",
+            Self::Unsigned => "UNSIGNED INTEGER",
+            Self::Date => "DATE",
+            Self::Time => "TIME",
+            Self::DateTime => "DATETIME",
+            Self::Blob => "BLOB",
+            Self::Bit => "BIT",
+            Self::Timestamp => "TIMESTAMP",
+        }
+    }
+}
+
+/// A scalar without its tag, and the tag.
+pub(super) fn untagged(scalar: &[u8]) -> (&[u8], Option<TypeTag>) {
+    match scalar.split_last() {
+        Some((byte, text)) if TypeTag::of(*byte).is_some() => (text, TypeTag::of(*byte)),
+        _ => (scalar, None),
+    }
+}
+
+/// A normalised document as users see it.
+pub fn displayed(document: &[u8]) -> Cow<'_, [u8]> {
+    let is_tag = |byte: &u8| TypeTag::of(*byte).is_some();
+    if !document.iter().any(is_tag) {
+        return Cow::Borrowed(document);
+    }
+    let bytes = document.iter().copied();
+    Cow::Owned(bytes.filter(|byte| !is_tag(byte)).collect())
+}
