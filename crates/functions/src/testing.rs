@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use arrow_select::concat::concat;
+use std::borrow::Cow;
+
 use mayfly_types::convert::{CastContext, cast_value};
 use mayfly_types::decimal::{Decimal, parse_decimal};
+use mayfly_types::json::displayed;
 use mayfly_types::temporal::{DateTime, TimeZone, append_date, append_datetime, append_time};
 use mayfly_types::{CollationId, Diagnostics, Result, SqlMode, SqlType, TypeKind, Value};
 
@@ -148,8 +151,11 @@ pub(crate) fn show(array: &ArrayRef, ty: &SqlType, row: usize) -> String {
     }
     let shown = match ty.physical() {
         mayfly_types::PhysicalType::Bytes => input::texts(&column).map(|texts| {
-            let value = texts.get(row).unwrap_or_default();
-            match std::str::from_utf8(value) {
+            let mut value = Cow::Borrowed(texts.get(row).unwrap_or_default());
+            if ty.kind == TypeKind::Json {
+                value = displayed(&value).into_owned().into();
+            }
+            match std::str::from_utf8(&value) {
                 Ok(text) if text.chars().all(|c| c == '\n' || !c.is_control()) => text.to_owned(),
                 _ => value
                     .iter()

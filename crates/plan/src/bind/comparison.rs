@@ -399,10 +399,7 @@ fn is_moment(number: &Value, temporal: &SqlType) -> bool {
         Value::UInt(number) => i64::try_from(*number).ok(),
         Value::Float(number) => Some(*number as i64),
         Value::Decimal { unscaled, scale } => {
-            Decimal::new(*unscaled, *scale)
-                .truncate(0)
-                .to_i64()
-                .ok()
+            Decimal::new(*unscaled, *scale).truncate(0).to_i64().ok()
         }
         Value::Null | Value::Bytes(_) => None,
     };

@@ -235,7 +235,11 @@ impl TableInner {
     }
 
     /// The row at a position in a snapshot, as bytes.
-    pub(super) fn row_in(&self, snapshot: &Arc<Snapshot>, position: &[u8]) -> Result<Option<Vec<u8>>> {
+    pub(super) fn row_in(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        position: &[u8],
+    ) -> Result<Option<Vec<u8>>> {
         let Some(found) = snapshot.block_of(self.definition.rows(), position)? else {
             return Ok(None);
         };

@@ -1,8 +1,8 @@
 //! Casts to numbers.
 
-use super::temporal::datetime_of_time;
 use super::number::{parse_double, parse_integer, round_half_even};
 use super::source::Datum;
+use super::temporal::datetime_of_time;
 use super::{CastContext, shown};
 use crate::decimal::convert::i128_to_f64;
 use crate::decimal::{Decimal, parse_decimal};

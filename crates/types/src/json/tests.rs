@@ -152,9 +152,8 @@ fn tagged() -> impl Strategy<Value = Json> {
         TypeTag::Timestamp,
     ];
     prop_oneof![
-        (any::<i64>(), 0_u8..30).prop_map(|(digits, scale)| {
-            Json::Decimal(Decimal::new(i256::from(digits), scale))
-        }),
+        (any::<i64>(), 0_u8..30)
+            .prop_map(|(digits, scale)| { Json::Decimal(Decimal::new(i256::from(digits), scale)) }),
         (0..=i64::MAX as u64).prop_map(Json::UInt),
         (any::<String>(), prop::sample::select(tags.to_vec()))
             .prop_map(|(text, tag)| Json::Typed(text, tag)),

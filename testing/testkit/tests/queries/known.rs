@@ -169,7 +169,9 @@ pub(crate) const KNOWN: &[Known] = &[
     },
     Known {
         slug: "replace-length",
-        explains: |found| found.names(&["REPLACE("]) && found.names(&["DISTINCT", "UNION", "GROUP"]),
+        explains: |found| {
+            found.names(&["REPLACE("]) && found.names(&["DISTINCT", "UNION", "GROUP"])
+        },
     },
     Known {
         slug: "null-collation",
