@@ -141,5 +141,6 @@ pub fn week(date: DateTime, mode: WeekMode) -> (u16, u8) {
             return (year.wrapping_add(1), 1);
         }
     }
-    (year, (days / 7 + 1) as u8)
+    // A date without a month is before the first week.
+    (year, (days.div_euclid(7) + 1).max(0) as u8)
 }

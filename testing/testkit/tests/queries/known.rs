@@ -156,6 +156,13 @@ pub(crate) const KNOWN: &[Known] = &[
         },
     },
     Known {
+        slug: "interval-of-choices",
+        explains: |found| {
+            let shows = |answer: &Answer| matches!(answer, Answer::Rows(rows) if rows.iter().any(|row| row.contains(" 00:00:00")));
+            found.names(&CHOICES) && found.names(&["INTERVAL "]) && shows(found.theirs)
+        },
+    },
+    Known {
         slug: "time-of-texts",
         explains: |found| {
             let parts = ["HOUR(", "MINUTE(", "SECOND(", "TIME", "AS TIME"];
@@ -172,6 +179,18 @@ pub(crate) const KNOWN: &[Known] = &[
         explains: |found| {
             found.names(&["REPLACE("]) && found.names(&["DISTINCT", "UNION", "GROUP"])
         },
+    },
+    Known {
+        slug: "week-of-no-month",
+        explains: |found| {
+            let is_odd = |row: &String| row.contains("6135667");
+            found.names(&["WEEK"])
+                && matches!(found.theirs, Answer::Rows(rows) if rows.iter().any(is_odd))
+        },
+    },
+    Known {
+        slug: "picoseconds",
+        explains: |found| found.refuses(&[1253, 1267], "utf8mb3"),
     },
     Known {
         slug: "null-collation",

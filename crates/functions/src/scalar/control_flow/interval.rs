@@ -3,7 +3,9 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::common_type::wider_decimal;
+use mayfly_types::decimal::decimal_of_numeric;
+use mayfly_types::{Result, SqlType, TypeKind};
 
 use crate::scalar::ScalarFunction;
 use crate::scalar::operators::numeric;
@@ -37,6 +39,10 @@ impl ScalarFunction for Interval {
                 .iter()
                 .map(|argument| numeric::integer_argument(argument.ty))
                 .collect()
+        } else if arguments.iter().all(|argument| is_exact(argument.ty)) {
+            let types = arguments.iter().map(|argument| decimal_of_numeric(argument.ty));
+            let all = types.reduce(|a, b| wider_decimal(&a, &b));
+            vec![all.unwrap_or_else(SqlType::double); arguments.len()]
         } else {
             vec![SqlType::double(); arguments.len()]
         };
@@ -56,6 +62,16 @@ impl ScalarFunction for Interval {
                 Ok(Some(place(values.iter().map(|value| value.get(row)))))
             });
         }
+        if signature.arguments[0].kind == TypeKind::Decimal {
+            let scale = signature.arguments[0].decimals;
+            let values: Vec<_> = arguments
+                .iter()
+                .map(|column| input::decimals(column, scale))
+                .collect::<Result<_>>()?;
+            return output::ints(row_count, |row| {
+                Ok(Some(place(values.iter().map(|value| value.get(row)))))
+            });
+        }
         let values: Vec<_> = arguments
             .iter()
             .map(input::any_ints)
@@ -64,6 +80,11 @@ impl ScalarFunction for Interval {
             Ok(Some(place(values.iter().map(|value| value.get(row)))))
         })
     }
+}
+
+/// Whether a DECIMAL holds all values of a type.
+fn is_exact(ty: &SqlType) -> bool {
+    numeric::is_integer(ty) || ty.kind == TypeKind::Decimal
 }
 
 /// How many bounds stand before the first that is larger; a bound that is NULL counts as reached.
@@ -93,6 +114,11 @@ mod tests {
             ("interval", &[NULL, i(1)], "-1"),
             ("interval", &[i(5), i(1), NULL, i(10)], "2"),
             ("interval", &[d("1.5"), i(1), i(2)], "1"),
+            (
+                "interval",
+                &[i(i64::MAX), i(1), d("9223372036854775807.5")],
+                "1",
+            ),
         ]);
     }
 }

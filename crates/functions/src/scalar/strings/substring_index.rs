@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Result, SqlType};
+use mayfly_types::Result;
 
 use crate::scalar::ScalarFunction;
 use crate::scalar::strings::chars;
@@ -37,7 +37,8 @@ impl ScalarFunction for SubstringIndex {
             characters,
             derive::any_nullable(arguments),
         )?;
-        signature.arguments.push(SqlType::bigint());
+        let count = derive::integer_of(&arguments[2]);
+        signature.arguments.push(count);
         Ok(signature)
     }
 
@@ -51,7 +52,7 @@ impl ScalarFunction for SubstringIndex {
         let (texts, delimiters, counts) = (
             input::texts(&arguments[0])?,
             input::texts(&arguments[1])?,
-            input::ints(&arguments[2])?,
+            input::counts(&arguments[2])?,
         );
         output::borrowed_texts(row_count, context, |row| {
             let (Some(text), Some(delimiter), Some(count)) =
