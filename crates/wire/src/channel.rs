@@ -26,6 +26,10 @@ const DRAIN_MAX: usize = 256 << 20;
 /// The same of a client that has not logged in.
 const LOGIN_DRAIN_MAX: usize = 256 << 10;
 
+/// In how many pieces a login may come: the largest there is takes about a hundred packets of a slow network.
+/// A login byte by byte costs the system a call and more for each.
+const LOGIN_PIECES_MAX: u32 = 128;
+
 /// How the wait for a packet ended without one.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -73,6 +77,8 @@ pub(crate) struct Channel {
     compressed: Vec<u8>,
     timeouts: NetworkTimeouts,
     drain_max: usize,
+    /// Reads until the login was over.
+    login_pieces: u32,
     received: u64,
     sent: u64,
 }
@@ -92,6 +98,7 @@ impl Channel {
             compressed: Vec::new(),
             timeouts,
             drain_max: LOGIN_DRAIN_MAX,
+            login_pieces: 0,
             received: 0,
             sent: 0,
         })
@@ -183,8 +190,14 @@ impl Channel {
                 Ok(read) => {
                     began = Some(Instant::now());
                     let has_logged_in = self.drain_max == DRAIN_MAX;
-                    if read < PIECE_MIN && !has_logged_in && !self.decoder.has_whole() {
-                        std::thread::sleep(PACE);
+                    if !has_logged_in && !self.decoder.has_whole() {
+                        self.login_pieces += 1;
+                        if self.login_pieces > LOGIN_PIECES_MAX {
+                            return Err(Failure::Wrong(codes::ER_HANDSHAKE_ERROR.error()));
+                        }
+                        if read < PIECE_MIN {
+                            std::thread::sleep(PACE);
+                        }
                     }
                 }
                 Err(Failure::Gone(error)) if is_pause(&error) => {

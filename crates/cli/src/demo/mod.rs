@@ -3,6 +3,7 @@
 
 mod chart;
 
+use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -84,36 +85,59 @@ pub(crate) fn run(demo: &DemoOptions, options: &Options) -> Result<ExitCode, Str
     let threads = database_options.threads;
     let database = Database::open(database_options).map_err(|e| e.to_string())?;
     let mut session = database.session();
-    println!(
+    print(&format!(
         "Making a table of {} rows: i int unsigned, c char(50) of SHA-1 text …",
         demo.rows
-    );
+    ))?;
     let seconds = fill(&mut session, demo.rows)
         .map_err(|e| e.to_string())?
         .as_secs_f64();
-    println!("made in {seconds:.2} s; {threads} threads\n");
+    print(&format!("made in {seconds:.2} s; {threads} threads\n"))?;
 
     let mut same = true;
     for (title, sql) in statements(demo.rows) {
-        println!("{title}\n  {sql}");
-        same &= compare(&mut session, &sql).map_err(|e| e.to_string())?;
+        print(&format!("{title}\n  {sql}"))?;
+        same &= compare(&mut session, &sql)?;
     }
-    println!("The article's own figures for its statement (MySQL 5.0.45, Pentium 4, 2007):");
+    print("The article's own figures for its statement (MySQL 5.0.45, Pentium 4, 2007):")?;
     for (what, time) in ARTICLE {
-        println!("  {what:46} {time:>10}");
+        print(&format!("  {what:46} {time:>10}"))?;
     }
     if same {
-        println!("\nEvery statement gave the same result at every limit.");
+        print("\nEvery statement gave the same result at every limit.")?;
         Ok(ExitCode::SUCCESS)
     } else {
-        println!("\nA result differed between limits: this is a bug, please report it.");
+        print("\nA result differed between limits: this is a bug, please report it.")?;
         Ok(ExitCode::FAILURE)
     }
 }
 
 /// Runs one statement in memory, at a tenth of the memory that it took, and at 1 MiB; whether all
 /// results were the same.
-fn compare(session: &mut Session, sql: &str) -> Result<bool, Error> {
+fn compare(session: &mut Session, sql: &str) -> Result<bool, String> {
+    let runs = runs(session, sql).map_err(|error| error.to_string())?;
+    let longest = runs
+        .iter()
+        .map(|(_, run)| run.elapsed)
+        .max()
+        .unwrap_or_default();
+    for (name, run) in &runs {
+        print(&format!(
+            "  {name:>10}  {}  {}",
+            chart::bar(run.elapsed, longest),
+            chart::milliseconds(run.elapsed)
+        ))?;
+        for table in &run.tables {
+            print(&format!("              {}", describe(table)))?;
+        }
+    }
+    print("")?;
+    let first = &runs[0].1.result;
+    Ok(runs.iter().all(|(_, run)| run.result == *first))
+}
+
+/// The runs of a statement, and what limited each.
+fn runs(session: &mut Session, sql: &str) -> Result<Vec<(String, Run)>, Error> {
     limit(session, None)?;
     // The first run warms up what later ones reuse.
     time(session, sql)?;
@@ -124,24 +148,12 @@ fn compare(session: &mut Session, sql: &str) -> Result<bool, Error> {
         limit(session, Some(bytes))?;
         runs.push((format!("{} MiB", bytes >> 20), time(session, sql)?));
     }
-    let longest = runs
-        .iter()
-        .map(|(_, run)| run.elapsed)
-        .max()
-        .unwrap_or_default();
-    for (name, run) in &runs {
-        println!(
-            "  {name:>10}  {}  {}",
-            chart::bar(run.elapsed, longest),
-            chart::milliseconds(run.elapsed)
-        );
-        for table in &run.tables {
-            println!("              {}", describe(table));
-        }
-    }
-    println!();
-    let first = &runs[0].1.result;
-    Ok(runs.iter().all(|(_, run)| run.result == *first))
+    Ok(runs)
+}
+
+/// Prints a line; who has closed the output is told nothing more.
+fn print(line: &str) -> Result<(), String> {
+    writeln!(std::io::stdout(), "{line}").map_err(|error| error.to_string())
 }
 
 fn time(session: &mut Session, sql: &str) -> Result<Run, Error> {

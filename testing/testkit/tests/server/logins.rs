@@ -98,6 +98,22 @@ fn a_login_ends_in_time_however_busy_its_client_is() {
 }
 
 #[test]
+fn a_login_comes_in_few_pieces() {
+    let host = Host::start(|_| {});
+    let mut client = host.connect();
+    client.read().expect("a greeting");
+    client.send(b"\x60\xea\0\x01");
+    let refused = (0..400).position(|_| {
+        // Each byte is read before the next one comes.
+        std::thread::sleep(Duration::from_millis(4));
+        std::io::Write::write(&mut client.stream, b"x").is_err()
+    });
+    assert!(refused.is_some(), "400 pieces of a login were read");
+    host.wait_for_connections(0);
+    assert!(host.root().works());
+}
+
+#[test]
 fn a_refused_client_that_leaves_is_gone() {
     let host = Host::start(|_| {});
     // Failures make the answers to the next ones slow.

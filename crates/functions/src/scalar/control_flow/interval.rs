@@ -40,7 +40,9 @@ impl ScalarFunction for Interval {
                 .map(|argument| numeric::integer_argument(argument.ty))
                 .collect()
         } else if arguments.iter().all(|argument| is_exact(argument.ty)) {
-            let types = arguments.iter().map(|argument| decimal_of_numeric(argument.ty));
+            let types = arguments
+                .iter()
+                .map(|argument| decimal_of_numeric(argument.ty));
             let all = types.reduce(|a, b| wider_decimal(&a, &b));
             vec![all.unwrap_or_else(SqlType::double); arguments.len()]
         } else {
