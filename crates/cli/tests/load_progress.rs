@@ -18,6 +18,7 @@ fn text(bytes: &[u8]) -> String {
 fn on_terminal(command: &str) -> Output {
     let mut script = Command::new("script");
     script.args(["-qec", command, "/dev/null"]);
+    script.env("TERM", "xterm");
     script.stdin(Stdio::null()).output().unwrap()
 }
 

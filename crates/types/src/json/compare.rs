@@ -1,6 +1,7 @@
 //! The order of documents: the manual, "Comparison and Ordering of JSON Values".
 //!
-//! Values of different kinds stand in the order null, number, string, object, array, boolean.
+//! Values of different kinds stand in the order null, number, string, object, array, boolean, date, time,
+//! date and time, bits, bytes.
 //! Numbers are compared by their exact value, strings by their bytes, arrays element by element.
 //! Of objects the one with fewer members comes first; then their keys and values are compared in
 //! turn.
@@ -10,35 +11,66 @@
 
 use std::cmp::Ordering;
 
+use super::tag::{TypeTag, untagged};
 use super::text::{JsonKind, JsonScalar, elements, kind_of, length, members, scalar_of, unquote};
 use crate::decimal::Decimal;
+use crate::temporal::parse_time;
 
-fn rank(kind: JsonKind) -> u8 {
-    match kind {
-        JsonKind::Null => 1,
-        JsonKind::Number => 2,
-        JsonKind::String => 3,
-        JsonKind::Object => 4,
-        JsonKind::Array => 5,
-        JsonKind::Bool => 6,
+/// The place of a value's kind among the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+enum Rank {
+    Null = 1,
+    Number,
+    String,
+    Object,
+    Array,
+    Bool,
+    Date,
+    Time,
+    DateTime,
+    Bit,
+    Blob,
+}
+
+impl Rank {
+    fn of(value: &[u8]) -> Self {
+        match kind_of(value) {
+            JsonKind::Null => Self::Null,
+            JsonKind::Number => Self::Number,
+            JsonKind::Object => Self::Object,
+            JsonKind::Array => Self::Array,
+            JsonKind::Bool => Self::Bool,
+            JsonKind::String => match untagged(value).1 {
+                Some(TypeTag::Date) => Self::Date,
+                Some(TypeTag::Time) => Self::Time,
+                Some(TypeTag::DateTime | TypeTag::Timestamp) => Self::DateTime,
+                Some(TypeTag::Bit) => Self::Bit,
+                Some(TypeTag::Blob) => Self::Blob,
+                _ => Self::String,
+            },
+        }
     }
 }
 
 /// Compares two normalised documents.
 pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
-    let (kind, other) = (kind_of(a), kind_of(b));
-    if kind != other {
-        return rank(kind).cmp(&rank(other));
+    let (rank, other) = (Rank::of(a), Rank::of(b));
+    if rank != other {
+        return rank.cmp(&other);
     }
     if a == b {
         return Ordering::Equal;
     }
-    match kind {
-        JsonKind::Null => Ordering::Equal,
-        JsonKind::Bool => a.first().cmp(&b.first()),
-        JsonKind::Number => compare_numbers(&scalar_of(a), &scalar_of(b)),
-        JsonKind::String => unquote(a).cmp(&unquote(b)),
-        JsonKind::Array => {
+    match rank {
+        Rank::Null => Ordering::Equal,
+        Rank::Bool => a.first().cmp(&b.first()),
+        Rank::Number => compare_numbers(&scalar_of(a), &scalar_of(b)),
+        // Dates are written in their order.
+        Rank::String | Rank::Date | Rank::DateTime => unquote(a).cmp(&unquote(b)),
+        Rank::Time => micros_of_time(a).cmp(&micros_of_time(b)),
+        Rank::Bit | Rank::Blob => base64_order(a).cmp(base64_order(b)),
+        Rank::Array => {
             let (mut left, mut right) = (elements(a), elements(b));
             loop {
                 match (left.next(), right.next()) {
@@ -52,7 +84,7 @@ pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
                 }
             }
         }
-        JsonKind::Object => {
+        Rank::Object => {
             let by_length = length(a).cmp(&length(b));
             if by_length.is_ne() {
                 return by_length;
@@ -68,6 +100,24 @@ pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
             Ordering::Equal
         }
     }
+}
+
+fn micros_of_time(value: &[u8]) -> i64 {
+    parse_time(&unquote(value), false).map_or(0, |time| time.micros)
+}
+
+/// What orders bytes as the text of base64 that stands for them: its digits by their values, above 0.
+fn base64_order(value: &[u8]) -> impl Iterator<Item = u8> {
+    let (text, _) = untagged(value);
+    text.iter().map(|byte| match byte {
+        b'A'..=b'Z' => byte - b'A' + 2,
+        b'a'..=b'z' => byte - b'a' + 28,
+        b'0'..=b'9' => byte - b'0' + 54,
+        b'+' => 64,
+        b'/' => 65,
+        // What fills up the end, and the quotes.
+        _ => 1,
+    })
 }
 
 fn compare_numbers(a: &JsonScalar<'_>, b: &JsonScalar<'_>) -> Ordering {
@@ -113,20 +163,28 @@ fn compare_double(a: f64, b: Decimal) -> Ordering {
 /// Appends a key whose bytes compare as the documents do, as far as a double can tell two numbers
 /// apart.
 pub fn append_sort_key(document: &[u8], out: &mut Vec<u8>) {
-    let kind = kind_of(document);
-    out.push(rank(kind));
-    match kind {
-        JsonKind::Null => {}
-        JsonKind::Bool => out.push(u8::from(document.first() == Some(&b't'))),
-        JsonKind::Number => append_number_key(&scalar_of(document), out),
-        JsonKind::String => append_string_key(&unquote(document), out),
-        JsonKind::Array => {
+    let rank = Rank::of(document);
+    out.push(rank as u8);
+    match rank {
+        Rank::Null => {}
+        Rank::Bool => out.push(u8::from(document.first() == Some(&b't'))),
+        Rank::Number => append_number_key(&scalar_of(document), out),
+        Rank::String | Rank::Date | Rank::DateTime => append_string_key(&unquote(document), out),
+        Rank::Time => {
+            let biased = micros_of_time(document).wrapping_sub(i64::MIN);
+            out.extend_from_slice(&biased.to_be_bytes());
+        }
+        Rank::Bit | Rank::Blob => {
+            out.extend(base64_order(document));
+            out.push(0);
+        }
+        Rank::Array => {
             for element in elements(document) {
                 append_sort_key(element, out);
             }
             out.push(0);
         }
-        JsonKind::Object => {
+        Rank::Object => {
             let count = u32::try_from(length(document)).unwrap_or(u32::MAX);
             out.extend_from_slice(&count.to_be_bytes());
             for (key, value) in members(document) {
