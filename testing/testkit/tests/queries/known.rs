@@ -126,7 +126,8 @@ pub(crate) const KNOWN: &[Known] = &[
         slug: "small-numbers-as-dates",
         explains: |found| {
             found.names(&["YEAR(", "DATE(", "AS DATE", "MONTH", "DAY", "QUARTER("])
-                && matches!(found.theirs, Answer::Rows(rows) if rows.iter().any(|row| row.contains("2000")))
+                && matches!(found.theirs, Answer::Rows(rows) if rows.iter().any(|row| row.contains('0')))
+                && matches!(found.ours, Answer::Rows(rows) if rows.iter().any(|row| row.contains("NULL") || row.contains("0000")))
         },
     },
     Known {
@@ -144,15 +145,16 @@ pub(crate) const KNOWN: &[Known] = &[
         slug: "argument-errors",
         explains: |found| match found.ours {
             Answer::Error(1411, _) => true,
-            Answer::Error(1690, _) => found.names(&["NULL"]),
+            Answer::Error(1690, _) => found.names(&["NULL", "JSON_VALID("]),
             _ => false,
         },
     },
     Known {
         slug: "week-mode",
         explains: |found| {
-            let is_odd = found.names(&["NULL"]) || found.tables.contains("BIT(64)");
-            found.names(&["WEEK("]) && is_odd
+            let is_zero = |row: &String| row.split('\t').any(|cell| cell == "0");
+            let is_unknown = matches!(found.theirs, Answer::Rows(rows) if rows.iter().any(is_zero));
+            found.names(&["WEEK("]) && (is_unknown || found.tables.contains("BIT(64)"))
         },
     },
     Known {
