@@ -487,19 +487,17 @@ impl RangePart {
             let usual = collation.first_level_key(cut).unwrap_or_default();
             return vec![compared_with(comparison, &self.of_first_level(usual))];
         };
-        let points = known.points.into_iter();
-        let points = points.map(|point| self.of_first_level(point));
-        let rest = known.rest.map(|(first, last)| Interval {
-            low: self.of_first_level(first).low,
-            high: self.of_first_level(last).high,
-        });
-        let points = points.chain(rest);
         match comparison {
-            Comparison::Equal | Comparison::NullSafeEqual => points.collect(),
+            Comparison::Equal | Comparison::NullSafeEqual => {
+                let points = known.points.into_iter();
+                points.map(|point| self.of_first_level(point)).collect()
+            }
             Comparison::NotEqual => vec![Interval::VALUES],
             _ => {
                 let whole = compared_with(comparison, &self.of_first_level(known.whole));
+                let points = known.points.into_iter();
                 let mut intervals: Vec<Interval> = points
+                    .map(|point| self.of_first_level(point))
                     .filter(|point| {
                         let both = [std::slice::from_ref(point), std::slice::from_ref(&whole)];
                         intersection(both[0], both[1], self.order()).as_slice() != both[0]
