@@ -8,7 +8,7 @@
 //! Tables must show what the model holds, by every index.
 //!
 //! Each run has a new seed and prints it. `MAYFLY_MODEL_SEED` repeats one, `MAYFLY_MODEL_SECONDS` says
-//! how long to go on (10 by default), `MAYFLY_MODEL_LOAD` how many rows a load may have (400 by default,
+//! how long to go on (2 by default), `MAYFLY_MODEL_LOAD` how many rows a load may have (400 by default,
 //! at most 200,000), `MAYFLY_MODEL_KILLS` how often a process is killed (4 by default), and
 //! `MAYFLY_MODEL_CUTS` how many rounds of power cuts there are (2 by default). What fails is reduced to a
 //! short script, by leaving out steps as long as it still fails.
@@ -168,7 +168,7 @@ fn one_seed(directory: &DataDirectory, seed: u64, failures: &mut Vec<String>) ->
 
 fn statements() -> Result<(), Failed> {
     let first = first_seed();
-    let seconds = Duration::from_secs(number("MAYFLY_MODEL_SECONDS").unwrap_or(10));
+    let seconds = Duration::from_secs(number("MAYFLY_MODEL_SECONDS").unwrap_or(2));
     let most = number("MAYFLY_MODEL_FAILURES").unwrap_or(1);
     let begun = Instant::now();
     let directory = DataDirectory::new("model");

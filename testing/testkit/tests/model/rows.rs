@@ -139,10 +139,11 @@ impl<'w> Change<'w> {
     }
 
     pub(crate) fn replace(&mut self, name: &str, row: Row) -> Done {
-        // A row that is there as it is is not touched.
+        // A row that is there as it is is not touched, if it is known by the only unique key.
         let has_children = !self.children(name).is_empty();
         let table = self.must(name)?;
-        if let ([one], false) = (table.conflicts(&row).as_slice(), has_children)
+        let has_one_key = table.indexes.iter().filter(|index| index.unique).count() == 1;
+        if let ([one], false, true) = (table.conflicts(&row).as_slice(), has_children, has_one_key)
             && *table.rows[one] == row
         {
             return Ok(());
