@@ -252,13 +252,27 @@ pub fn changed_text_signature(
     for mix in &mixes {
         mix.check_converted(collation.charset())?;
     }
+    let coercibility = mixes[0].coercibility.min(Coercibility::Coercible);
+    let claim = (collation, coercibility);
+    Ok(signature_in(
+        claim, arguments, context, characters, nullable,
+    ))
+}
+
+/// The signature of a function that makes a string of a collation of its arguments.
+fn signature_in(
+    (collation, coercibility): (CollationId, Coercibility),
+    arguments: &[Argument<'_>],
+    context: &SignatureContext,
+    characters: u64,
+    nullable: bool,
+) -> Signature {
     let types = arguments
         .iter()
         .map(|argument| with_collation(&text_of(argument, context), collation))
         .collect();
-    let coercibility = mixes[0].coercibility.min(Coercibility::Coercible);
-    let result = string_type(characters, collation);
-    Ok(Signature::new(types, result, nullable).with_coercibility(coercibility))
+    Signature::new(types, string_type(characters, collation), nullable)
+        .with_coercibility(coercibility)
 }
 
 /// The signature of a function that makes one string of the texts of its arguments.
@@ -269,13 +283,8 @@ pub fn text_signature(
     characters: u64,
     nullable: bool,
 ) -> Result<Signature> {
-    let (collation, coercibility) = aggregate_collation(arguments, context, name)?;
-    let types = arguments
-        .iter()
-        .map(|argument| with_collation(&text_of(argument, context), collation))
-        .collect();
-    Ok(
-        Signature::new(types, string_type(characters, collation), nullable)
-            .with_coercibility(coercibility),
-    )
+    let claim = aggregate_collation(arguments, context, name)?;
+    Ok(signature_in(
+        claim, arguments, context, characters, nullable,
+    ))
 }

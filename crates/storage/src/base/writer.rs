@@ -325,29 +325,33 @@ impl DurableWriter {
     /// Before a position is written to: if its row in the transaction's snapshot is another one than the
     /// newest, because another transaction has committed a change of it, the entries of indexes that
     /// lead to the snapshot's row are taken from what this transaction sees, and it is true. Every index
-    /// must get an entry for the new row then, one that has its key already, too.
-    fn leave_snapshot(&mut self, position: &[u8]) -> Result<bool> {
-        let transaction = &self.table.statement.transaction;
-        let Some(snapshot) = transaction.snapshot.get()? else {
+    /// must get an entry for the new row then, one that has its key already, too. `snapshot`: the
+    /// transaction's, if it has one.
+    fn leave_snapshot(
+        &mut self,
+        snapshot: Option<&Arc<Snapshot>>,
+        position: &[u8],
+    ) -> Result<bool> {
+        let Some(snapshot) = snapshot.filter(|it| it.version() != self.newest.version()) else {
             return Ok(false);
         };
+        let transaction = &self.table.statement.transaction;
         let definition = Arc::clone(&self.table.definition);
         let tree = definition.rows();
         let is_own = |changes: Option<&TreeChanges>| match changes {
             Some(changes) if changes.cleared || changes.filled.is_some() => Ok(true),
             changes => has(changes, position),
         };
-        if snapshot.version() == self.newest.version()
-            || is_own(lock(&self.trees).get(&tree))?
+        if is_own(lock(&self.trees).get(&tree))?
             || is_own(transaction.tree_changes(tree).as_deref())?
         {
             return Ok(false);
         }
-        if self.table.is_same_row(&snapshot, &self.newest, position)? {
+        if self.table.is_same_row(snapshot, &self.newest, position)? {
             return Ok(false);
         }
-        if let Some(bytes) = self.table.row_in(&snapshot, position)? {
-            let mut pieces = Pieces::new(&snapshot);
+        if let Some(bytes) = self.table.row_in(snapshot, position)? {
+            let mut pieces = Pieces::new(snapshot);
             pieces.push_own(definition.types(), position, &bytes)?;
             let row = self.all_columns().batch(&self.table, &mut pieces)?;
             for (_, index) in definition.secondary() {
@@ -370,15 +374,13 @@ impl DurableWriter {
     /// Adds a row that is known to be new.
     fn add(
         &mut self,
-        arrays: &[ArrayRef],
-        secondary: &[RowKeys<'_>],
+        (arrays, secondary): (&[ArrayRef], &[RowKeys<'_>]),
         place: usize,
         position: &[u8],
+        snapshot: Option<&Arc<Snapshot>>,
     ) -> Result<()> {
         let definition = Arc::clone(&self.table.definition);
-        if definition.primary().is_some() {
-            self.leave_snapshot(position)?;
-        }
+        self.leave_snapshot(snapshot, position)?;
         let mut bytes = Vec::new();
         row::encode(definition.columns(), arrays.iter(), place, &mut bytes);
         let new = Some(Arc::from(bytes.as_slice()));
@@ -465,6 +467,11 @@ impl DurableWriter {
         let store = &self.table.statement.transaction.store;
         let keys = BatchKeys::new(&definition, store, arrays, batch.row_count())?;
         let primary = definition.primary();
+        // Rows without a primary key get positions that no snapshot has.
+        let snapshot = match primary {
+            Some(_) => self.table.statement.transaction.snapshot.get()?,
+            None => None,
+        };
         let mut position = Vec::new();
         let mut key = Vec::new();
         for place in 0..batch.row_count() {
@@ -487,7 +494,8 @@ impl DurableWriter {
                     return Ok(written(place, Some(duplicate)));
                 }
             }
-            self.add(arrays, &keys.secondary, place, &position)?;
+            let rows = (arrays, keys.secondary.as_slice());
+            self.add(rows, place, &position, snapshot.as_ref())?;
         }
         Ok(written(batch.row_count(), None))
     }
@@ -566,6 +574,7 @@ impl TableWriter for DurableWriter {
                 .collect()
         };
         let (old_keys, new_keys) = (keys_of(old.columns()), keys_of(new_arrays));
+        let snapshot = self.table.statement.transaction.snapshot.get()?;
         let mut bytes = Vec::new();
         for (was, place) in found.into_iter().enumerate() {
             let position = positions.value(place);
@@ -595,9 +604,9 @@ impl TableWriter for DurableWriter {
                     return Ok(written(place, Some(duplicate)));
                 }
             }
-            let is_other_in_snapshot = self.leave_snapshot(position)?;
+            let is_other_in_snapshot = self.leave_snapshot(snapshot.as_ref(), position)?;
             if new_position != position {
-                self.leave_snapshot(&new_position)?;
+                self.leave_snapshot(snapshot.as_ref(), &new_position)?;
                 let (tree, types) = (definition.rows(), definition.types());
                 self.set(tree, types, position.to_vec(), None, KeyUse::Change)?;
             }
@@ -650,9 +659,10 @@ impl TableWriter for DurableWriter {
             .secondary()
             .map(|(_, index)| (index, index.encoder.rows(arrays)))
             .collect();
+        let snapshot = self.table.statement.transaction.snapshot.get()?;
         for (was, place) in found.iter().enumerate() {
             let position = positions.value(*place);
-            self.leave_snapshot(position)?;
+            self.leave_snapshot(snapshot.as_ref(), position)?;
             let (tree, types) = (definition.rows(), definition.types());
             self.set(tree, types, position.to_vec(), None, KeyUse::Change)?;
             for (index, keys) in &secondary {

@@ -63,9 +63,10 @@ impl TypeTag {
 
 /// A scalar without its tag, and the tag.
 pub(super) fn untagged(scalar: &[u8]) -> (&[u8], Option<TypeTag>) {
-    match scalar.split_last() {
-        Some((byte, text)) if TypeTag::of(*byte).is_some() => (text, TypeTag::of(*byte)),
-        _ => (scalar, None),
+    let last = scalar.split_last();
+    match last.and_then(|(byte, text)| Some((text, TypeTag::of(*byte)?))) {
+        Some((text, tag)) => (text, Some(tag)),
+        None => (scalar, None),
     }
 }
 

@@ -78,10 +78,7 @@ pub(crate) const KNOWN: &[Known] = &[
     },
     Known {
         slug: "year-zero",
-        explains: |found| {
-            let zero = |answer: &Answer| matches!(answer, Answer::Rows(rows) if rows.iter().any(|row| row.contains("0000")));
-            zero(found.ours) && same_numbers(found, 0.0)
-        },
+        explains: |found| shows(found.ours, &["0000"]) && same_numbers(found, 0.0),
     },
     Known {
         slug: "bit-choices",
@@ -126,8 +123,8 @@ pub(crate) const KNOWN: &[Known] = &[
         slug: "small-numbers-as-dates",
         explains: |found| {
             found.names(&["YEAR(", "DATE(", "AS DATE", "MONTH", "DAY", "QUARTER("])
-                && matches!(found.theirs, Answer::Rows(rows) if rows.iter().any(|row| row.contains('0')))
-                && matches!(found.ours, Answer::Rows(rows) if rows.iter().any(|row| row.contains("NULL") || row.contains("0000")))
+                && shows(found.theirs, &["0"])
+                && shows(found.ours, &["NULL", "0000"])
         },
     },
     Known {
@@ -160,16 +157,16 @@ pub(crate) const KNOWN: &[Known] = &[
     Known {
         slug: "interval-of-choices",
         explains: |found| {
-            let shows = |answer: &Answer| matches!(answer, Answer::Rows(rows) if rows.iter().any(|row| row.contains(" 00:00:00")));
-            found.names(&CHOICES) && found.names(&["INTERVAL "]) && shows(found.theirs)
+            let at_midnight = shows(found.theirs, &[" 00:00:00"]);
+            found.names(&CHOICES) && found.names(&["INTERVAL "]) && at_midnight
         },
     },
     Known {
         slug: "time-of-texts",
         explains: |found| {
             let parts = ["HOUR(", "MINUTE(", "SECOND(", "TIME", "AS TIME"];
-            let has_null = |answer: &Answer| matches!(answer, Answer::Rows(rows) if rows.iter().any(|row| row.contains("NULL")));
-            found.names(&parts) && found.names(&["REVERSE(", "CONCAT"]) && has_null(found.theirs)
+            let is_null = shows(found.theirs, &["NULL"]);
+            found.names(&parts) && found.names(&["REVERSE(", "CONCAT"]) && is_null
         },
     },
     Known {
@@ -184,11 +181,7 @@ pub(crate) const KNOWN: &[Known] = &[
     },
     Known {
         slug: "week-of-no-month",
-        explains: |found| {
-            let is_odd = |row: &String| row.contains("6135667");
-            found.names(&["WEEK"])
-                && matches!(found.theirs, Answer::Rows(rows) if rows.iter().any(is_odd))
-        },
+        explains: |found| found.names(&["WEEK"]) && shows(found.theirs, &["6135667"]),
     },
     Known {
         slug: "picoseconds",
@@ -213,7 +206,9 @@ pub(crate) const KNOWN: &[Known] = &[
         slug: "exact-ranges",
         explains: |found| {
             let years = found.tables.contains(" YEAR");
-            let documents = found.tables.contains("BIGINT") && found.query.contains("JSON");
+            let compares = found.names(&["=", "<", ">", "BETWEEN", " IN ("]);
+            let documents =
+                found.tables.contains("BIGINT") && found.query.contains("JSON") && compares;
             documents || years && found.names(&[" IN (", "BETWEEN ", "CASE ", "<=>"])
         },
     },
@@ -267,6 +262,12 @@ pub(crate) const KNOWN: &[Known] = &[
         },
     },
 ];
+
+/// Whether a row has one of these texts in it.
+fn shows(answer: &Answer, texts: &[&str]) -> bool {
+    let has = |row: &String| texts.iter().any(|text| row.contains(text));
+    matches!(answer, Answer::Rows(rows) if rows.iter().any(has))
+}
 
 /// Whether rows differ in zeros at the ends of numbers alone, or by that part of them.
 fn same_numbers(found: &Difference<'_>, part: f64) -> bool {
