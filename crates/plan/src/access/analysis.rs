@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use mayfly_types::collation::POINT_WEIGHTS;
 use mayfly_types::{PhysicalType, SqlType, TypeKind, Value};
 
 use super::keys::{Condition, KeyBox, KeyRanges, RangePart, has_many_beginnings, is_rounded};
@@ -91,6 +92,17 @@ pub(crate) fn analyse(
             covered[atom.conjunct] = false;
             counted[atom.conjunct] = false;
         }
+        // Among many beginnings of a text are some that the ranges hold all keys of.
+        let checked = draft
+            .parts
+            .iter()
+            .zip(&parts)
+            .position(|(atoms, part)| part.has_many_beginnings(atoms));
+        if let Some(position) = checked {
+            for atom in draft.parts.iter().skip(position + 1).flatten() {
+                covered[atom.conjunct] = false;
+            }
+        }
         let conditions = draft.parts.into_iter().take(reached);
         boxes.push(KeyBox {
             parts: conditions
@@ -168,10 +180,18 @@ impl Part<'_> {
         !self.approximate && in_one_place && condition.is_points(self.ty)
     }
 
+    /// Whether a text that is asked for may have several keys, or ranges of keys.
+    fn has_many_beginnings(&self, atoms: &[Atom]) -> bool {
+        let is_null = |atom: &Atom| matches!(atom.condition, Condition::IsNull);
+        has_many_beginnings(self.ty, self.prefix) && !atoms.iter().any(is_null)
+    }
+
     /// How many keys such a condition leaves at most, about.
     fn point_count(&self, condition: &Condition) -> usize {
         let beginnings = match self.prefix {
-            Some(prefix) if has_many_beginnings(self.ty, self.prefix) => prefix as usize + 1,
+            Some(prefix) if has_many_beginnings(self.ty, self.prefix) => {
+                (prefix as usize).min(POINT_WEIGHTS) + 2
+            }
             _ => 1,
         };
         condition.point_count().saturating_mul(beginnings)

@@ -196,27 +196,26 @@ impl KeyRanges {
                     return Ok(None);
                 };
                 let is_last = position + 1 == one.parts.len();
-                let points: Option<Vec<&Value>> = intervals
+                // Conditions on later parts are said of points alone.
+                let (points, spans): (Vec<Interval>, Vec<Interval>) = match is_last {
+                    true => (Vec::new(), intervals),
+                    false => intervals
+                        .into_iter()
+                        .partition(|interval| interval.as_point(part.order()).is_some()),
+                };
+                ranges.extend(prefixes.iter().flat_map(|prefix| {
+                    spans
+                        .iter()
+                        .map(|interval| range_of(prefix, interval, part.descending))
+                }));
+                prefixes = prefixes
                     .iter()
-                    .map(|interval| interval.as_point(part.order()))
+                    .flat_map(|prefix| {
+                        points.iter().filter_map(|point| {
+                            Some(extended(prefix, point.as_point(part.order())?))
+                        })
+                    })
                     .collect();
-                match points {
-                    Some(points) if !is_last => {
-                        prefixes = prefixes
-                            .iter()
-                            .flat_map(|prefix| points.iter().map(|point| extended(prefix, point)))
-                            .collect();
-                    }
-                    _ => {
-                        let all = prefixes.iter().flat_map(|prefix| {
-                            intervals
-                                .iter()
-                                .map(|interval| range_of(prefix, interval, part.descending))
-                        });
-                        ranges.extend(all);
-                        break;
-                    }
-                }
             }
         }
         Ok(Some(self.joined(ranges)))
@@ -487,17 +486,19 @@ impl RangePart {
             let usual = collation.first_level_key(cut).unwrap_or_default();
             return vec![compared_with(comparison, &self.of_first_level(usual))];
         };
+        let points = known.points.into_iter();
+        let points = points.map(|point| self.of_first_level(point));
+        let rest = known.rest.map(|(first, last)| Interval {
+            low: self.of_first_level(first).low,
+            high: self.of_first_level(last).high,
+        });
+        let points = points.chain(rest);
         match comparison {
-            Comparison::Equal | Comparison::NullSafeEqual => {
-                let points = known.points.into_iter();
-                points.map(|point| self.of_first_level(point)).collect()
-            }
+            Comparison::Equal | Comparison::NullSafeEqual => points.collect(),
             Comparison::NotEqual => vec![Interval::VALUES],
             _ => {
                 let whole = compared_with(comparison, &self.of_first_level(known.whole));
-                let points = known.points.into_iter();
                 let mut intervals: Vec<Interval> = points
-                    .map(|point| self.of_first_level(point))
                     .filter(|point| {
                         let both = [std::slice::from_ref(point), std::slice::from_ref(&whole)];
                         intersection(both[0], both[1], self.order()).as_slice() != both[0]

@@ -94,6 +94,15 @@ fn compare_beginning(weights: &[u16], rest: &[u16], space: Option<u16>) -> Order
     Ordering::Equal
 }
 
+/// Leaves the least and the greatest of some keys.
+fn keep_ends(keys: &mut Vec<Vec<u8>>) -> &mut Vec<Vec<u8>> {
+    keys.sort_unstable();
+    if keys.len() > 2 {
+        keys.drain(1..keys.len() - 1);
+    }
+    keys
+}
+
 /// Keys of the first characters of texts, as sort keys of the first level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Beginnings {
@@ -102,7 +111,14 @@ pub struct Beginnings {
     pub whole: Vec<u8>,
     /// Those that a text which is equal may have.
     pub points: Vec<Vec<u8>>,
+    /// The first and the last of more such keys, for a long text: all between them have its first weights,
+    /// too.
+    pub rest: Option<(Vec<u8>, Vec<u8>)>,
 }
+
+/// Keys of more weights than this are not told one by one: there may be thousands. Few texts have so much
+/// in common.
+pub const POINT_WEIGHTS: usize = 256;
 
 impl CollationId {
     /// Whether each character has one weight, so that the beginnings of texts are in the order of the
@@ -122,6 +138,15 @@ impl CollationId {
     /// The keys that the first so many characters of texts have which are equal to a text; nothing
     /// where beginnings are ordered as texts are.
     pub fn beginnings(self, text: &[u8], characters: u32) -> Option<Beginnings> {
+        self.beginnings_of(text, characters, POINT_WEIGHTS)
+    }
+
+    fn beginnings_of(
+        self,
+        text: &[u8],
+        characters: u32,
+        point_weights: usize,
+    ) -> Option<Beginnings> {
         let collation = self.collation();
         let Order::Uca(uca) = collation.order else {
             return None;
@@ -135,9 +160,15 @@ impl CollationId {
         }
         let most = (characters as usize).saturating_mul(MOST_WEIGHTS);
         let letters = Letters::of(uca);
-        let mut points = Vec::new();
+        let (mut points, mut more) = (Vec::new(), Vec::new());
         for length in 0..=weights.len().min(most) {
             let (before, rest) = weights.split_at(length);
+            let points = match length <= point_weights {
+                true => &mut points,
+                // The first and the last are wanted.
+                false if more.len() > 2 => keep_ends(&mut more),
+                false => &mut more,
+            };
             points.push(collation.first_level(before, uca));
             let next = rest.first().copied().or(space);
             if next.is_none_or(|next| !(letters.first..=letters.last).contains(&next)) {
@@ -155,9 +186,11 @@ impl CollationId {
         }
         points.sort_unstable();
         points.dedup();
+        let ends = keep_ends(&mut more);
         Some(Beginnings {
             whole: collation.first_level(&weights, uca),
             points,
+            rest: ends.first().cloned().zip(ends.last().cloned()),
         })
     }
 
@@ -228,12 +261,18 @@ mod tests {
         ] {
             let collation = CollationId::by_name(name).unwrap();
             for (at, text) in texts.iter().enumerate().step_by(37) {
-                for characters in 1..3 {
-                    let known = collation.beginnings(text.as_bytes(), characters).unwrap();
+                for (characters, point_weights) in [(1, 64), (2, 64), (1, 0), (2, 1)] {
+                    let known = collation
+                        .beginnings_of(text.as_bytes(), characters, point_weights)
+                        .unwrap();
+                    let is_rest = |key: &Vec<u8>| {
+                        let rest = known.rest.as_ref();
+                        rest.is_some_and(|(first, last)| first <= key && key <= last)
+                    };
                     for other in texts.iter().skip(at % 7).step_by(7) {
                         let cut: String = other.chars().take(characters as usize).collect();
                         let cut = collation.first_level_key(cut.as_bytes()).unwrap();
-                        let is_point = known.points.binary_search(&cut).is_ok();
+                        let is_point = known.points.binary_search(&cut).is_ok() || is_rest(&cut);
                         let holds = match collation.compare(other.as_bytes(), text.as_bytes()) {
                             Ordering::Equal => is_point,
                             Ordering::Less => is_point || cut <= known.whole,
@@ -257,6 +296,8 @@ mod tests {
                 .len()
         };
         assert_eq!(known("utf8mb4_0900_ai_ci", "http://example.org/"), 20);
+        let long = "a".repeat(3000);
+        assert_eq!(known("utf8mb4_0900_ai_ci", &long), POINT_WEIGHTS + 1);
         // A space at the end does not count.
         assert_eq!(known("utf8mb4_unicode_ci", "plain text"), 10);
     }

@@ -30,7 +30,7 @@ use uca::Uca;
 use weights::Simple;
 
 pub use aggregate::{Coercibility, CollationMix, aggregate_collations};
-pub use beginnings::Beginnings;
+pub use beginnings::{Beginnings, POINT_WEIGHTS};
 pub use like::LikePattern;
 pub use list::COLLATIONS;
 

@@ -62,6 +62,18 @@ impl Case {
         !odd.iter().any(|word| text.contains(word))
     }
 
+    /// The query as a derived table, in the query's order.
+    pub(crate) fn derived(&self) -> String {
+        let text = self.tree.text();
+        let last = self.tree.parts().pop().unwrap_or_default();
+        let order = match last.starts_with(" ORDER BY") {
+            true => last.as_str(),
+            false => "",
+        };
+        let query = text.strip_suffix(order).unwrap_or(&text);
+        format!("SELECT * FROM ({query}) AS d{order}")
+    }
+
     /// An answer in its order, if the query has one.
     pub(crate) fn in_order(&self, answer: Answer) -> Answer {
         let last = self.tree.parts().pop().unwrap_or_default();

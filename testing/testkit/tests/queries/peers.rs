@@ -39,6 +39,11 @@ impl Peer {
     }
 
     pub(crate) fn begin(&mut self, schema: &Schema) {
+        self.make(schema, true);
+    }
+
+    /// Makes the tables, with their keys or without.
+    fn make(&mut self, schema: &Schema, keys: bool) {
         let database = &self.database;
         let mut statements = vec![
             format!("DROP DATABASE IF EXISTS {database}"),
@@ -46,13 +51,13 @@ impl Peer {
             format!("USE {database}"),
         ];
         statements.extend(schema.settings());
-        statements.extend(schema.statements(true, Tables::Base));
+        statements.extend(schema.statements(keys, Tables::Base));
         for statement in statements {
             if let Err(error) = self.client.query(&statement)
                 && error.errno == 2013
             {
                 self.reconnect();
-                return self.begin(schema);
+                return self.make(schema, keys);
             }
         }
     }
@@ -75,19 +80,34 @@ impl Peer {
         }
     }
 
-    /// What a query gives without what the server may do to make it fast.
-    pub(crate) fn plainly(&mut self, case: &Case, schema: &Schema) -> Option<Answer> {
-        let off = "derived_merge=off,derived_condition_pushdown=off,semijoin=off,materialization=off,\
-                   block_nested_loop=off,hash_join=off,hash_set_operations=off";
-        if self.flavour != Flavour::MySql {
-            return None;
+    /// What a query gives without what the server may do to make it fast: as it is and from a derived
+    /// table, without optional rules, with the keys of the tables and without them.
+    pub(crate) fn plain_answers(&mut self, case: &Case, schema: &Schema) -> Vec<Answer> {
+        let off = match self.flavour {
+            Flavour::MySql => {
+                "derived_merge=off,derived_condition_pushdown=off,semijoin=off,materialization=off,\
+                 block_nested_loop=off,hash_join=off,hash_set_operations=off"
+            }
+            _ => {
+                "derived_merge=off,condition_pushdown_for_derived=off,semijoin=off,\
+                 condition_pushdown_from_having=off,split_materialized=off,index_merge=off,\
+                 join_cache_hashed=off,table_elimination=off,extended_keys=off,rowid_filter=off"
+            }
+        };
+        let mut answers = Vec::new();
+        for keys in [true, false] {
+            if !keys {
+                self.make(schema, keys);
+            }
+            let off = format!("SET optimizer_switch = '{off}'");
+            let _ = self.client.query(&off);
+            answers.extend(self.answer(case, schema));
+            let derived = self.client.query(&case.derived());
+            answers.push(case.in_order(Answer::of_peer(derived)));
+            let _ = self.client.query("SET optimizer_switch = DEFAULT");
         }
-        let _ = self
-            .client
-            .query(&format!("SET optimizer_switch = '{off}'"));
-        let answer = self.answer(case, schema);
-        let _ = self.client.query("SET optimizer_switch = DEFAULT");
-        answer
+        self.begin(schema);
+        answers
     }
 
     pub(crate) fn end(&mut self) {

@@ -152,18 +152,13 @@ impl Round {
                 theirs: &theirs,
             };
             let known = KNOWN.iter().find(|rule| (rule.explains)(&difference));
-            let plainly = match known {
-                None => peer.plainly(case, &self.schema),
-                Some(_) => None,
+            let contradicts_itself = known.is_none() && {
+                let answers = peer.plain_answers(case, &self.schema);
+                answers.iter().any(|plain| first.agrees(plain))
             };
             let slug = match known {
                 Some(rule) => rule.slug,
-                None if plainly
-                    .as_ref()
-                    .is_some_and(|plainly| first.agrees(plainly)) =>
-                {
-                    "(contradicts itself)"
-                }
+                None if contradicts_itself => "(contradicts itself)",
                 None => {
                     let (number, name) = match peer.flavour {
                         Flavour::MySql => (100, "MySQL"),
@@ -208,17 +203,17 @@ impl Round {
                 if begun.elapsed() > 2 * PATIENCE {
                     break;
                 }
-                let (number, values) = self.schema.tables[table].rows[row].clone();
+                let (number, values) = self.schema.tables[table].rows.remove(row);
                 self.change(&format!("DELETE FROM {name} WHERE id = {number}"));
                 let found = self.difference(&case).filter(|found| found.class == class);
                 if let Some(found) = found {
                     difference = found;
-                    self.schema.tables[table].rows.remove(row);
                 } else {
-                    let values = values.join(", ");
+                    let list = values.join(", ");
                     self.change(&format!(
-                        "INSERT IGNORE INTO {name} VALUES ({number}, {values})"
+                        "INSERT IGNORE INTO {name} VALUES ({number}, {list})"
                     ));
+                    self.schema.tables[table].rows.insert(row, (number, values));
                 }
             }
         }
