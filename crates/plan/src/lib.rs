@@ -19,7 +19,7 @@ mod testing;
 mod text;
 
 pub use bind::{ChangedTable, ScalarColumn, ScalarNames, bind_returning, bind_scalar};
-pub use bind::{LENGTH_CASTS, RowLock};
+pub use bind::{LENGTH_CASTS, RowLock, has_aggregates};
 pub use bind::{ViewTarget, bind_view_target};
 pub use bind::{as_number, parameter_type};
 pub use catalog::{

@@ -1,13 +1,9 @@
 //! Views: a query under a name.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use mayfly_plan::ViewSource;
-use mayfly_syntax::ast::{
-    AccountReference, CreateView, Expr, GroupByExpr, Query, SetExpr, ViewAlgorithm,
-    visit_expressions,
-};
+use mayfly_plan::{ViewSource, has_aggregates};
+use mayfly_syntax::ast::{AccountReference, CreateView, GroupByExpr, SetExpr, ViewAlgorithm};
 use mayfly_syntax::printer::quoted_identifier;
 
 use super::expression_text::query_text;
@@ -175,19 +171,4 @@ impl ViewDefinition {
             Some(false) => "LOCAL",
         }
     }
-}
-
-fn has_aggregates(query: &Query) -> bool {
-    let is_aggregate = |expr: &Expr| match expr {
-        Expr::Function(function) => {
-            let name = function.name.to_string().to_lowercase();
-            mayfly_functions::aggregate::by_name(&name).is_some()
-        }
-        _ => false,
-    };
-    let flow = visit_expressions(query, |expr: &Expr| match is_aggregate(expr) {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
-    });
-    flow.is_break()
 }

@@ -352,14 +352,14 @@ impl Writers<'_> {
         way: &Cascade<'_>,
     ) -> Result<(usize, Option<Conflict>)> {
         let links = self.links(table)?;
-        let keeps_itself =
-            |link: &&ChildLink| link.is_own && link.action(false) == ReferentialAction::Restrict;
         for (row, position) in positions.as_binary_view().iter().flatten().enumerate() {
             let Some(old) = self.of(table).current(position)? else {
                 continue;
             };
             let new = rows.slice(row, 1);
-            for link in links.children.iter().filter(keeps_itself) {
+            // No action changes rows of the table itself: a row that refers to the old key is in the way,
+            // this one, too, whatever it refers to from now on.
+            for link in links.children.iter().filter(|link| link.is_own) {
                 self.key_goes(table, link, &old, Some(&new), way)?;
             }
             let (_, conflict) = self.of(table).update(&one_position(position), &new)?;
@@ -373,7 +373,7 @@ impl Writers<'_> {
                     self.check_parents(table, link, &new)?;
                 }
             }
-            for link in links.children.iter().filter(|link| !keeps_itself(link)) {
+            for link in links.children.iter().filter(|link| !link.is_own) {
                 self.key_goes(table, link, &old, Some(&new), way)?;
             }
         }

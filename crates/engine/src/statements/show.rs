@@ -121,14 +121,19 @@ fn rewrite(session: &Session, kind: &ShowKind, filter: Option<&ShowFilter>) -> R
         ShowKind::Engines => "SELECT ENGINE AS Engine, SUPPORT AS Support, COMMENT AS Comment, \
              TRANSACTIONS AS Transactions, XA, SAVEPOINTS AS Savepoints FROM information_schema.ENGINES"
             .to_owned(),
-        ShowKind::Collation => "SELECT COLLATION_NAME AS Collation, CHARACTER_SET_NAME AS Charset, ID AS Id, \
-             IS_DEFAULT AS `Default`, IS_COMPILED AS Compiled, SORTLEN AS Sortlen, \
-             PAD_ATTRIBUTE AS Pad_attribute FROM information_schema.COLLATIONS"
-            .to_owned(),
-        ShowKind::CharacterSet => "SELECT CHARACTER_SET_NAME AS Charset, DESCRIPTION AS Description, \
-             DEFAULT_COLLATE_NAME AS `Default collation`, MAXLEN AS Maxlen \
-             FROM information_schema.CHARACTER_SETS"
-            .to_owned(),
+        ShowKind::Collation => format!(
+            "SELECT COLLATION_NAME AS Collation, CHARACTER_SET_NAME AS Charset, ID AS Id, \
+             IF(CHARACTER_SET_NAME = 'utf8mb4', IF(COLLATION_NAME = '{}', 'Yes', ''), IS_DEFAULT) AS `Default`, \
+             IS_COMPILED AS Compiled, SORTLEN AS Sortlen, PAD_ATTRIBUTE AS Pad_attribute \
+             FROM information_schema.COLLATIONS",
+            session.options().plan.utf8mb4_collation.name()
+        ),
+        ShowKind::CharacterSet => format!(
+            "SELECT CHARACTER_SET_NAME AS Charset, DESCRIPTION AS Description, \
+             IF(CHARACTER_SET_NAME = 'utf8mb4', '{}', DEFAULT_COLLATE_NAME) AS `Default collation`, \
+             MAXLEN AS Maxlen FROM information_schema.CHARACTER_SETS",
+            session.options().plan.utf8mb4_collation.name()
+        ),
         ShowKind::ProcessList { full } => format!(
             "SELECT ID AS Id, USER AS User, HOST AS Host, DB AS db, COMMAND AS Command, TIME AS Time, \
              STATE AS State, {} FROM information_schema.PROCESSLIST",

@@ -19,6 +19,8 @@ use crate::logical::with_stack;
 
 /// The smallest `max_allowed_packet`.
 const SMALLEST_PACKET: u32 = 1024;
+/// What may be longer is not computed: nobody has accounted for its memory.
+const LONGEST: u32 = 1 << 16;
 
 /// The value of an expression under these values of parameters, if it is known.
 pub(crate) fn known_value(
@@ -59,7 +61,9 @@ fn computed(expression: &Expression, parameters: &[Value], sql_mode: SqlMode) ->
             function,
             arguments,
             signature,
-        } if function.volatility() == Volatility::Immutable => {
+        } if function.volatility() == Volatility::Immutable
+            && (!expression.ty.is_string() || expression.ty.length <= LONGEST) =>
+        {
             let arguments = arguments
                 .iter()
                 .map(|argument| known_value(argument, parameters, sql_mode).map(Column::Constant))

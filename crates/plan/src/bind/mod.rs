@@ -46,9 +46,9 @@ use crate::physical::{ClientType, ColumnOrigin, OutputColumn, StatementLimit};
 
 pub(crate) use change::{bind_delete, bind_update};
 use collation::{claimed, dissolve_claims};
-pub use expression::LENGTH_CASTS;
 pub use expression::literal::as_number;
 pub(crate) use expression::mirrored;
+pub use expression::{LENGTH_CASTS, has_aggregates};
 pub(crate) use from::{conjunction, conjuncts};
 use index_hints::IndexHint;
 pub use locking::RowLock;

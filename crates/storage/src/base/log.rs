@@ -156,7 +156,23 @@ impl Log {
             is_incomplete: false,
             doubtful: None,
         };
+        if log.has_later_generation()? {
+            let text = "the newest header of the redo log is damaged";
+            return Err(Error::new(ErrorKind::InvalidData, text));
+        }
         Ok((log, newest))
+    }
+
+    /// Whether the frames are of a later generation than the headers: its header was on disk before its
+    /// first frame, so it is no remainder of a power cut.
+    fn has_later_generation(&self) -> Result<bool> {
+        let mut frame = [0; FRAME_BYTES];
+        if self.length < FRAMES + FRAME_BYTES as u64 {
+            return Ok(false);
+        }
+        self.file.read_at(&mut frame, FRAMES)?;
+        let generation = word(&frame, 8);
+        Ok(generation > self.generation && self.frame_of(generation, FRAMES)?.is_some())
     }
 
     /// Whether it was begun beside a data file that had nothing in it, and had no checkpoint since.
@@ -243,6 +259,10 @@ impl Log {
 
     /// The frame at a place and whether it ends its group; `None`: there is none.
     fn read_frame(&self, at: u64) -> Result<Option<(Vec<u8>, bool)>> {
+        self.frame_of(self.generation, at)
+    }
+
+    fn frame_of(&self, generation: u64, at: u64) -> Result<Option<(Vec<u8>, bool)>> {
         let left = self.length.saturating_sub(at);
         if left < FRAME_BYTES as u64 {
             return Ok(None);
@@ -250,7 +270,7 @@ impl Log {
         let mut frame = vec![0; FRAME_BYTES];
         self.file.read_at(&mut frame, at)?;
         let length = half(&frame, 24);
-        if word(&frame, 8) != self.generation || left < (FRAME_BYTES + length) as u64 {
+        if word(&frame, 8) != generation || left < (FRAME_BYTES + length) as u64 {
             return Ok(None);
         }
         frame.resize(FRAME_BYTES + length, 0);
@@ -570,6 +590,31 @@ mod tests {
         assert_eq!(read, (vec![first, second], Some(b"pages".to_vec())));
         log.restart(b"others", 0).expect("it is written");
         assert_eq!(groups(&directory), (vec![], Some(b"others".to_vec())));
+    }
+
+    #[test]
+    fn damage_of_the_newest_header_is_told() {
+        let (_, directory) = directory("header");
+        let (mut log, _) = Log::open(&directory).expect("it opens");
+        for pages in [b"first".as_slice(), b"second"] {
+            log.restart(pages, 0).expect("it is written");
+            put(&mut log, &[b"a"]);
+        }
+        let damage = |log: &Log| {
+            let byte = slot_of(log.generation) + HEADER_BYTES as u64;
+            log.file.write_at(b"x", byte).expect("it is written");
+        };
+        log.restart(b"third", 0).expect("it is written");
+        // Nothing was changed since: the one before says the same.
+        damage(&log);
+        let second = vec![vec![b"a=val".to_vec()]];
+        assert_eq!(groups(&directory), (second, Some(b"second".to_vec())));
+        put(&mut log, &[b"b"]);
+        let error = Log::open(&directory).expect_err("the header has gone");
+        assert_eq!(
+            error.to_string(),
+            "the newest header of the redo log is damaged"
+        );
     }
 
     #[test]

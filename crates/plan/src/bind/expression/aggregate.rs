@@ -1,9 +1,11 @@
 //! Aggregate calls: each becomes a column of the query block that it aggregates.
 
-use mayfly_functions::{AggregateFunction, scalar};
+use std::ops::ControlFlow;
+
+use mayfly_functions::{AggregateFunction, aggregate, scalar};
 use mayfly_syntax::ast::{
     DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
-    FunctionArguments, OrderByExpr,
+    FunctionArguments, OrderByExpr, Visit, visit_expressions,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, Value};
@@ -17,6 +19,17 @@ use crate::physical::{AggregateCall, SortKey};
 
 /// Aggregates of numbers: they take a hexadecimal literal as one.
 const SUMS: &[&str] = &["sum", "avg"];
+
+/// Whether a statement or an expression calls an aggregate function, its subqueries included.
+pub fn has_aggregates(syntax: &impl Visit) -> bool {
+    let flow = visit_expressions(syntax, |expression: &Expr| match expression {
+        Expr::Function(call) if aggregate::by_name(&call.name.to_string()).is_some() => {
+            ControlFlow::Break(())
+        }
+        _ => ControlFlow::Continue(()),
+    });
+    flow.is_break()
+}
 
 impl Binder<'_> {
     pub(super) fn bind_aggregate(

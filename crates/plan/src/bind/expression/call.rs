@@ -9,6 +9,7 @@ use mayfly_syntax::encodings::unit_name;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
+use super::aggregate::has_aggregates;
 use super::{literal, word};
 use crate::bind::scope::{Clause, Name, Scope};
 use crate::bind::types::{argument, cast, cast_exactly};
@@ -80,10 +81,10 @@ impl Binder<'_> {
             FunctionArguments::Subquery(_) => return Err(not_supported(name)),
         };
         if let Some(function) = aggregate::by_name(name) {
-            // ANY_VALUE() is one only where there may be one.
+            // ANY_VALUE() is one only where there may be one, and of what is none.
             let aggregates = self.scopes.last().is_some_and(|scope| {
                 scope.clause.allows_aggregates() && scope.inside_aggregate == 0
-            });
+            }) && !has_aggregates(&call.args);
             if aggregates || function.names()[0] != "any_value" {
                 return self.bind_aggregate(name, function, call);
             }

@@ -8,6 +8,7 @@ pub(crate) mod literal;
 mod operator;
 mod subquery;
 
+pub use aggregate::has_aggregates;
 pub(crate) use aggregate::{is_descending, position_of};
 pub use cast::LENGTH_CASTS;
 pub(crate) use operator::{bare, mirrored};
