@@ -146,6 +146,16 @@ fn cases() -> Vec<Case> {
             ),
         ),
         case(
+            "UNION",
+            durable(rows)
+                + "SELECT COUNT(*) FROM (SELECT n, c FROM t UNION SELECT n + 1, c FROM t) AS u",
+        ),
+        case(
+            "ORDER BY",
+            temporary(rows)
+                + &format!("SELECT n, c FROM t ORDER BY c LIMIT 1 OFFSET {}", rows - 1),
+        ),
+        case(
             "GROUP_CONCAT of one group",
             format!(
                 "{concat}SELECT LENGTH(GROUP_CONCAT(REPEAT('a', 1000))) FROM {}",
