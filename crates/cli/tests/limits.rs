@@ -152,8 +152,7 @@ fn cases() -> Vec<Case> {
         ),
         case(
             "ORDER BY",
-            temporary(rows)
-                + &format!("SELECT n, c FROM t ORDER BY c LIMIT 1 OFFSET {}", rows - 1),
+            temporary(rows) + &format!("SELECT n, c FROM t ORDER BY c LIMIT 1 OFFSET {}", rows - 1),
         ),
         case(
             "GROUP_CONCAT of one group",

@@ -196,6 +196,11 @@ pub fn is_reserved_word(word: &str) -> bool {
     Kw::lookup(word.as_bytes()).is_reserved()
 }
 
+/// Whether a word, whatever its case, is a keyword, reserved or not.
+pub fn is_keyword(word: &str) -> bool {
+    Kw::lookup(word.as_bytes()) != Kw::OTHER
+}
+
 /// Every keyword in capitals, for completion in a shell.
 pub fn all_keywords() -> impl Iterator<Item = &'static str> {
     KEYWORDS.iter().map(|(spelling, _)| *spelling)

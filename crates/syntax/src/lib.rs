@@ -29,7 +29,7 @@ mod statements;
 pub use self::client_text::client_text;
 pub use self::digest::{digest, digest_with_options};
 pub use self::error::{SyntaxError, SyntaxErrorKind};
-pub use self::keywords::{all_keywords, is_reserved_word};
+pub use self::keywords::{all_keywords, is_keyword, is_reserved_word};
 pub use self::options::ParseOptions;
 pub use self::parameterize::{Parameterized, PlainLiteral, parameterize};
 pub use self::secrets::{text_without_passwords, without_passwords};

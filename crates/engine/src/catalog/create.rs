@@ -13,7 +13,9 @@ use super::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, GeneratedColumn, KeyDefinition, KeyPart,
     KeyTarget, TableDefinition, same_name,
 };
-use super::{checks, column_type, engines, expression_text, functional_keys, zoned_table};
+use super::{
+    checks, column_type, engines, expression_text, functional_keys, partitioning, zoned_table,
+};
 use crate::convert::Storing;
 use crate::expressions;
 use crate::session::Session;
@@ -107,7 +109,10 @@ pub(crate) fn definition(
             comment: String::new(),
             options: Vec::new(),
             auto_increment_start: 1,
-            partitioning: statement.partitioning.clone(),
+            partitioning: statement
+                .partitioning
+                .as_ref()
+                .map(|partitioning| partitioning::computed(session, partitioning)),
             temporary: statement.temporary,
             created: session.now(),
         },

@@ -35,8 +35,8 @@ pub(crate) struct TableDefinition {
     pub(crate) options: Vec<(String, String)>,
     /// AUTO_INCREMENT of the definition.
     pub(crate) auto_increment_start: u64,
-    /// PARTITION BY …, as written.
-    pub(crate) partitioning: Option<String>,
+    /// PARTITION BY …
+    pub(crate) partitioning: Option<ast::Partitioning>,
     /// CREATE TEMPORARY TABLE
     pub(crate) temporary: bool,
     /// When it was made: microseconds since 1970 UTC.

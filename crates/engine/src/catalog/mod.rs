@@ -21,6 +21,7 @@ pub(crate) mod foreign_keys;
 mod functional_keys;
 pub(crate) mod indexes;
 pub(crate) mod memory_engine;
+pub(crate) mod partitioning;
 pub(crate) mod primary_keys;
 pub(crate) mod session_catalog;
 pub(crate) mod show_create;

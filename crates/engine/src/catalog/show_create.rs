@@ -9,7 +9,7 @@ use super::definition::{
     ColumnDefault, ColumnDefinition, ForeignKeyDefinition, KeyDefinition, KeyTarget,
     TableDefinition,
 };
-use super::type_text;
+use super::{partitioning, type_text};
 use crate::{character_sets, convert};
 
 /// The statement that makes the table again. `next_auto_increment` is the number that the next row
@@ -66,7 +66,10 @@ pub(crate) fn table(
         text += &format!(" COMMENT={}", quoted_string(&definition.comment));
     }
     if let Some(partitioning) = &definition.partitioning {
-        text += &format!("\n/*!50100 {partitioning} */");
+        text += &format!(
+            "\n{}",
+            partitioning::comment(partitioning, &definition.engine)
+        );
     }
     text
 }

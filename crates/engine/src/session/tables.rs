@@ -227,6 +227,15 @@ impl Session {
         self.read_lock.set(ReadLock::None);
     }
 
+    /// Plans a statement that is not run yet: to ask tables for their statistics fixes no snapshot of the
+    /// transaction.
+    pub(crate) fn plan_ahead<T>(&mut self, plan: impl FnOnce(&mut Self) -> T) -> T {
+        self.read_newest();
+        let planned = plan(self);
+        self.read_as_usual();
+        planned
+    }
+
     /// A reservation of the session's memory.
     pub(crate) fn reservation(&self) -> Reservation {
         self.memory.reservation()

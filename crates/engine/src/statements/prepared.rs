@@ -153,7 +153,9 @@ impl Prepared {
         values: &[(Value, SqlType)],
     ) -> Result<bool> {
         check::statement(session, &self.statement)?;
-        mayfly_syntax::with_stack(self.height, || self.plan_only(session, values))?;
+        mayfly_syntax::with_stack(self.height, || {
+            session.plan_ahead(|session| self.plan_only(session, values))
+        })?;
         Ok(match &self.statement {
             Statement::Query(_) => point::uses_all(&self.plan, self.parameters),
             Statement::Insert(_) => point::uses_all(&self.insert, self.parameters),
@@ -258,7 +260,7 @@ fn make(session: &mut Session, text: &str) -> Result<Prepared> {
     let height = prepared.height;
     session.take_noted_parameters();
     let columns = mayfly_syntax::with_stack(height, || {
-        describe(session, &prepared.statement, prepared.parameters)
+        session.plan_ahead(|session| describe(session, &prepared.statement, prepared.parameters))
     });
     prepared.columns = columns?;
     let met = session.take_noted_parameters();

@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{Expr, OrderByExpr};
 
-use super::{ColumnDefinition, TableElement, TableName, TableOption};
+use super::{ColumnDefinition, Partitioning, TableElement, TableName, TableOption};
 
 /// `ALTER TABLE name action, ...`.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,8 +80,8 @@ pub enum AlterAction {
     Option(TableOption),
     /// `FORCE`.
     Force,
-    /// `PARTITION BY ...`, as written.
-    Partition(String),
+    /// `PARTITION BY ...`.
+    Partition(Box<Partitioning>),
     RemovePartitioning,
     /// `WITH VALIDATION` or `WITHOUT VALIDATION`.
     Validation,

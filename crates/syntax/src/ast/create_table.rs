@@ -3,7 +3,7 @@
 
 use sqlparser::ast::{Expr, Query};
 
-use super::{ColumnType, TableName};
+use super::{ColumnType, Partitioning, TableName};
 
 /// `CREATE [OR REPLACE] [TEMPORARY] TABLE [IF NOT EXISTS] name ...`.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,8 +22,8 @@ pub struct CreateTable {
     pub elements: Vec<TableElement>,
     /// Table options.
     pub options: Vec<TableOption>,
-    /// `PARTITION BY ...` as written.
-    pub partitioning: Option<String>,
+    /// `PARTITION BY ...`.
+    pub partitioning: Option<Partitioning>,
     /// `[AS] SELECT ...`.
     pub select: Option<CreateSelect>,
 }

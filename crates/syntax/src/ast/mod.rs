@@ -15,6 +15,7 @@ pub mod dml;
 pub mod handler;
 pub mod load;
 pub mod maintenance;
+pub mod partitioning;
 pub mod prepared;
 pub mod set;
 pub mod show;
@@ -48,6 +49,10 @@ pub use self::load::{
     FieldsOptions, IntoTarget, LinesOptions, LoadConcurrency, LoadData, LoadDuplicate, LoadTarget,
 };
 pub use self::maintenance::{Flush, FlushTarget, LockMode, TableLock, TableMaintenance, TableVerb};
+pub use self::partitioning::{
+    PartitionDefinition, PartitionFunction, PartitionKind, PartitionValues, PartitionedBy,
+    Partitioning,
+};
 pub use self::prepared::{Execute, Prepare, PrepareSource};
 pub use self::set::{SetItem, SetTarget, SetValue, VariableScope};
 pub use self::show::{

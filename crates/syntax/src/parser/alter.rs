@@ -138,7 +138,7 @@ impl Parser<'_> {
     /// Partitions, tablespaces and validation.
     fn alter_storage(&mut self) -> Result<AlterAction> {
         Ok(match self.keyword() {
-            Kw::PARTITION => AlterAction::Partition(self.partitioning()?),
+            Kw::PARTITION => AlterAction::Partition(Box::new(self.partitioning()?)),
             Kw::REMOVE => {
                 self.take();
                 self.expect(Kw::PARTITIONING)?;

@@ -50,7 +50,7 @@ impl Parser<'_> {
     }
 
     /// Whether the parentheses that begin here hold a query.
-    fn is_query_parenthesis(&self) -> bool {
+    pub(crate) fn is_query_parenthesis(&self) -> bool {
         let mut ahead = 0;
         while self.ahead(ahead).kind == Kind::LeftParen {
             ahead += 1;
@@ -77,33 +77,6 @@ impl Parser<'_> {
             self.expect(Kw::EXISTS)?;
         }
         Ok(found)
-    }
-
-    /// `PARTITION BY ...` as text, up to the query or the end.
-    pub(crate) fn partitioning(&mut self) -> Result<String> {
-        let first = self.position;
-        self.expect_all(&[Kw::PARTITION, Kw::BY])?;
-        let mut open = 0_usize;
-        loop {
-            match self.kind() {
-                Kind::End => break,
-                Kind::LeftParen => open += 1,
-                Kind::RightParen => match open.checked_sub(1) {
-                    Some(rest) => open = rest,
-                    None => return self.fail(),
-                },
-                Kind::Invalid => return self.fail(),
-                _ if open == 0 && self.at_any(&[Kw::AS, Kw::SELECT, Kw::IGNORE, Kw::REPLACE]) => {
-                    break;
-                }
-                _ => {}
-            }
-            self.take();
-        }
-        if open > 0 || self.position == first + 2 {
-            return self.fail();
-        }
-        Ok(self.text_from(first).to_owned())
     }
 
     /// `[IGNORE | REPLACE] [AS] query`.

@@ -15,6 +15,7 @@ mod functions;
 mod interval;
 mod load;
 mod maintenance;
+mod partitioning;
 mod prepared;
 mod primary;
 mod query;

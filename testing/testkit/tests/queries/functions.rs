@@ -74,7 +74,7 @@ const WRITTEN: &[(&str, &str)] = &[
     ("trim leading", "TRIM(LEADING {} FROM {}):TT:T"),
     ("trim trailing", "TRIM(TRAILING {} FROM {}):TT:T"),
     ("collate", "({} COLLATE utf8mb4_0900_bin):T:T"),
-    ("convert using", "CONVERT({} USING utf8mb4):T:T"),
+    ("convert using", "CONVERT({} USING utf8mb4):T:L"),
     ("convert using", "CONVERT({} USING latin1):T:L"),
     ("binary", "CAST({} AS BINARY):T:B"),
     ("negate", "(-{}):N:N"),

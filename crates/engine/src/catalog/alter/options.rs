@@ -6,7 +6,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Level, Result};
 
 use super::Alteration;
-use crate::catalog::{column_type, engines, foreign_references};
+use crate::catalog::{column_type, engines, foreign_references, partitioning};
 
 impl Alteration<'_> {
     pub(super) fn options(&mut self) -> Result<()> {
@@ -24,8 +24,9 @@ impl Alteration<'_> {
                 AlterAction::ConvertToCharset { charset, collation } => {
                     self.convert_to(charset.as_deref(), collation.as_deref())?;
                 }
-                AlterAction::Partition(text) => {
-                    self.builder.table.partitioning = Some(text.clone());
+                AlterAction::Partition(partitioning) => {
+                    let computed = partitioning::computed(self.session(), partitioning);
+                    self.builder.table.partitioning = Some(computed);
                     let ignored = codes::WARN_OPTION_IGNORED.with(&[&"PARTITION BY"]);
                     self.session().diagnostics().push(Level::Warning, ignored);
                 }
