@@ -1,0 +1,285 @@
+//! What a log has, after each of the things that can become of it.
+
+use std::sync::Arc;
+
+use mayfly_types::PhysicalType;
+
+use super::super::tree::RowChange;
+use super::*;
+
+fn directory(name: &str) -> (std::path::PathBuf, DataDirectory) {
+    let path = std::env::temp_dir().join(format!("mayfly-log-{name}-{}", std::process::id()));
+    let directory = DataDirectory::claim(&path).expect("it can be made");
+    (path, directory.expect("nobody has it"))
+}
+
+/// What a change does, by key.
+fn names(change: Redo<'_>) -> Vec<Vec<u8>> {
+    let row = |(key, row): &RowChange<'_>| [*key, b"->", row.unwrap_or_default()].concat();
+    vec![match change {
+        Redo::Put(key, value) => [key, b"=", &value[..3]].concat(),
+        Redo::Remove(key) => [b"-", key].concat(),
+        Redo::Clear(low, high) => [low, b"..", high].concat(),
+        Redo::Count { tree, more, anew } => format!("{tree}: {more} {anew}").into_bytes(),
+        Redo::Rows(tree, types, rows) => {
+            let tree = format!("{tree}: {types:?}").into_bytes();
+            return std::iter::once(tree).chain(rows.iter().map(row)).collect();
+        }
+    }]
+}
+
+/// The groups that a log has, and the pages of its checkpoint.
+fn groups(directory: &DataDirectory) -> (Vec<Vec<Vec<u8>>>, Option<Vec<u8>>) {
+    let (mut log, pages) = Log::open(directory).expect("it opens");
+    let mut groups = vec![Vec::new()];
+    let each = |step: Step<'_>| {
+        match step {
+            Step::Change(change) => groups.last_mut().expect("one").extend(names(change)),
+            Step::Commit(_) => groups.push(Vec::new()),
+        }
+        Ok(())
+    };
+    log.replay(|error| error, each).expect("it can be read");
+    assert_eq!(groups.pop(), Some(Vec::new()));
+    (groups, pages.map(|header| header.pages))
+}
+
+fn put(log: &mut Log, keys: &[&[u8]]) -> u64 {
+    let place = log.begin();
+    for key in keys {
+        log.add(Redo::Put(key, b"value")).expect("it is written");
+    }
+    log.finish(true).expect("it is written");
+    place
+}
+
+#[test]
+fn what_was_written_is_read() {
+    let (_, directory) = directory("read");
+    let (mut log, pages) = Log::open(&directory).expect("it opens");
+    assert!(pages.is_none());
+    log.restart(b"pages", 0).expect("it is written");
+    put(&mut log, &[b"a", b"b"]);
+    log.begin();
+    log.add(Redo::Remove(b"a")).expect("it is written");
+    log.add(Redo::Clear(b"k", b"l")).expect("it is written");
+    log.finish(false).expect("it is written");
+    // One that was not finished.
+    log.begin();
+    log.add(Redo::Remove(b"z")).expect("it is written");
+    let read = groups(&directory);
+    let first = vec![b"a=val".to_vec(), b"b=val".to_vec()];
+    let second = vec![b"-a".to_vec(), b"k..l".to_vec()];
+    assert_eq!(read, (vec![first, second], Some(b"pages".to_vec())));
+    log.restart(b"others", 0).expect("it is written");
+    assert_eq!(groups(&directory), (vec![], Some(b"others".to_vec())));
+}
+
+#[test]
+fn damage_of_the_newest_header_is_told() {
+    let (_, directory) = directory("header");
+    let (mut log, _) = Log::open(&directory).expect("it opens");
+    for pages in [b"first".as_slice(), b"second"] {
+        log.restart(pages, 0).expect("it is written");
+        put(&mut log, &[b"a"]);
+    }
+    let damage = |log: &Log| {
+        let byte = slot_of(log.generation) + HEADER_BYTES as u64;
+        log.file.write_at(b"x", byte).expect("it is written");
+    };
+    log.restart(b"third", 0).expect("it is written");
+    // Nothing was changed since: the one before says the same.
+    damage(&log);
+    let second = vec![vec![b"a=val".to_vec()]];
+    assert_eq!(groups(&directory), (second, Some(b"second".to_vec())));
+    put(&mut log, &[b"b"]);
+    let error = Log::open(&directory).expect_err("the header has gone");
+    assert_eq!(
+        error.to_string(),
+        "the newest header of the redo log is damaged"
+    );
+}
+
+#[test]
+fn rows_of_a_tree_come_with_its_types() {
+    let (_, directory) = directory("rows");
+    let (mut log, _) = Log::open(&directory).expect("it opens");
+    log.restart(b"pages", 0).expect("it is written");
+    let types: Arc<[PhysicalType]> = Arc::from([
+        PhysicalType::Bool,
+        PhysicalType::Int64,
+        PhysicalType::UInt64,
+        PhysicalType::Float64,
+        PhysicalType::Decimal128(2),
+        PhysicalType::Decimal256(30),
+        PhysicalType::Bytes,
+    ]);
+    log.begin();
+    let none = Arc::from([]);
+    let changes = [
+        Redo::Rows(7, &types, &[(b"a", Some(b"row")), (b"b", None)]),
+        Redo::Rows(8, &none, &[(b"", Some(b""))]),
+        Redo::Count {
+            tree: 8,
+            more: -3,
+            anew: true,
+        },
+    ];
+    for change in changes {
+        log.add(change).expect("it is written");
+    }
+    log.finish(true).expect("it is written");
+    let expected = [
+        format!("7: {types:?}").into_bytes(),
+        b"a->row".to_vec(),
+        b"b->".to_vec(),
+        b"8: []".to_vec(),
+        b"->".to_vec(),
+        b"8: -3 true".to_vec(),
+    ];
+    assert_eq!(groups(&directory).0, [expected]);
+}
+
+#[test]
+fn rows_go_on_in_the_next_frame() {
+    let (_, directory) = directory("frames");
+    let (mut log, _) = Log::open(&directory).expect("it opens");
+    log.restart(b"pages", 0).expect("it is written");
+    let types: Arc<[PhysicalType]> = Arc::from([PhysicalType::Bytes]);
+    let long = vec![b'x'; FRAME_FULL];
+    let rows: [RowChange<'_>; 3] = [(b"a", Some(&long)), (b"b", None), (b"c", Some(&long))];
+    log.begin();
+    log.add(Redo::Rows(9, &types, &rows))
+        .expect("it is written");
+    log.finish(true).expect("it is written");
+    let tree = b"9: [Bytes]".to_vec();
+    let long = |key: &[u8]| [key, b"->", &long].concat();
+    let expected = [tree.clone(), long(b"a"), tree, b"b->".to_vec(), long(b"c")];
+    assert!(groups(&directory).0 == [expected]);
+}
+
+#[test]
+fn large_groups_have_several_frames() {
+    let (_, directory) = directory("large");
+    let (mut log, _) = Log::open(&directory).expect("it opens");
+    log.restart(b"pages", 0).expect("it is written");
+    let long = vec![7; 700_000];
+    for _ in 0..2 {
+        log.begin();
+        for key in [b"a", b"b", b"c", b"d"] {
+            log.add(Redo::Put(key, &long)).expect("it is written");
+        }
+        log.finish(true).expect("it is written");
+    }
+    let (read, _) = groups(&directory);
+    assert_eq!(read.len(), 2);
+    assert_eq!(read[1].len(), 4);
+}
+
+#[test]
+fn a_failed_group_leaves_nothing_behind_a_shorter_one() {
+    let (_, directory) = directory("failed");
+    let (mut log, _) = Log::open(&directory).expect("it opens");
+    log.restart(b"pages", 0).expect("it is written");
+    put(&mut log, &[b"a"]);
+    // Frames of the same length, so that the second would follow the next group.
+    let long = vec![7; FRAME_FULL];
+    let place = log.begin();
+    log.add(Redo::Put(b"b", &long)).expect("it is written");
+    log.add(Redo::Put(b"c", &long)).expect("it is written");
+    log.finish(true).expect("it is written");
+    log.cut(place);
+    assert_eq!(groups(&directory).0.len(), 1);
+    log.begin();
+    log.add(Redo::Put(b"d", &long)).expect("it is written");
+    log.finish(true).expect("it is written");
+    let (read, _) = groups(&directory);
+    assert_eq!(read, [[b"a=val".to_vec()], [b"d=\x07\x07\x07".to_vec()]]);
+}
+
+#[test]
+fn a_cut_takes_what_is_behind_it() {
+    let (_, directory) = directory("cut");
+    let (mut log, _) = Log::open(&directory).expect("it opens");
+    log.restart(b"pages", 0).expect("it is written");
+    put(&mut log, &[b"a"]);
+    let place = put(&mut log, &[b"b"]);
+    put(&mut log, &[b"c"]);
+    log.cut(place);
+    assert_eq!(groups(&directory).0, [[b"a=val".to_vec()]]);
+    // The one behind it would follow this one again.
+    put(&mut log, &[b"d"]);
+    let expected = [[b"a=val".to_vec()], [b"d=val".to_vec()]];
+    assert_eq!(groups(&directory).0, expected);
+}
+
+#[test]
+fn what_a_process_of_before_has_left_behind_the_end_is_no_part_of_it() {
+    let (path, directory) = directory("salt");
+    let (mut log, _) = Log::open(&directory).expect("it opens");
+    log.restart(b"pages", 0).expect("it is written");
+    // Three frames of equal length, the second and third of one group.
+    let long = vec![7; FRAME_FULL];
+    for keys in [&[b"a"][..], &[b"b", b"c"]] {
+        log.begin();
+        for key in keys {
+            log.add(Redo::Put(*key, &long)).expect("it is written");
+        }
+        log.finish(true).expect("it is written");
+    }
+    drop(log);
+    // The first one is lost.
+    let file = path.join(LOG_FILE);
+    let mut bytes = std::fs::read(&file).expect("it is there");
+    bytes[usize::try_from(FRAMES).expect("it is small")] ^= 1;
+    std::fs::write(&file, bytes).expect("it can be written");
+    assert!(groups(&directory).0.is_empty());
+    let (mut log, _) = Log::open(&directory).expect("it opens");
+    log.replay(|error| error, |_| Ok(()))
+        .expect("it can be read");
+    log.begin();
+    log.add(Redo::Put(b"d", &long)).expect("it is written");
+    log.finish(true).expect("it is written");
+    let (read, _) = groups(&directory);
+    assert_eq!(read, [[b"d=\x07\x07\x07".to_vec()]]);
+}
+
+#[test]
+fn groups_after_a_checkpoint_that_failed_count() {
+    let (_, directory) = directory("doubtful");
+    let (mut log, _) = Log::open(&directory).expect("it opens");
+    log.restart(b"pages", 0).expect("it is written");
+    put(&mut log, &[b"a"]);
+    let (generation, group, end) = (log.generation, log.group, log.end);
+    log.restart(b"later", 0).expect("it is written");
+    // As if its sync had failed: nobody knows whether the header is there.
+    log.doubtful = Some(log.generation % 2 * SLOT_BYTES);
+    (log.generation, log.group, log.end) = (generation, group, end);
+    put(&mut log, &[b"b"]);
+    assert!(log.doubtful.is_none());
+    let (read, pages) = groups(&directory);
+    assert_eq!(read, [[b"a=val".to_vec()], [b"b=val".to_vec()]]);
+    assert_eq!(pages.as_deref(), Some(&b"pages"[..]));
+}
+
+#[test]
+fn a_torn_end_is_no_part_of_it() {
+    let (path, directory) = directory("torn");
+    let (mut log, _) = Log::open(&directory).expect("it opens");
+    log.restart(b"pages", 0).expect("it is written");
+    put(&mut log, &[b"a"]);
+    let whole = log.end;
+    put(&mut log, &[b"b", b"c"]);
+    let bytes = std::fs::read(path.join(LOG_FILE)).expect("it is there");
+    for damaged in whole..log.end {
+        let mut bytes = bytes.clone();
+        bytes[usize::try_from(damaged).expect("it is small")] ^= 0x20;
+        std::fs::write(path.join(LOG_FILE), bytes).expect("it can be written");
+        assert_eq!(groups(&directory).0, [[b"a=val".to_vec()]], "{damaged}");
+    }
+    // A header that is torn leaves the one before.
+    let mut torn = bytes.clone();
+    torn[usize::try_from(SLOT_BYTES).expect("it is small") + 22] ^= 1;
+    std::fs::write(path.join(LOG_FILE), torn).expect("it can be written");
+    assert!(Log::open(&directory).is_err(), "it was the only one");
+}
