@@ -6,10 +6,11 @@ use mayfly_syntax::ast::{
     PartitionedBy, Partitioning, TableOption, Value as Literal,
 };
 use mayfly_syntax::is_keyword;
-use mayfly_syntax::printer::{quoted_identifier, quoted_string};
+use mayfly_syntax::printer::quoted_string;
 use mayfly_types::Value;
 
 use super::expression_text;
+use super::show_create::{NameQuotes, identifier};
 use crate::expressions;
 use crate::session::Session;
 
@@ -146,14 +147,15 @@ fn definition_text(definition: &PartitionDefinition, of_columns: bool, engine: &
 }
 
 fn value(expression: &Expr) -> String {
-    match expression {
-        Expr::Value(literal) if matches!(literal.value, Literal::Null) => "NULL".to_owned(),
-        Expr::Value(literal) => match &literal.value {
-            Literal::SingleQuotedString(text) | Literal::DoubleQuotedString(text) => {
-                quoted_string(text)
-            }
-            _ => expression_text::text(expression),
-        },
+    let literal = match expression {
+        Expr::Value(literal) => Some(&literal.value),
+        _ => None,
+    };
+    match literal {
+        Some(Literal::Null) => "NULL".to_owned(),
+        Some(Literal::SingleQuotedString(text) | Literal::DoubleQuotedString(text)) => {
+            quoted_string(text)
+        }
         _ => expression_text::text(expression),
     }
 }
@@ -182,13 +184,11 @@ fn options_text(options: &[TableOption], engine: &str) -> String {
     text + &format!(" ENGINE = {engine}")
 }
 
-/// A name, in quotes where it needs them.
+/// A name, in quotes where it needs them, and where it is a keyword.
 fn name(ident: &Ident) -> String {
-    let name = &ident.value;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$' || !c.is_ascii();
-    let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
-    match name.chars().all(is_plain) && !is_number && !is_keyword(name) {
-        true => name.clone(),
-        false => quoted_identifier(name),
-    }
+    let quotes = match is_keyword(&ident.value) {
+        true => NameQuotes::Backticks,
+        false => NameQuotes::WhereNeeded { double: false },
+    };
+    identifier(&ident.value, quotes)
 }

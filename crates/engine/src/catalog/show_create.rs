@@ -147,7 +147,7 @@ pub(crate) enum NameQuotes {
     },
 }
 
-fn identifier(name: &str, quotes: NameQuotes) -> String {
+pub(super) fn identifier(name: &str, quotes: NameQuotes) -> String {
     let plain = !name.is_empty()
         && name
             .chars()
